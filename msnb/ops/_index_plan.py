@@ -12,8 +12,8 @@ from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 
-# Entries of a plan. A slice is (length, step), and its start is one of the numbers. Other entries are these marks. ALL,
-NUMBER, NEW, ARRAY = ":", "i", "new", "array"
+# Entries of a plan. A slice is (length, step), and its start is one of the numbers. Other entries are these marks.
+ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 def plan_of(index, shape):

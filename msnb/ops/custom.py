@@ -85,8 +85,8 @@ class Custom(PrimitiveWithInfer):
         self.func, self.out_shape, self.out_dtype, self._bprop = func, out_shape, out_dtype, bprop
         for name, value in (("func", func), ("func_type", func_type)):
             self.attrs[name] = value
-        # stored as attributes, too, since they change the result self.attrs.update(out_shape=out_shape,
-        out_dtype=out_dtype, bprop=bprop)
+        # stored as attributes, too, since they change the result
+        self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
 
     def bprop_getter(self, _: Any) -> Callable[..., Any]:
         """Return the gradient function `bprop`. Raise NotImplementedError if there is none."""

@@ -89,5 +89,7 @@ class FTRL(DeclaredOptimizer):
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
         # The sparse operator is created only here: it refuses a learning rate of 0, which is allowed for dense
-        gradients. numbers = self.lr, self.l1, self.l2, self.lr_power update = P.FusedSparseFtrl(*numbers,
-        self.use_locking) update(param, moment, linear, gradient.values, gradient.indices)
+        # gradients.
+        numbers = self.lr, self.l1, self.l2, self.lr_power
+        update = P.FusedSparseFtrl(*numbers, self.use_locking)
+        update(param, moment, linear, gradient.values, gradient.indices)

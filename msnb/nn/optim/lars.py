@@ -73,8 +73,9 @@ class LARS(Optimizer):
         lars_filter: Callable[[Parameter], bool] = lambda x: "LayerNorm" not in x.name and "bias" not in x.name,
     ) -> None:
         # This Parameter is not used, but checkpoints of MindSpore contain it and the following learning rate under
-        these names. super().__init__(0.0, [Parameter(0.0, name="fake_param")]) if use_clip and optimizer.is_group_lr
-        and optimizer.dynamic_lr:
+        # these names.
+        super().__init__(0.0, [Parameter(0.0, name="fake_param")])
+        if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
             raise ValueError(
                 f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have fixed learning rates."
             )

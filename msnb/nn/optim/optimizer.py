@@ -191,8 +191,9 @@ class Optimizer(Cell):
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
         own = own if self.is_group else [weight_decay]
         self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
-        # 1 is a placeholder if a schedule computes the decay numbers = tuple(self.loss_scale * (1.0 if
-        isinstance(decay, Cell) else decay) for decay in own) if self.is_group:
+        # 1 is a placeholder if a schedule computes the decay
+        numbers = tuple(self.loss_scale * (1.0 if isinstance(decay, Cell) else decay) for decay in own)
+        if self.is_group:
             self.weight_decay = numbers
             self.weight_decay_tensor_tuple: tuple[Tensor, ...] = tuple(
                 Tensor(decay, mstype.float32) for decay in self.weight_decay

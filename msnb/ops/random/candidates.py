@@ -142,9 +142,10 @@ def LogUniformCandidateSampler(
         def often(p):
             return p * num_sampled
 
-    # The formula also gives a probability for a class beyond the last one. true = jnp.log1p(1 /
-    (true_classes.astype(jnp.float32) + 1)) / jnp.log(jnp.float32(range_max + 1)) true = often(true) return
-    drawn.astype(true_classes.dtype), true, often(probability[drawn])
+    # The formula also gives a probability for a class beyond the last one.
+    true = jnp.log1p(1 / (true_classes.astype(jnp.float32) + 1)) / jnp.log(jnp.float32(range_max + 1))
+    true = often(true)
+    return drawn.astype(true_classes.dtype), true, often(probability[drawn])
 
 
 def _expected_draws(probability, wanted):

@@ -26,7 +26,8 @@ def _check_activation(value):
     return layer
 
 
-# The name of an activation is replaced by its layer. Activation = Annotated[
+# The name of an activation is replaced by its layer.
+Activation = Annotated[
     str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]
 

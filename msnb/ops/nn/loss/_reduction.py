@@ -19,8 +19,8 @@ def reduce(values, reduction):
 
 
 def classes_of(scores):
-    """Return a function that reads the number of classes from the input named `scores`, of shape (C,), (N, C) or (N, C,
-    ...). Checks of labels use it.
+    """Return a function that reads the number of classes from the shape of the input named `scores`, which is (C,), (N, C)
+    or (N, C, ...). Checks of labels use it.
     """
 
     def classes(inputs):

@@ -42,8 +42,9 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
     if any(side < 1 or side + size - 1 > n for side, size, n in zip(sides, sizes, lengths)):
         raise ValueError(f"For '{op}', windows of {sizes} for an output of {sides} do not fit into {lengths}.")
     flat = jnp.zeros((*x.shape[:2], *(1,) * (2 * dims)), int)
-    # In two dimensions the first share is that of the width. order = range(dims) if dims == 3 else (1, 0) for axis,
-    part in zip(range(dims), order):
+    # In two dimensions the first share is that of the width.
+    order = range(dims) if dims == 3 else (1, 0)
+    for axis, part in zip(range(dims), order):
         begins = _window_starts(shares[..., part], lengths[axis], sizes[axis], sides[axis])
         indices = begins[..., None] + jnp.arange(sizes[axis])
         shape = [*x.shape[:2], *(1,) * (2 * dims)]
@@ -69,8 +70,8 @@ def FractionalMaxPoolWithFixedKsize(
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of shape (N, C, H, W).
-        - **random_samples** (Tensor) - Random numbers in [0, 1), of shape (N, C, 2), which shift the windows: the first
-          along the width, the second along the height.
+        - **random_samples** (Tensor) - Random numbers in [0, 1), of shape (N, C, 2), which shift the windows:
+          the first along the width, the second along the height.
 
     Outputs:
         A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in an image, int64.
