@@ -19,7 +19,7 @@ def reduce(values, reduction):
 
 
 def classes_of(scores):
-    """Return a function that reads the number of classes from the shape of the input named `scores`, which is (C,), (N, C)
+    """Return a function that reads the number of classes from the shape of the input named `scores`: (C,), (N, C)
     or (N, C, ...). Checks of labels use it.
     """
 
