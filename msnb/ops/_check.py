@@ -1,4 +1,5 @@
-"""Checks that operators share: element types, ranks, axes. Each raises an error with the operator's name."""
+"""Shared checks of operator arguments: element types, ranks, axes. Error messages begin with the name of the
+operator."""
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def dtype_name(x):
 
 
 def tensor_argument(op, argument, value):
-    """Return `value`. Raise TypeError if it is no Tensor, or a Tensor without values."""
+    """Return `value`. Raise TypeError unless it is a Tensor that has values."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
     if type(value._array) is UnknownShape:
@@ -128,5 +129,5 @@ def some(op, argument, x, *axes):
 
 
 def wide(indices):
-    """Return indices of at least 32 bits, so that they can be compared with any length."""
+    """Cast `indices` to at least 32 bits, so that they can be compared with any length."""
     return indices.astype(np.int32) if indices.dtype.itemsize < 4 else indices

@@ -11,8 +11,8 @@ _OF_SET_SEED = contextlib.nullcontext()
 
 
 def drawn_from(function: str, generator: Any) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which this thread draws from `generator`. None and `default_generator` mean `set_seed`'s
-    stream.
+    """Return a context manager: inside it this thread draws random numbers from `generator`. None and
+    `default_generator` mean the stream of `set_seed`.
 
     Args:
         function (str): Name of the function for error messages.

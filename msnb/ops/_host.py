@@ -1,4 +1,5 @@
-"""Operators on Python values. They return at once in both modes and add no node to a graph.
+"""Base classes of operators on Python values. Such an operator computes at once, in both modes, and adds no node to a
+graph.
 
 `host_operator` registers such a class as an operator.
 """
@@ -34,13 +35,14 @@ class HostOperator:
 
 
 class HostPrimitive(Primitive):
-    """Base of operators on Python values. Its name is that of the class without underscores."""
+    """Base class of operators on Python values. The name of such an operator is that of its class without leading
+    underscores."""
 
     def __init__(self):
         super().__init__(type(self).__name__.lstrip("_"))
 
     def values_of(self, *tensors):
-        """Return the numpy arrays of Tensors whose values determine the shape of the result.
+        """Return Tensors as numpy arrays, for operators whose result shape depends on their values.
 
         Raises:
             TypeError: If one is no Tensor.

@@ -1,4 +1,4 @@
-"""Shared code of Tensor's in-place methods: `x.mul_(y)` gives `x` the values of `x * y`."""
+"""Shared code of the in-place methods of Tensor: `x.mul_(y)` writes `x * y` to `x`."""
 
 from msnb.core.tensor.tensor import Tensor
 

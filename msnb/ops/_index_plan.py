@@ -1,4 +1,4 @@
-"""Plans of indices: the kind of each entry, without its numbers and Tensors.
+"""Index plans. A plan is the kind of each entry of an index, without the numbers and Tensors in it.
 
 ``x[i, 2:5]`` and ``x[j, 3:6]`` have one plan, so one compiled kernel serves both.
 """
@@ -12,12 +12,12 @@ from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 
-# Entries of a plan. A slice is (length, step), and its start is a number. The others are these marks.
+# Entries of a plan. A slice is (length, step), and its start is one of the numbers. Other entries are these marks.
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 def plan_of(index, shape):
-    """Return (numbers, index Tensors, plan) of an index into a Tensor of shape `shape`."""
+    """Split an index into a Tensor of shape `shape`. Return (numbers, index Tensors, plan)."""
     items = [entry_of(i) for i in (index if isinstance(index, tuple) else (index,))]
     if sum(i is Ellipsis for i in items) > 1:
         raise IndexError("An index holds at most one ellipsis (...).")
@@ -113,7 +113,7 @@ def entry_of(item):
 
 
 def _tensor_of_list(items):
-    """Return a Tensor of the positions in a list. It is a numpy array, a constant even while a graph is traced."""
+    """Convert a list of positions to a Tensor that holds a numpy array, a constant even while a graph is traced."""
     try:
         if any(isinstance(v, Tensor) for v in items):
             return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
@@ -127,7 +127,7 @@ def _tensor_of_list(items):
 
 
 def _mask_positions(mask):
-    """Return index Tensors of the True elements of a mask."""
+    """Return the coordinates of the True elements of a mask, one index Tensor per dimension."""
     if is_tracer(mask._array):
         raise DataDependentShape(
             "x[mask]",
@@ -142,7 +142,7 @@ def _slice_bound(value):
 
 
 def _count_dimensions(item):
-    """Return the number of dimensions that one entry of an index takes."""
+    """Return the number of dimensions of the Tensor that one entry of an index consumes."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item._array.dtype == bool:

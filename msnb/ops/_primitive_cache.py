@@ -1,4 +1,4 @@
-"""`_get_cache_prim`: one operator object for each choice of attributes. Libraries for MindSpore 2 import it."""
+"""`_get_cache_prim`, a cache of operator objects by their attributes. Libraries for MindSpore 2 import it."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Shape rules: the shapes of an operator's inputs, as one line of its declaration.
+"""Shape rules. A rule is one line of text that declares the shapes of the inputs of an operator.
 
     @operator
     @shapes("x: *s in, w: out in, b: out")
@@ -30,14 +30,15 @@ _OPERATIONS = {ast.Add: _operators.add, ast.Mult: _operators.mul, ast.Sub: _oper
 
 
 class Entry(NamedTuple):
-    """One entry of a rule: the name of an input and its patterns, each a tuple of words. One of them has to match."""
+    """One entry of a shape rule: the name of an input and its patterns, each a tuple of words. The shape has to match
+    one of the patterns."""
 
     name: str
     patterns: tuple[tuple[str, ...], ...]
 
 
 def read(rule: str) -> tuple[Entry, ...]:
-    """Parse a rule into its entries."""
+    """Parse the text of a shape rule into its entries."""
     entries = []
     for part in rule.split(","):
         names, _, patterns = part.partition(":")
@@ -96,7 +97,7 @@ def check(op: str, entries: tuple[Entry, ...], inputs: dict[str, Any], numbers: 
 
 
 def _match_pattern(pattern, shape, lengths):
-    """Return the names that `shape` binds by `pattern`, or None if it does not match."""
+    """Match `shape` against `pattern`. Return the lengths of the names in the pattern, or None without a match."""
     bindings = {}
     open_at = next((i for i, word in enumerate(pattern) if word[0] in "*~<."), None)
     if open_at is None:
@@ -148,7 +149,7 @@ def _match_length(word, length, lengths, bindings):
 
 
 def _evaluate_length(word, lengths):
-    """Evaluate a sum or a product of names. Return None if a name has no value yet."""
+    """Evaluate `word`, a sum or product of names of lengths. Return None if a name has no value yet."""
 
     def evaluate(node):
         if isinstance(node, ast.BinOp):

@@ -1,4 +1,4 @@
-"""`COOTensor` and `CSRTensor`: MindSpore 2's sparse matrices. Their values have gradients."""
+"""`COOTensor` and `CSRTensor`, the sparse matrices of MindSpore 2. Gradients reach their values."""
 
 from typing import Any, Self
 
@@ -20,18 +20,18 @@ __all__ = ["COOTensor", "CSRTensor"]
 
 
 def rows_of(indptr: Tensor, number: int) -> Tensor:
-    """Return the row of each of `number` values, from the first position of each row."""
+    """Return the row index of each of `number` values, from the row pointer `indptr`."""
     numbers = Tensor(np.arange(number), indptr.dtype)
     return SearchSorted(right=True)(indptr, numbers).astype(indptr.dtype) - 1
 
 
 def starts_of(rows: Tensor, height: int) -> Tensor:
-    """Return the first position of each of `height` rows, from the ascending rows of the values."""
+    """Return the row pointer of `height` rows, from the ascending row indices of the values."""
     return SearchSorted.functional(rows, Tensor(np.arange(height + 1), rows.dtype)).astype(rows.dtype)
 
 
 class _Matrix(SparseBase):
-    """Base of both formats: operators that change values and keep their coordinates."""
+    """Base class of COOTensor and CSRTensor: operators that change the values and keep their coordinates."""
 
     values: Tensor
 
@@ -66,10 +66,10 @@ class _Matrix(SparseBase):
 
     def astype(self, dtype: Any) -> Self:
         """
-        The same with values of another type.
+        Return a copy with values of the element type `dtype`.
 
         Args:
-            dtype (mindspore.dtype): The type.
+            dtype (mindspore.dtype): The new element type.
 
         Returns:
             COOTensor or CSRTensor.
@@ -78,7 +78,7 @@ class _Matrix(SparseBase):
 
     def abs(self) -> Self:
         """
-        The same with the sizes of the values.
+        Return a copy with the absolute values.
 
         Returns:
             COOTensor or CSRTensor.
@@ -87,7 +87,7 @@ class _Matrix(SparseBase):
 
     def to_tuple(self) -> tuple[Any, ...]:
         """
-        The parts, and the shape.
+        Return a tuple of the components and the shape.
 
         Returns:
             tuple.
@@ -95,20 +95,20 @@ class _Matrix(SparseBase):
         return (*(getattr(self, name) for name in self._columns), self.dense_shape)
 
     def _coordinates(self) -> Tensor:
-        """(n, rank) coordinates of the values."""
+        """Return the coordinates of the values, of shape (n, rank)."""
         raise NotImplementedError
 
     def to_dense(self) -> Tensor:
         """
-        The dense Tensor; values at one place are summed.
+        Convert to a dense Tensor. Values with the same coordinates are summed.
 
         Returns:
             Tensor.
         """
         return ScatterNd.functional(self._coordinates(), self.values, self.dense_shape)
 
-    def _elements_of(self, dense, what):
-        """Return the elements of a dense value at the coordinates of this matrix; a number as it is."""
+    def _gather_elements(self, dense, what):
+        """Gather the elements of `dense` at the coordinates of this matrix. A number is returned unchanged."""
         if not isinstance(dense, Tensor):
             return dense
         try:
@@ -124,12 +124,12 @@ class _Matrix(SparseBase):
         return self._with_values(-self.values)
 
     def __mul__(self, other: Any) -> Self:
-        return self._with_values(self.values * self._elements_of(other, "multiplied"))
+        return self._with_values(self.values * self._gather_elements(other, "multiplied"))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Self:
-        return self._with_values(self.values / self._elements_of(other, "divided"))
+        return self._with_values(self.values / self._gather_elements(other, "divided"))
 
     def __add__(self, other: Any) -> Any:
         return self._add_or_subtract(other, 1)
@@ -162,7 +162,8 @@ def _format_component(tensor):
 
 
 def _components_from(owner, like, components):
-    """Return the components of `like`, or `components` without it. Raise ValueError if both are set."""
+    """Return the components of the sparse Tensor `like`, or `components` if `like` is None. Raise ValueError if both
+    are given."""
     if like is None:
         return components
     if any(part is not None for part in components):
@@ -186,7 +187,7 @@ class COOTensor(_Matrix):
         indices (Tensor): Coordinates, int16, int32 or int64 of shape (n, rank). Default: None.
         values (Tensor): The values, of shape (n,). Default: None.
         shape (tuple[int]): Shape of the dense Tensor. Default: None.
-        coo_tensor (COOTensor): One that this is to be like, instead. Default: None.
+        coo_tensor (COOTensor): A sparse Tensor to copy, instead of the other arguments. Default: None.
 
     Raises:
         TypeError: If a part is of another type.
@@ -221,8 +222,8 @@ class COOTensor(_Matrix):
 
     def coalesce(self) -> "COOTensor":
         """
-        The same with ascending coordinates, each once; values at one place are summed. Which there are depends on
-        values: not in a graph.
+        Sort the coordinates and sum the values with the same coordinates. Not in a graph: the number of coordinates
+        depends on values.
 
         Returns:
             COOTensor.
@@ -235,7 +236,7 @@ class COOTensor(_Matrix):
 
     def to_csr(self) -> "CSRTensor":
         """
-        The same row by row.
+        Convert to a CSRTensor.
 
         Returns:
             CSRTensor.
@@ -255,7 +256,7 @@ class COOTensor(_Matrix):
         Return the sum without values below `thresh`. Not in a graph: the number of values depends on them.
 
         Args:
-            other (COOTensor): The other one, of the same shape.
+            other (COOTensor): The second summand, of the same shape.
             thresh (Union[int, float, Tensor]): Values below it are dropped. Default: 0.
 
         Returns:
@@ -279,15 +280,15 @@ class COOTensor(_Matrix):
 
 class CSRTensor(_Matrix):
     """
-    A sparse matrix row by row: where each row begins among the values, and the column of each value.
+    A sparse matrix in CSR form: the row pointer, and the column index and value of each stored element.
 
     Args:
-        indptr (Tensor): Where each row begins, and where the last one ends; int16, int32 or int64 of shape
-            (rows + 1,). Default: None.
+        indptr (Tensor): The row pointer: where each row begins, and where the last one ends; int16, int32 or int64 of
+            shape (rows + 1,). Default: None.
         indices (Tensor): The column of each value, of shape (n,). Default: None.
         values (Tensor): The values, of shape (n,). Default: None.
         shape (tuple[int]): Rows and columns. Default: None.
-        csr_tensor (CSRTensor): One that this is to be like, instead. Default: None.
+        csr_tensor (CSRTensor): A sparse Tensor to copy, instead of the other arguments. Default: None.
 
     Raises:
         TypeError: If a part is of another type.
@@ -325,7 +326,7 @@ class CSRTensor(_Matrix):
             )
 
     def _value_rows(self):
-        """The row of each value."""
+        """Return the row index of each value."""
         return rows_of(self.indptr, self.values.shape[0])
 
     def _coordinates(self):
@@ -333,19 +334,19 @@ class CSRTensor(_Matrix):
 
     def to_coo(self) -> COOTensor:
         """
-        The same by coordinates.
+        Convert to a COOTensor.
 
         Returns:
             COOTensor.
         """
         return COOTensor._of(self._coordinates(), self.values, self.dense_shape)
 
-    def _by_rows(self, products):
+    def _sum_by_rows(self, products):
         return UnsortedSegmentSum.functional(products, self._value_rows(), self.dense_shape[0])
 
     def mv(self, dense_vector: Tensor) -> Tensor:
         """
-        The product with a column.
+        Multiply by a column vector.
 
         Args:
             dense_vector (Tensor): Of shape (columns, 1).
@@ -365,7 +366,7 @@ class CSRTensor(_Matrix):
 
     def mm(self, matrix: Any) -> Any:
         """
-        The product with a matrix.
+        Multiply by a matrix.
 
         Args:
             matrix (Union[Tensor, CSRTensor]): Of shape (columns, n).
@@ -382,12 +383,12 @@ class CSRTensor(_Matrix):
                 f"({self.dense_shape[1]}, n), but got {matrix.shape}."
             )
         dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
-        product = self._by_rows(ExpandDims.functional(self.values, 1) * Gather.functional(dense, self.indices, 0))
+        product = self._sum_by_rows(ExpandDims.functional(self.values, 1) * Gather.functional(dense, self.indices, 0))
         return dense_to_csr(product) if isinstance(matrix, CSRTensor) else product
 
     def sum(self, axis: int) -> Tensor:
         """
-        Sums of rows or of columns.
+        Sum the rows or the columns.
 
         Args:
             axis (int): 1 or -1 for rows, 0 or -2 for columns.
@@ -401,17 +402,17 @@ class CSRTensor(_Matrix):
         if axis not in (0, 1, -1, -2):
             raise ValueError(f"For 'sum' of a CSRTensor, 'axis' should be 0 or 1, but got {axis!r}.")
         if axis in (1, -1):
-            return ExpandDims.functional(self._by_rows(self.values), 1)
+            return ExpandDims.functional(self._sum_by_rows(self.values), 1)
         return ExpandDims.functional(UnsortedSegmentSum.functional(self.values, self.indices, self.dense_shape[1]), 0)
 
     def add(self, b: "CSRTensor", alpha: Any, beta: Any) -> "CSRTensor":
         """
-        ``alpha * self + beta * b``. Which values there are depends on them: not in a graph.
+        ``alpha * self + beta * b``. Not in a graph: the number of stored elements depends on values.
 
         Args:
-            b (CSRTensor): The other one, of the same shape.
-            alpha (Union[int, float, Tensor]): The one factor.
-            beta (Union[int, float, Tensor]): The other one.
+            b (CSRTensor): The second summand, of the same shape.
+            alpha (Union[int, float, Tensor]): Factor of this matrix.
+            beta (Union[int, float, Tensor]): Factor of `b`.
 
         Returns:
             CSRTensor.
@@ -426,11 +427,11 @@ class CSRTensor(_Matrix):
 
 
 def dense_to_coo(tensor: Tensor) -> COOTensor:
-    """The elements of a Tensor that are not zero. Which these are depends on values: not in a graph."""
+    """Convert the nonzero elements of a Tensor to a COOTensor. Not in a graph: their number depends on values."""
     coordinates = np.argwhere(tensor.asnumpy()).astype(np.int32)
     return COOTensor._of(Tensor(coordinates), GatherNd.functional(tensor, Tensor(coordinates)), tuple(tensor.shape))
 
 
 def dense_to_csr(tensor: Tensor) -> CSRTensor:
-    """The elements of a matrix that are not zero, row by row. Which these are depends on values: not in a graph."""
+    """Convert the nonzero elements of a matrix to a CSRTensor. Not in a graph: their number depends on values."""
     return dense_to_coo(tensor).to_csr()

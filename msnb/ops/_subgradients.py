@@ -1,4 +1,4 @@
-"""Functions with kinks and MindSpore's gradients at them. JAX's gradients differ there."""
+"""Functions with kinks (abs, max, min) and the gradients that MindSpore defines at the kinks. Those of JAX differ."""
 
 import jax.numpy as jnp
 
@@ -9,7 +9,7 @@ def magnitude(x):
 
 
 def larger(x, y):
-    """Return the larger of two. The first of two equal ones gets the full gradient, as in r1.1.
+    """Return max(x, y). If both are equal, `x` gets the full gradient, as in r1.1.
 
     `jnp.maximum` halves the gradient of equal ones.
     """
@@ -17,5 +17,5 @@ def larger(x, y):
 
 
 def smaller(x, y):
-    """Return the smaller of two. Of equal ones the first gets the full gradient."""
+    """Return min(x, y). If both are equal, `x` gets the full gradient."""
     return jnp.where((x <= y) | (x != x), x, y)

@@ -1,4 +1,4 @@
-"""Half precision is computed in float32. The largest float16 is 65504, so the square of 256 overflows in it.
+"""Casts for computing half precision inputs in float32. The largest float16 is 65504, so that 256 ** 2 overflows.
 
 Products, quotients and sums of half precision are computed in float32 and rounded once, gradients too. A sum over many
 numbers in bfloat16 or float16 would lose most of its digits.
@@ -12,7 +12,7 @@ _HALVES = (jnp.float16, jnp.bfloat16)
 
 
 def widened(x):
-    """Return `x`, in float32 if it has half precision."""
+    """Cast `x` to float32 if it has half precision."""
     return x.astype(jnp.float32) if x.dtype in _HALVES else x
 
 

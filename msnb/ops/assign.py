@@ -15,7 +15,7 @@ _DOC = """{summary}
           would narrow it.
 
     Outputs:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `variable` is not a Parameter, or the element type of `value` does not fit.
@@ -52,7 +52,7 @@ def _new_value(name, variable, value):
     return value
 
 
-def _update_with(combine):
+def _make_checked_update(combine):
     def compute(name, variable, value):
         dtype_in(name, "variable", variable, NUMBER)
         if value.weak_type:
@@ -73,8 +73,9 @@ def _update_with(combine):
 
 
 def _writing_operator(functional, value, example, numbers=True):
-    """Decorator: `combine(variable, value)` returns the new value of a Parameter."""
-    compute = _update_with if numbers else lambda combine: _new_value
+    """Decorator that declares an operator which writes a Parameter. The function `combine(variable, value)` returns the
+    new value."""
+    compute = _make_checked_update if numbers else lambda combine: _new_value
 
     def declare(combine):
         name, new = combine.__name__, compute(combine)
@@ -92,19 +93,19 @@ def _writing_operator(functional, value, example, numbers=True):
     "assign", "The value, of the shape of `variable` or, for one element, a scalar", "[2. 2.]", numbers=False
 )
 def Assign(variable, value):
-    """A Parameter set to a value."""
+    """Write a value to a Parameter."""
     return value
 
 
 @_writing_operator("assign_add", "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
 def AssignAdd(variable, value):
-    """A Parameter increased by a value."""
+    """Add a value to a Parameter."""
     return variable + value
 
 
 @_writing_operator("assign_sub", "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]")
 def AssignSub(variable, value):
-    """A Parameter decreased by a value."""
+    """Subtract a value from a Parameter."""
     return variable - value
 
 

@@ -22,7 +22,7 @@ _SENDABLE = FLOAT | INT
 
 
 class ReduceOp:
-    """Reduction of the values of several devices.
+    """Names of the reductions of values of several devices.
 
     There are four: ``SUM``, ``MAX``, ``MIN`` and ``PROD``.
     """
@@ -34,7 +34,7 @@ class ReduceOp:
 
 
 class _Constant:
-    """Name in `mindspore.ops.operations` that is not an operator."""
+    """Registry entry of a name in `mindspore.ops.operations` that is not an operator."""
 
     kernels, written, writes, random, functional, inputs, attributes = None, (), (), False, None, (), {}
 
@@ -49,7 +49,7 @@ Reduction = OneOf("sum", "max", "min", "prod")
 
 
 def gather_members(x: jax.Array, others: DeviceGroup) -> jax.Array:
-    """Return the values of all members along a new first axis."""
+    """Gather the values of all members of a group along a new first axis."""
     if others.even:
         return jax.lax.all_gather(x, others.axis, axis_index_groups=_axis_index_groups(others))
     alone = jnp.zeros((others.size, *x.shape), x.dtype).at[others.place()].set(x)
@@ -57,7 +57,7 @@ def gather_members(x: jax.Array, others: DeviceGroup) -> jax.Array:
 
 
 def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
-    """Return the values of all members, reduced."""
+    """Reduce the values of all members of a group by the operation `op`."""
     if others is None:
         return x
     if op == ReduceOp.PROD:
@@ -69,7 +69,8 @@ def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Arr
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def _reduce_extreme(x, op, others):
-    """Return the largest or smallest value of all members. The gradient goes to the member that has it."""
+    """Return the largest or smallest value of all members of a group. The gradient goes to the member with this
+    value."""
     joined = jax.lax.pmax if op == ReduceOp.MAX else jax.lax.pmin
     return joined(x, others.axis, axis_index_groups=_axis_index_groups(others))
 
@@ -95,7 +96,7 @@ def value_of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def _broadcast_root(x, root, others):
-    """Return the value of one member. Each member keeps the gradient of its copy, as in r1.1."""
+    """Broadcast the value of the member `root`. Each member keeps the gradient of its copy, as in r1.1."""
     return value_of_root(x, root, others)
 
 
@@ -109,17 +110,18 @@ def _axis_index_groups(others):
 
 
 def member_rows(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
-    """The rows of `x` that fall to the device that runs this, one part to each member.
+    """Return the rows of `x` that belong to the current device. The rows are split evenly among the members.
 
     Raises:
-        ValueError: If they cannot be divided; it says so for `name`.
+        ValueError: If the number of rows is not a multiple of the number of members. `name` is the operator in the
+        message.
     """
     rows = count_rows(x, name, others)
     return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
 
 
 def count_rows(x: jax.Array, name: str, others: DeviceGroup) -> int:
-    """Return the number of rows of `x` for each member. Raise the errors of `member_rows`."""
+    """Return the number of rows of `x` for each member. Raise ValueError as `member_rows` does."""
     if x.shape[0] % others.size:
         raise ValueError(
             f"For '{name}', the first dimension of 'input_x' should be a multiple of the {others.size} devices, but "
@@ -129,7 +131,7 @@ def count_rows(x: jax.Array, name: str, others: DeviceGroup) -> int:
 
 
 def index_in_group(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
-    """The number in the group of the device that is `root` among all.
+    """Convert the global rank `root` to the index of this device in the group.
 
     Raises:
         ValueError: If it is not in the group.
@@ -153,10 +155,10 @@ def AllReduce(
     op: Reduction = ReduceOp.SUM,
     group: Str = WORLD,
 ):
-    """The values of all devices of a group joined, the same on each of them.
+    """Reduce the values of all devices of a group. Each device gets the result.
 
     Args:
-        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
+        op (str): The reduction, one of ReduceOp. Default: ReduceOp.SUM.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -175,7 +177,7 @@ def AllReduce(
 
 @operator(collective=True)
 def AllGather(input_x, *, group: Str = WORLD):
-    """The values of all devices of a group, one after another along the first dimension.
+    """Concatenate the values of all devices of a group along the first dimension. Each device gets the result.
 
     Args:
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
@@ -204,10 +206,10 @@ def ReduceScatter(
     op: Reduction = ReduceOp.SUM,
     group: Str = WORLD,
 ):
-    """The values of all devices of a group joined, and each device's part of the result.
+    """Reduce the values of all devices of a group. Each device gets one part of the result.
 
     Args:
-        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
+        op (str): The reduction, one of ReduceOp. Default: ReduceOp.SUM.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -234,10 +236,10 @@ def ReduceScatter(
 
 @operator(collective=True)
 def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
-    """The values of one device, the same on all devices of a group.
+    """Copy the value of one device to all devices of a group.
 
     Args:
-        root_rank (int): Number of that device among all.
+        root_rank (int): Global rank of that device.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -261,15 +263,15 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
 
 @operator(collective=True)
 def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
-    """Rows exchanged between all devices of a group.
+    """Exchange rows between all devices of a group.
 
     Args:
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
         - **tensor_in** (Tensor) - Of 2 dimensions.
-        - **send_size** (Tensor) - How much goes to each device, int64.
-        - **recv_size** (Tensor) - How much comes from each device, int64.
+        - **send_size** (Tensor) - Number of elements to send to each device, int64.
+        - **recv_size** (Tensor) - Number of elements to receive from each device, int64.
 
     Outputs:
         Tensor, equal to `tensor_in` where there is one device.
@@ -291,7 +293,7 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
 
 
 class _VirtualDataset(PrimitiveWithInfer):
-    """Marks its inputs as the batch that automatic parallelism may split, and returns them."""
+    """Returns its inputs, marked as the batch that automatic parallelism may split."""
 
     def __init__(self) -> None:
         super().__init__("VirtualDataset")

@@ -1,4 +1,4 @@
-"""Operators that order other operators. Values already flow in program order here, so they return their inputs."""
+"""Operators that order other operators. Here operators run in program order, so that these return their inputs."""
 
 import functools
 from typing import Any
@@ -17,7 +17,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator("depend")
 class Depend(HostPrimitive):
-    """A value, once an expression has been evaluated.
+    """Returns `value` after `expr` has been evaluated.
 
     Python evaluates `expr` before the call, in both modes, so nothing is left to do.
 
@@ -38,10 +38,10 @@ _ORDER = "has no effect here: operators run in the order in which the program ca
 
 @host_operator()
 class ControlDepend(HostPrimitive):
-    """Says that one operation happens before another; no effect, the order of the program decides.
+    """Declares that one operation runs before another. No effect: operations run in the order of the program.
 
     Args:
-        depend_mode (int): 0 if only the results themselves count, 1 if their users do, too. Default: 0.
+        depend_mode (int): 0 orders only the operations themselves, 1 also those that use their results. Default: 0.
 
     Inputs:
         - **src** (Any) - Result of the first operator.
@@ -67,7 +67,7 @@ class ControlDepend(HostPrimitive):
 
 @spelling(generation=1)
 def control_depend(src, dst):
-    """Says that `src` happens before `dst`; no effect, the order of the program decides.
+    """Declare that `src` runs before `dst`. No effect: operations run in the order of the program.
 
     Args:
         src (Any): Result of the first operator.
@@ -81,7 +81,7 @@ def control_depend(src, dst):
 
 
 class _UnsupportedOperator(HostPrimitive):
-    """Operator of MindSpore's own graph engine. It raises an error that names the alternative."""
+    """Base class of operators of MindSpore's own graph engine. A call raises an error that names an alternative."""
 
     instead = ""
 
@@ -91,7 +91,7 @@ class _UnsupportedOperator(HostPrimitive):
 
 @host_operator("geswitch")
 class GeSwitch(_UnsupportedOperator):
-    """Belongs to MindSpore's graph engine: a data switch. Calling it raises NotImplementedError.
+    """The data switch of MindSpore's graph engine. Calling it raises NotImplementedError.
 
     Supported Platforms:
         None
@@ -102,7 +102,7 @@ class GeSwitch(_UnsupportedOperator):
 
 @host_operator("merge")
 class Merge(_UnsupportedOperator):
-    """Belongs to MindSpore's graph engine: the end of a data switch. Calling it raises NotImplementedError.
+    """The end of a data switch of MindSpore's graph engine. Calling it raises NotImplementedError.
 
     Supported Platforms:
         None
@@ -113,7 +113,7 @@ class Merge(_UnsupportedOperator):
 
 @host_operator()
 class Push(_UnsupportedOperator):
-    """Sends gradients to a parameter server, of which there is none here. Calling it raises NotImplementedError.
+    """Sends gradients to a parameter server, which does not exist here. Calling it raises NotImplementedError.
 
     Args:
         optim_type (str): Optimizer that the server runs. Default: "ApplyMomentum".
@@ -133,7 +133,7 @@ class Push(_UnsupportedOperator):
 
 @host_operator()
 class Pull(_UnsupportedOperator):
-    """Fetches weights from a parameter server, of which there is none here. Calling it raises NotImplementedError.
+    """Fetches weights from a parameter server, which does not exist here. Calling it raises NotImplementedError.
 
     Supported Platforms:
         None
@@ -144,8 +144,8 @@ class Pull(_UnsupportedOperator):
 
 @host_operator()
 class GetNext(_UnsupportedOperator):
-    """Fetches data from a queue on the device, of which there is none here. A graph with it can be compiled and looked
-    at; running it raises NotImplementedError, and so does calling it outside of a graph.
+    """Fetches data from a queue on the device, which does not exist here. A graph with this operator can be compiled
+    and inspected; running it raises NotImplementedError, and so does calling it outside of a graph.
 
     Args:
         types (list): Element types of the outputs.
@@ -180,7 +180,7 @@ class GetNext(_UnsupportedOperator):
 
 @host_operator()
 class MakeRefKey(HostPrimitive):
-    """Key of a Parameter in MindSpore's compiler; here Parameters are passed directly.
+    """Returns the name `tag` of a Parameter, which MindSpore's compiler uses as a key.
 
     Args:
         tag (str): Name of the Parameter.
@@ -204,7 +204,7 @@ class MakeRefKey(HostPrimitive):
 
 @host_operator()
 class Partial(HostPrimitive):
-    """A function with its first arguments fixed.
+    """Fixes the first arguments of a function, as `functools.partial`.
 
     Inputs:
         - **args** (tuple) - The function, then its first arguments.
@@ -227,7 +227,7 @@ class Partial(HostPrimitive):
 
 @host_operator("identity")
 class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
-    """Its input.
+    """Return the input unchanged.
 
     Inputs:
         - **x** (Any) - Any value.
@@ -242,7 +242,7 @@ class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
 
 @replaces_in_api2(identity, "it is a function, `ops.identity(x)`", "msnb.ops")
 def _return_input(x: Any) -> Any:
-    """Its input.
+    """Return the input unchanged.
 
     Args:
         x (Any): Any value.
@@ -255,10 +255,10 @@ def _return_input(x: Any) -> Any:
 
 @host_operator("check_bprop")
 class CheckBprop(HostPrimitive):
-    """Gradients, after checking that they have the shapes and element types of the inputs they belong to.
+    """Checks that gradients have the shapes and element types of the corresponding inputs, and returns the gradients.
 
     Args:
-        prim_to_check (str): Name of the operator whose gradients they are, for messages. Default: "".
+        prim_to_check (str): Name of the operator for error messages. Default: "".
 
     Inputs:
         - **input_x** (tuple[Tensor]) - The gradients.
@@ -293,10 +293,10 @@ class CheckBprop(HostPrimitive):
 
 @host_operator()
 class Assert(HostPrimitive):
-    """Stops with the values of Tensors if a condition does not hold.
+    """Raises an error that shows the values of Tensors if a condition does not hold.
 
     Args:
-        summarize (int): How many elements of each Tensor are shown. Default: 3.
+        summarize (int): Number of elements of each Tensor to show. Default: 3.
 
     Inputs:
         - **condition** (Union[Tensor, bool]) - Condition that must be True.

@@ -1,4 +1,4 @@
-"""`Custom`: MindSpore 2's user-defined operator, for Python functions over numpy arrays."""
+"""`Custom`, MindSpore 2's operator that calls a user's Python function with numpy arrays."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _COMPILED = ("hybrid", "akg", "tbe", "aot", "aicpu", "julia")
 
 
 class Custom(PrimitiveWithInfer):
-    """An operator that calls a Python function with numpy arrays; MindSpore 2's.
+    """An operator that calls a Python function with numpy arrays, as in MindSpore 2.
 
     The function runs on the host, also within a compiled program, which waits for it. A function of JAX arrays becomes
     an operator that runs on the device by `mindspore.custom_operator`, a Pallas kernel by `mindspore.pallas_operator`.
@@ -26,13 +26,14 @@ class Custom(PrimitiveWithInfer):
         func (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
         out_shape (Union[Callable, tuple]): Shape of the result, or a function of the inputs' shapes that returns it; a
             tuple of shapes for several results.
-        out_dtype (Union[Callable, mindspore.dtype, tuple]): Its element type, or a function of the inputs' types; a
-            tuple of them for several results.
+        out_dtype (Union[Callable, mindspore.dtype, tuple]): Element type of the result, or a function of the inputs'
+            types; a tuple of them for several results.
         func_type (str): ``"pyfunc"``. The others that MindSpore has are compiled for its own devices, and are refused
             with what to write instead. Default: "hybrid".
         bprop (Callable): The gradient: a function of the inputs, the result and its gradient, all Tensors, that returns
-            one for each input. Default: None, there is none.
-        reg_info (Union[str, dict, list, tuple]): How MindSpore registers the function; no effect here. Default: None.
+            one for each input. Default: None, no gradient.
+        reg_info (Union[str, dict, list, tuple]): Registration data of the function for MindSpore; no effect here.
+            Default: None.
 
     Inputs:
         - **inputs** (Tensor) - Arguments of the function.
@@ -84,11 +85,11 @@ class Custom(PrimitiveWithInfer):
         self.func, self.out_shape, self.out_dtype, self._bprop = func, out_shape, out_dtype, bprop
         for name, value in (("func", func), ("func_type", func_type)):
             self.attrs[name] = value
-        # attributes, too: they change the result
+        # stored as attributes, too, since they change the result
         self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
 
     def bprop_getter(self, _: Any) -> Callable[..., Any]:
-        """Return the gradient function of a call."""
+        """Return the gradient function `bprop`. Raise NotImplementedError if there is none."""
         if self._bprop is None:
             raise NotImplementedError(
                 f"The operator 'Custom' of {_function_name(self.func)} has no gradient; "
@@ -97,7 +98,7 @@ class Custom(PrimitiveWithInfer):
         return self._bprop
 
     def _result_types(self, arrays):
-        """Return shapes and types of the results, and True if there are several."""
+        """Return shapes and types of the results, and True if the function returns several."""
         shapes, kinds = self.out_shape, self.out_dtype
         if callable(shapes):
             shapes = shapes(*[tuple(a.shape) for a in arrays])
@@ -115,7 +116,7 @@ class Custom(PrimitiveWithInfer):
         return structs, several
 
     def kernel(self, *arrays: Any) -> Any:
-        """Call the function from the running program."""
+        """Call the user's function while the compiled program runs."""
         results, several = self._result_types(arrays)
 
         def run(*inputs: Any) -> list[np.ndarray]:

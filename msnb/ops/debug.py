@@ -1,4 +1,4 @@
-"""Operators that look into a running program: printing, summaries, hooks on gradients."""
+"""Operators for debugging a running program: printing, summaries, hooks on gradients."""
 
 import types
 
@@ -20,10 +20,11 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 
 def at_run_time(function, values):
-    """Call function(*values) when the program gets there, with concrete Tensors, in the order of the program.
+    """Call function(*values) with concrete Tensors when the compiled program reaches this point. Calls keep the order
+    of the program.
 
     Args:
-        function (Callable): Takes as many arguments as there are values.
+        function (Callable): A function of as many arguments as there are values.
         values (Sequence): Tensors, concrete or traced, and other values, which are passed as they are.
     """
     traced = [i for i, v in enumerate(values) if isinstance(v, Tensor) and is_tracer(v._array)]
@@ -43,8 +44,8 @@ def at_run_time(function, values):
 
 @host_operator("print_")
 class Print(HostPrimitive):
-    """Prints values when the program reaches this point, each on a line of its own; in a graph, too. With
-    ``context.set_context(print_file_path="print.pb")`` they go to that file, which `parse_print` reads.
+    """Prints values, each on its own line, when the program reaches this point, also in a compiled graph. With
+    ``context.set_context(print_file_path="print.pb")`` the values are written to that file, which `parse_print` reads.
 
     Inputs:
         - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - Values to print.
@@ -133,7 +134,7 @@ sown_values.on_sown(_notify_listeners)
 
 
 class _Summary(HostPrimitive):
-    """Passes a value to the collectors of summaries, if there are any."""
+    """Base class of summary operators: passes a value to the registered listeners."""
 
     kind = ""
 
@@ -218,7 +219,7 @@ class HistogramSummary(_Summary):
 
 @host_operator()
 class InsertGradientOf(HostPrimitive):
-    """Passes the gradient of a Tensor through a function in the backward pass.
+    """Replaces the gradient of a Tensor by f(gradient) in the backward pass.
 
     Args:
         f (Callable): Takes the gradient, returns another of the same shape and type.
@@ -251,7 +252,7 @@ class InsertGradientOf(HostPrimitive):
 
 @host_operator()
 class HookBackward(HostPrimitive):
-    """Passes the gradients of Tensors to a hook in the backward pass. The hook's result replaces the gradient.
+    """Calls a hook with the gradients of Tensors in the backward pass. The result of the hook replaces the gradient.
 
     Args:
         hook_fn (function): Takes a tuple with the gradient, or (cell_id, grad_input, grad_output) if `cell_id` is

@@ -1,4 +1,4 @@
-"""Operators on boxes and labels: encoding, overlap, validity, confusion counts."""
+"""Operators on boxes and labels: encoding, overlap, test of boxes against image borders, confusion matrix."""
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same
 from msnb.ops.nn._kinds import AboveZero
 
 
-def _four_floats(value):
+def _accept_four_floats(value):
     if not isinstance(value, tuple) or any(not isinstance(v, float) for v in value):
         raise TypeError
     if len(value) != 4:
@@ -19,7 +19,7 @@ def _four_floats(value):
     return value
 
 
-def _two_ints(value):
+def _accept_two_ints(value):
     if not isinstance(value, tuple) or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
         raise TypeError
     if len(value) != 2:
@@ -27,8 +27,8 @@ def _two_ints(value):
     return value
 
 
-FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, equal in all its calls
-ImageShape = Kind("a tuple of 2 ints, height and width", _two_ints)
+FourFloats = Kind("a tuple of 4 floats", _accept_four_floats)  # constants of a detector, equal in all its calls
+ImageShape = Kind("a tuple of 2 ints, height and width", _accept_two_ints)
 
 
 def _check_boxes(op, **named):
@@ -39,7 +39,7 @@ def _check_boxes(op, **named):
 
 
 def _to_float32(x):
-    """Return `x` in at least float32."""
+    """Cast `x` to at least float32."""
     return x.astype(jnp.promote_types(x.dtype, jnp.float32) if x.dtype in FLOAT else jnp.float32)
 
 
@@ -53,7 +53,7 @@ def _center_and_size(boxes):
 def BoundingBoxEncode(
     anchor_box, groundtruth_box, *, means: FourFloats = (0.0, 0.0, 0.0, 0.0), stds: FourFloats = (1.0, 1.0, 1.0, 1.0)
 ):
-    """Boxes as offsets from anchors: shift of the centre over the anchor's size, and logarithm of the size ratio.
+    """Encode boxes as offsets from anchors: (centre - anchor centre) / anchor size, and log(size / anchor size).
 
     Args:
         means (tuple[float]): Subtracted from the four offsets. Default: (0.0, 0.0, 0.0, 0.0).
@@ -99,7 +99,7 @@ def BoundingBoxDecode(
     stds: FourFloats = (1.0, 1.0, 1.0, 1.0),
     wh_ratio_clip: AboveZero = 0.016,
 ):
-    """Boxes from their offsets to anchors, the inverse of BoundingBoxEncode, clipped to the image.
+    """Decode boxes from their offsets to anchors (the inverse of BoundingBoxEncode) and clip them to the image.
 
     Args:
         max_shape (tuple[int]): Height and width of the image.
@@ -146,7 +146,7 @@ def BoundingBoxDecode(
 
 @operator(functional="check_valid")
 def CheckValid(bboxes, img_metas):
-    """Checks that boxes are inside an image.
+    """Tests for each box if it is inside an image.
 
     Inputs:
         - **bboxes** (Tensor) - Boxes (x0, y0, x1, y1), numbers of shape (N, 4).
@@ -173,15 +173,15 @@ def CheckValid(bboxes, img_metas):
     return (x0 >= 0) & (y0 >= 0) & (x1 <= width * scale - 1) & (y1 <= height * scale - 1)
 
 
-def _check_mode(value):
+def _accept_iou_mode(value):
     if value not in ("iou", "iof"):
         raise KeyError(f"For 'IOU', 'mode' should be 'iou' or 'iof', but got {value!r}.")
     return value
 
 
 @operator(functional="iou")
-def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _check_mode, examples=("iou",)) = "iou"):
-    """Overlap of every pair of two sets of boxes.
+def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _accept_iou_mode, examples=("iou",)) = "iou"):
+    """Compute the overlap of each pair of boxes from two sets.
 
     Args:
         mode (str): "iou" for the shared area over the area of both, "iof" over the area of the true box.
@@ -231,7 +231,7 @@ def ConfusionMatrix(
     num_classes: PositiveInt,
     dtype: OneOf("int32", "int64", "float16", "float32", "float64") = "int32",
 ):
-    """Counts of the predictions (columns) for each true class (rows).
+    """Confusion matrix: count the predictions (columns) for each true class (rows).
 
     Args:
         num_classes (int): Number of classes.
@@ -283,10 +283,11 @@ def _iou_matrix(boxes):
 
 @operator
 def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
-    """Boxes in order of their scores, with a mask of those that overlap no better box by more than a threshold.
+    """Sort boxes by score, and return a mask of the boxes that overlap no better box by more than a threshold.
 
     Args:
-        iou_threshold (float): Overlap (intersection over union) above which the worse box goes. Default: 0.5.
+        iou_threshold (float): Overlap (intersection over union) above which the box with the lower score is removed.
+            Default: 0.5.
 
     Inputs:
         - **bboxes** (Tensor) - N boxes as (x0, y0, x1, y1, score), of shape (N, 5), floating point.

@@ -1,4 +1,4 @@
-"""The functional form of every declared operator that has one."""
+"""Re-export module of the functions of all operators, at MindSpore's path `mindspore.ops.functional`."""
 
 from functools import partial
 

@@ -31,7 +31,7 @@ from msnb.ops.array.cast import cast_array
 
 @operator
 def _TensorGetRow(x, index):
-    """The slice of a Tensor at one position of its first dimension.
+    """Return x[index] for one position of the first dimension.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -43,8 +43,9 @@ def _TensorGetRow(x, index):
     return jax.lax.dynamic_index_in_dim(x, index, 0, keepdims=False)
 
 
-def _block_of(x, starts, plan):
-    """Return the first index and the length, per dimension of `x`, of the block that a plan without arrays covers."""
+def _bounding_block(x, starts, plan):
+    """Return (start indices, lengths) of the block of `x` that an index without arrays covers, one entry per
+    dimension."""
     starts = iter(starts)
     begins, lengths, dimension = [], [], 0
     for entry in plan:
@@ -65,7 +66,7 @@ def _block_of(x, starts, plan):
 
 
 def _numpy_index(tensors, plan):
-    """Return the index of a plan with arrays, for jnp. Its slices are (start, stop, step)."""
+    """Build the index for jnp from a plan with arrays. Its slices are tuples (start, stop, step)."""
     arrays = iter(tensors)
     return tuple(
         wide(next(arrays))
@@ -80,7 +81,7 @@ def _numpy_index(tensors, plan):
 
 
 def _index_ranges(inputs):
-    """Yield the valid range of each index Tensor, by its dimension. `plan_of` has checked plain numbers."""
+    """Yield the valid range of each index Tensor: the length of its dimension. `plan_of` has checked plain numbers."""
     tensors, dimension = iter(inputs["tensors"]), 0
     for entry in inputs["plan"]:
         if entry == ARRAY:
@@ -95,7 +96,7 @@ _IN_RANGE = Check("index", _index_ranges, IndexError)
 
 @operator(checks=[_IN_RANGE])
 def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
-    """Part of a Tensor, as ``x[...]``.
+    """Return the part ``x[...]`` of a Tensor.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -109,7 +110,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
     if ARRAY in plan:
         return x.at[_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
-        x = jax.lax.dynamic_slice(x, *_block_of(x, starts, plan))
+        x = jax.lax.dynamic_slice(x, *_bounding_block(x, starts, plan))
     rest = tuple(
         0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL else slice(None, None, entry[1])
         for entry in plan
@@ -118,7 +119,8 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
 
 
 def _broadcast_value(value, shape, dtype):
-    """Broadcast `value` to `shape` in `dtype`. Leading dimensions of length 1 may be in excess."""
+    """Broadcast `value` to `shape` and cast it to `dtype`. `value` may have additional leading dimensions of length
+    1."""
     value = cast_array(value, dtype)
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = value[0]
@@ -133,7 +135,7 @@ def _broadcast_value(value, shape, dtype):
 
 @operator(checks=[_IN_RANGE])
 def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
-    """A copy of a Tensor with a part replaced, as ``x[...] = value``.
+    """Return a copy of a Tensor after ``x[...] = value``.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -149,7 +151,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         index = _numpy_index(tensors, plan)
         part = jax.eval_shape(lambda a: a[index], x).shape
         return x.at[index].set(_broadcast_value(value, part, x.dtype), mode="drop")
-    begins, lengths = _block_of(x, starts, plan)
+    begins, lengths = _bounding_block(x, starts, plan)
     counts = [entry[0] if isinstance(entry, tuple) else None for entry in plan if entry != NEW]
     counts = [n if c is None else c for c, n in zip(counts, lengths, strict=True)]
     dimension, part = 0, []
@@ -166,7 +168,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         return jax.lax.dynamic_update_slice(x, block, begins)
     if 0 in counts:
         return x
-    # A window runs upwards; a slice that runs downwards begins at its end.
+    # The indices of a window ascend. A slice with a negative step begins at the end of its window.
     first = [b if s > 0 else b + n - 1 for b, n, s in zip(begins, lengths, steps, strict=True)]
     mesh = [
         (f + s * jnp.arange(c)).reshape([-1 if e == d else 1 for e in range(x.ndim)])
@@ -177,7 +179,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
 
 @operator
 def _TensorSetMask(x, mask, value):
-    """A copy of a Tensor with the elements that a mask marks replaced, as ``x[mask] = value``.
+    """Return a copy of a Tensor after ``x[mask] = value``.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -213,7 +215,7 @@ _FEW = 64
 
 
 def _run_kernel(op, operands, numbers, tensors, plan):
-    """Run `op` on its Tensor operands and a checked index."""
+    """Run the index operator `op` on its Tensor operands and a checked index."""
     key = op.name, len(numbers), len(tensors), plan
     kernel = _kernels.get(key)
     if kernel is None:
@@ -224,11 +226,11 @@ def _run_kernel(op, operands, numbers, tensors, plan):
 
 
 def getitem(x, index):
-    """Part of a Tensor, as ``x[index]``.
+    """Return the part ``x[index]`` of a Tensor.
 
     Args:
         x (Tensor): The Tensor.
-        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): What part.
+        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): The index.
 
     Returns:
         Tensor.
@@ -238,7 +240,7 @@ def getitem(x, index):
             Tensor out of range only with ``check_indices``, and else reads NaN.
         ValueError: If a mask is known only when the graph runs.
     """
-    if _thread.frame is not None and (part := _of_constant(x._array, index)) is not None:
+    if _thread.frame is not None and (part := _index_constant(x._array, index)) is not None:
         return part
     if _thread.compute_dtype is not None and is_constant(x):
         x = cast_tensor(x, _thread.compute_dtype)
@@ -251,9 +253,9 @@ def getitem(x, index):
     return _run_kernel(_get, (x,), numbers, tensors, plan)
 
 
-def _of_constant(array, index):
-    """Return a slice of a few integers that are constant in a graph, such as a shape, as a constant. None for all
-    others.
+def _index_constant(array, index):
+    """Index a small constant array of integers, such as a shape, and return the result as a constant. Return None for
+    other arrays.
     """
     if is_tracer(array) or array.dtype.kind not in "iu" or array.size > _FEW:
         return None
@@ -263,12 +265,12 @@ def _of_constant(array, index):
 
 
 def setitem(x, index, value):
-    """A copy of a Tensor with a part replaced; ``x[index] = value`` as an expression.
+    """Return a copy of a Tensor after ``x[index] = value``.
 
     Args:
         x (Tensor): The Tensor.
-        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): What part.
-        value (Union[Tensor, Number, list, tuple]): What goes there; it is converted to the element type of `x`.
+        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): The index.
+        value (Union[Tensor, Number, list, tuple]): The new values, which are converted to the element type of `x`.
 
     Returns:
         Tensor of the shape and element type of `x`.

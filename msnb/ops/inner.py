@@ -1,4 +1,4 @@
-"""Operators of MindSpore's own tests and layers, under `mindspore.ops.operations._inner_ops`."""
+"""Operators at MindSpore's path `mindspore.ops.operations._inner_ops`, which its own tests and layers use."""
 
 import jax.numpy as jnp
 
@@ -10,7 +10,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @operator
 def GpuConvertToDynamicShape(x):
-    """Its input. Shapes are always known here, so nothing becomes dynamic.
+    """Return the input. Shapes are always known here, so no shape becomes dynamic.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -29,7 +29,7 @@ def GpuConvertToDynamicShape(x):
 
 @host_operator()
 class ErrorOnDynamicShapeInput(HostPrimitive):
-    """Its input. Shapes are always known here, so there is never an error for a Tensor.
+    """Return the input. Shapes are always known here, so a Tensor never causes an error.
 
     Inputs:
         - **x** (Union[Tensor, list, tuple]) - Any Tensor, or a shape.
@@ -47,15 +47,15 @@ class ErrorOnDynamicShapeInput(HostPrimitive):
         return x
 
     def infer_shape(self, shape):
-        """`shape`, unless a length in it is not known."""
+        """Return `shape`. Raise an error if a length in it is not known."""
         if any(length == -1 for length in shape):
             raise ValueError(f"Input is dynamically shaped: {tuple(shape)}.")
         return shape
 
     def infer_type(self, x_dtype):
-        """`x_dtype`."""
+        """Return `x_dtype`."""
         return x_dtype
 
     def infer_value(self, x):
-        """None: the value is not known."""
+        """Return None: the value is not known."""
         return None

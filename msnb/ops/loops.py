@@ -1,4 +1,5 @@
-"""Loops over functions as operators. A graph has one loop if a Tensor of the graph decides when it ends."""
+"""Loop operators: while, for and scan. A graph contains one loop if the end of the loop depends on a Tensor of the
+graph."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ def _check_callable(op, name, value):
 
 
 def _run_while(op, test, body, start, unrolled=True):
-    """Apply `body` to the value while `test` of the value is true."""
+    """Set value = body(value) while test(value) is true, beginning with `start`. Return the last value."""
     state = [start]
 
     def write(values):
@@ -36,15 +37,16 @@ def _run_while(op, test, body, start, unrolled=True):
 
 @host_operator()
 class WhileLoop(HostPrimitive):
-    """Goes on computing a value as long as a condition of it holds.
+    """While loop: sets value = loop_func(value) as long as cond_func(value) is true.
 
     Inputs:
-        - **cond_func** (function) - Of the value: whether to go on.
-        - **loop_func** (function) - Of the value: the next one, of the same shapes and element types.
+        - **cond_func** (function) - Function of the value that returns True to continue the loop.
+        - **loop_func** (function) - Function of the value that returns the next value, of the same shapes and element
+          types.
         - **init_val** (Any) - The first value.
 
     Outputs:
-        The value for which the condition does not hold.
+        The first value for which `cond_func` is false.
 
     Raises:
         TypeError: If a function is none.
@@ -64,12 +66,13 @@ class WhileLoop(HostPrimitive):
 
 @host_operator()
 class ForiLoop(HostPrimitive):
-    """Goes on computing a value for each number of a range.
+    """For loop: sets value = loop_func(i, value) for i from `lower` to `upper` - 1.
 
     Inputs:
         - **lower** (Union[int, Tensor]) - The first number.
-        - **upper** (Union[int, Tensor]) - The number behind the last one.
-        - **loop_func** (function) - Of the number and the value: the next value, of the same shapes and types.
+        - **upper** (Union[int, Tensor]) - The first number beyond the range.
+        - **loop_func** (function) - Function of the number and the value that returns the next value, of the same
+          shapes and types.
         - **init_val** (Any) - The first value.
         - **unroll** (bool) - Whether a graph has a copy of the function for each number, where all are known, instead
           of one loop, which is smaller and compiles sooner. Default: True.
@@ -117,10 +120,11 @@ class Scan(HostPrimitive):
     """Loops over a sequence with a carried value and collects one result per element.
 
     Inputs:
-        - **loop_func** (function) - Of the value and an element: the next value, and a result to collect.
+        - **loop_func** (function) - Function of the value and an element that returns the next value and a result to
+          collect.
         - **init** (Any) - The first value.
-        - **xs** (Union[tuple, list, None]) - The elements; None for as many as `length` says.
-        - **length** (int) - How many elements. Default: None, as many as there are.
+        - **xs** (Union[tuple, list, None]) - The elements; None for `length` elements that are None.
+        - **length** (int) - Number of elements. Default: None, the length of `xs`.
         - **unroll** (bool) - False has no effect in a graph, which says so once: a sequence of Python's is gone through
           one by one. Default: True.
 

@@ -1,4 +1,5 @@
-"""Descriptions of hand-written Ascend kernels. Code that registers them imports; XLA does not need them."""
+"""Classes that describe hand-written Ascend kernels. They exist so that code which registers kernels can be
+imported."""
 
 from msnb import log
 
@@ -36,26 +37,26 @@ class RegOp:
         return self
 
     def dtype_format(self, *args):
-        """One supported combination of types and layouts."""
+        """Add one supported combination of types and layouts."""
         self.info["dtype_format"].append(args)
         return self
 
     def get_op_info(self):
-        """The description, a dict."""
+        """Return the description as a dict."""
         return self.info
 
     def attr(self, name=None, *args, **kwargs):
-        """An attribute."""
+        """Add an attribute."""
         self.info["attr"].append({"name": name, "args": args, **kwargs})
         return self
 
     def input(self, index=None, name=None, *args, **kwargs):
-        """An input."""
+        """Add an input."""
         self.info["inputs"].append({"index": index, "name": name, "args": args, **kwargs})
         return self
 
     def output(self, index=None, name=None, *args, **kwargs):
-        """An output."""
+        """Add an output."""
         self.info["outputs"].append({"index": index, "name": name, "args": args, **kwargs})
         return self
 
@@ -87,7 +88,7 @@ class CustomRegOp(RegOp):
         super().__init__(op_name)
 
     def target(self, target=None):
-        """The device that it is for."""
+        """Set the target device."""
         return self._store("target", target)
 
 
@@ -135,7 +136,7 @@ AiCPURegOp.fusion_type = RegOp.fusion_type = _make_setter("fusion_type")
 
 
 class DataType:
-    """Pairs of type and layout, ``DataType.F32_NCHW == ("float32", "NCHW")``."""
+    """Constants for pairs of type and layout: ``DataType.F32_NCHW == ("float32", "NCHW")``."""
 
 
 _TYPES = {

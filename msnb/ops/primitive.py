@@ -14,11 +14,11 @@ __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr",
 
 @spelling(generation=1)
 def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):
-    """Decorator: a function that computes with Python values while the graph is being compiled.
+    """Decorator for a function that computes with Python values while a graph is compiled.
 
     Args:
         fn (Callable): The function; it runs as plain Python and is not converted. Default: None.
-        get_instance (bool): Whether the result is the operator itself or a function that makes it. Default: True.
+        get_instance (bool): Whether to return the operator itself; otherwise a function that creates it. Default: True.
         name (str): Name of the operator. Default: None, that of the function.
         reuse_result (bool): MindSpore 2's: True caches results. The function runs whenever a graph
             is made, whatever this says. Default: True.
@@ -54,7 +54,7 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
 
 
 def _detach_value(value):
-    """Return `value` without gradient: the result of a constexpr is a constant."""
+    """Stop the gradient of `value`: the result of a constexpr is a constant."""
     if isinstance(value, Tensor) and value._node is not None:
         return Tensor(value)
     return value

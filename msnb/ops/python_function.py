@@ -1,4 +1,4 @@
-"""`PyFunc`: a Python function over numpy arrays as an operator with declared result types and shapes."""
+"""`PyFunc`, an operator that calls a Python function with numpy arrays and has declared result types and shapes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from msnb.ops.custom import Custom
 
 @host_operator()
 class PyFunc(HostPrimitive):
-    """An operator that calls a Python function with numpy arrays; it has no gradient.
+    """An operator that calls a Python function with numpy arrays, without gradient.
 
     In PYNATIVE mode the function runs once for each call. A compiled program may skip a call whose results are
     unused, or that has the inputs of another call.

@@ -13,12 +13,12 @@ from msnb.ops.array.cast import Cast
 
 @spelling(generation=1)
 def tuple_setitem(data: Any, index: Any, value: Any) -> Any:
-    """A copy of a tuple with one element replaced.
+    """Return a copy of a tuple with one element replaced.
 
     Args:
         data (tuple): The tuple.
-        index (int): Which element.
-        value (Any): Its new value.
+        index (int): Index of the element.
+        value (Any): The new value.
 
     Returns:
         tuple.
@@ -28,12 +28,12 @@ def tuple_setitem(data: Any, index: Any, value: Any) -> Any:
 
 @spelling(generation=1)
 def list_setitem(data: Any, index: Any, value: Any) -> Any:
-    """A copy of a list with one element replaced.
+    """Return a copy of a list with one element replaced.
 
     Args:
         data (list): The list.
-        index (int): Which element.
-        value (Any): Its new value.
+        index (int): Index of the element.
+        value (Any): The new value.
 
     Returns:
         list.
@@ -45,12 +45,12 @@ def list_setitem(data: Any, index: Any, value: Any) -> Any:
 
 @spelling(generation=1)
 def dict_setitem(data: Any, key: Any, value: Any) -> Any:
-    """A copy of a dict with the value of one key replaced.
+    """Return a copy of a dict with the value of one key replaced.
 
     Args:
         data (dict): The dict.
         key (Any): The key.
-        value (Any): Its new value.
+        value (Any): The new value.
 
     Returns:
         dict.
@@ -60,7 +60,7 @@ def dict_setitem(data: Any, key: Any, value: Any) -> Any:
 
 @spelling(generation=1)
 def tuple_div(x: Any, y: Any) -> Any:
-    """Quotients of the elements of two tuples of int; each must be an integer.
+    """Divide two tuples of int element by element. Each quotient must be an integer.
 
     Args:
         x (tuple): Dividends.
@@ -81,7 +81,7 @@ def tuple_div(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def tail(data: Any) -> Any:
-    """The elements of a sequence but the first.
+    """Return all elements of a sequence but the first.
 
     Args:
         data (Union[tuple, list]): The sequence.
@@ -94,7 +94,7 @@ def tail(data: Any) -> Any:
 
 @spelling(generation=1)
 def typeof(value: Any) -> Any:
-    """The mindspore type of a value.
+    """Return the mindspore type of a value.
 
     Args:
         value (Any): A Tensor or a Python value.
@@ -137,7 +137,7 @@ def isconstant(x: Any) -> Any:
 
 @spelling(generation=1)
 def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
-    """Floating point Tensors, also within tuples, lists and dicts, in another floating point type.
+    """Cast floating point Tensors, also those in tuples, lists and dicts, to another floating point type.
 
     Args:
         dst_dtype (mindspore.dtype): The type.
@@ -160,7 +160,7 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
 
 @spelling(generation=1)
 def broadcast_gradient_args(x_shape: Any, y_shape: Any) -> Any:
-    """The axes over which gradients are summed after two shapes were broadcast against each other.
+    """Return the axes over which to sum the gradients of two operands that were broadcast against each other.
 
     Args:
         x_shape (tuple[int]): Shape of the first operand.
@@ -183,7 +183,7 @@ def broadcast_gradient_args(x_shape: Any, y_shape: Any) -> Any:
 
 @spelling(generation=1)
 def reduced_shape(shape: Any, axis: int | tuple[int, ...] | list[int]) -> Any:
-    """A shape with length 1 at some axes.
+    """Return `shape` with length 1 at the given axes.
 
     Args:
         shape (tuple[int]): The shape.
@@ -199,12 +199,12 @@ def reduced_shape(shape: Any, axis: int | tuple[int, ...] | list[int]) -> Any:
 
 @spelling(generation=1)
 def switch(condition: Any, when_true: Any, when_false: Any) -> Any:
-    """One of two values or functions.
+    """Return `when_true` or `when_false`.
 
     Args:
         condition (Union[bool, Tensor]): A condition that is known.
-        when_true (Any): The result if it holds.
-        when_false (Any): The result if it does not.
+        when_true (Any): The result if `condition` is true.
+        when_false (Any): The result if `condition` is false.
 
     Returns:
         `when_true` or `when_false`.
@@ -217,10 +217,10 @@ def switch(condition: Any, when_true: Any, when_false: Any) -> Any:
 
 @spelling(generation=1)
 def switch_layer(index: Any, layers: Any) -> Any:
-    """One of several functions.
+    """Return one of several functions.
 
     Args:
-        index (Union[int, Tensor]): Which, known before the program runs.
+        index (Union[int, Tensor]): Index of the function, known before the program runs.
         layers (Union[tuple, list]): The functions.
 
     Returns:
@@ -232,7 +232,7 @@ def switch_layer(index: Any, layers: Any) -> Any:
     return layers[int(index)]
 
 
-def _declare_internal(name):
+def _declare_unsupported(name):
     def form(*args):
         raise NotImplementedError(
             f"'{name}' is part of MindSpore's compiler and computes nothing by itself; "
@@ -260,4 +260,4 @@ for _name in (
     "J",
     "make_ref",
 ):
-    _declare_internal(_name)
+    _declare_unsupported(_name)

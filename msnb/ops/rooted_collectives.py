@@ -24,12 +24,12 @@ from msnb.ops.comm import (
 
 @operator(collective=True)
 def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, group: Str = WORLD):
-    """Each device of a group sends one block to every device and concatenates the received blocks.
+    """All-to-all: each device of a group sends one block to every device and concatenates the received blocks.
 
     Args:
         split_count (int): Number of the devices of the group.
         split_dim (int): Dimension along which `input_x` is cut into parts.
-        concat_dim (int): Dimension along which those that come are put together.
+        concat_dim (int): Dimension along which the received parts are concatenated.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -73,10 +73,10 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
 
 @operator(collective=True)
 def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
-    """One device sends one block to each device of a group.
+    """Scatter: one device sends one block to each device of a group.
 
     Args:
-        src_rank (int): Number of that device among all. Default: 0.
+        src_rank (int): Global rank of that device. Default: 0.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -95,13 +95,13 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
 
 @operator(collective=True)
 def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
-    """Concatenates the values of all devices of a group along the first dimension, for one of them.
+    """Gather: one device gets the values of all devices of a group, concatenated along the first dimension.
 
     The other devices receive the result, too; in MindSpore they get an undefined Tensor. Only the receiver's
     gradient counts.
 
     Args:
-        dest_rank (int): Number of that device among all.
+        dest_rank (int): Global rank of that device.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -120,14 +120,14 @@ def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
 
 @operator(collective=True)
 def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
-    """Reduces the values of all devices of a group, for one of them.
+    """Reduces the values of all devices of a group. One device gets the result.
 
     The other devices receive the result, too; in MindSpore they get an undefined Tensor. Only the receiver's
     gradient counts.
 
     Args:
-        dest_rank (int): Number of that device in the group.
-        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
+        dest_rank (int): Rank of that device in the group.
+        op (str): The reduction, one of ReduceOp. Default: ReduceOp.SUM.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -180,7 +180,7 @@ def _reduce_with_residuals(x, root, op, others):
 
 
 def _reduce_gradient(root, op, others, residuals, cotangent):
-    """Give each device the gradient of the root.
+    """Return the gradient of a reduction to the root: each device gets that of the root.
 
     It is unchanged for a sum. For an extreme it goes to the device with the value, for a product it is scaled by the
     other factors.

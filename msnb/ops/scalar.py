@@ -12,49 +12,49 @@ from msnb.ops.math.exponential import Log
 
 @spelling(generation=1)
 def scalar_add(x: Any, y: Any) -> Any:
-    """Sum of two numbers."""
+    """Return x + y."""
     return x + y
 
 
 @spelling(generation=1)
 def scalar_sub(x: Any, y: Any) -> Any:
-    """Difference of two numbers."""
+    """Return x - y."""
     return x - y
 
 
 @spelling(generation=1)
 def scalar_mul(x: Any, y: Any) -> Any:
-    """Product of two numbers."""
+    """Return x * y."""
     return x * y
 
 
 @spelling(generation=1)
 def scalar_div(x: Any, y: Any) -> Any:
-    """Quotient of two numbers."""
+    """Return x / y."""
     return x / y
 
 
 @spelling(generation=1)
 def scalar_floordiv(x: Any, y: Any) -> Any:
-    """Quotient of two numbers, rounded down."""
+    """Return x // y."""
     return x // y
 
 
 @spelling(generation=1)
 def scalar_mod(x: Any, y: Any) -> Any:
-    """Remainder of two numbers."""
+    """Return x % y."""
     return x % y
 
 
 @spelling(generation=1)
 def scalar_pow(x: Any, y: Any) -> Any:
-    """Power of two numbers."""
+    """Return x ** y."""
     return x**y
 
 
 @spelling(generation=1)
 def scalar_log(x: Any) -> Any:
-    """Natural logarithm of a number."""
+    """Return the natural logarithm of a number."""
     return Log.functional(x) if isinstance(x, Tensor) else math.log(x)
 
 
@@ -66,7 +66,7 @@ def scalar_uadd(x: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_usub(x: Any) -> Any:
-    """A number with its sign changed."""
+    """Return -x."""
     return -x
 
 
@@ -114,13 +114,13 @@ def string_eq(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def string_concat(x: Any, y: Any) -> Any:
-    """Two strings joined."""
+    """Return two strings concatenated."""
     return x + y
 
 
 @spelling(generation=1)
 def bool_not(x: Any) -> Any:
-    """Negation of a bool."""
+    """Return not x."""
     return not x
 
 
@@ -168,31 +168,31 @@ def not_in_dict(key: Any, d: Any) -> Any:
 
 @spelling(generation=1)
 def tuple_getitem(x: Any, y: Any) -> Any:
-    """An element of a tuple."""
+    """Return x[y] of a tuple."""
     return x[y]
 
 
 @spelling(generation=1)
 def list_getitem(x: Any, y: Any) -> Any:
-    """An element of a list."""
+    """Return x[y] of a list."""
     return x[y]
 
 
 @spelling(generation=1)
 def dict_getitem(x: Any, y: Any) -> Any:
-    """The value of a key in a dict."""
+    """Return x[y] of a dict."""
     return x[y]
 
 
 @spelling(generation=1)
 def tuple_len(x: Any) -> Any:
-    """Length of a tuple."""
+    """Return the length of a tuple."""
     return len(x)
 
 
 @spelling(generation=1)
 def list_len(x: Any) -> Any:
-    """Length of a list."""
+    """Return the length of a list."""
     return len(x)
 
 
@@ -210,43 +210,43 @@ def list_equal(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def make_range(*a: Any) -> Any:
-    """The numbers of a range, as a tuple."""
+    """Return tuple(range(*a))."""
     return tuple(range(*a))
 
 
 @spelling(generation=1)
 def make_tuple(*a: Any) -> Any:
-    """A tuple of the arguments."""
+    """Return a tuple of the arguments."""
     return a
 
 
 @spelling(generation=1)
 def make_list(*a: Any) -> Any:
-    """A list of the arguments."""
+    """Return a list of the arguments."""
     return list(a)
 
 
 @spelling(generation=1)
 def make_dict(keys: Any, values: Any) -> Any:
-    """A dict of keys and values."""
+    """Return a dict of keys and values."""
     return dict(zip(keys, values, strict=True))
 
 
 @spelling(generation=1)
 def make_slice(*args: Any) -> Any:
-    """A slice of start, stop and step."""
+    """Return a slice of start, stop and step."""
     return slice(*args)
 
 
 @spelling(generation=1)
 def tuple_reversed(t: Any) -> Any:
-    """A tuple in reverse order."""
+    """Return a tuple in reverse order."""
     return tuple(reversed(t))
 
 
 @spelling(generation=1)
 def shape_mul(input_data: Any) -> Any:
-    """Product of the entries of a shape."""
+    """Return the product of the entries of a shape."""
     return math.prod(input_data)
 
 
@@ -271,11 +271,11 @@ by_name.update(
 
 @spelling()
 def scalar_max(x: Any, y: Any) -> Any:
-    """The larger one of two numbers."""
+    """Return max(x, y)."""
     return max(x, y)
 
 
 @spelling()
 def scalar_min(x: Any, y: Any) -> Any:
-    """The smaller one of two numbers."""
+    """Return min(x, y)."""
     return min(x, y)

@@ -1,4 +1,4 @@
-"""Signatures of user-written operators: `mindspore.ops.signature`.
+"""Signatures of user-written operators, at MindSpore's path `mindspore.ops.signature`.
 
 MindSpore's compiler reads them to convert arguments. Here the class only stores them for programs that read them.
 """
@@ -7,7 +7,7 @@ import enum
 
 
 class sig_rw(enum.Enum):  # noqa: N801 - MindSpore's own names
-    """Access of an argument: read or written."""
+    """Constants for the access to an argument: read or write."""
 
     RW_READ = 0
     RW_WRITE = 1
@@ -16,7 +16,7 @@ class sig_rw(enum.Enum):  # noqa: N801 - MindSpore's own names
 
 
 class sig_kind(enum.Enum):  # noqa: N801
-    """The way an argument is passed."""
+    """Constants for the ways of passing an argument."""
 
     KIND_POSITIONAL_KEYWORD = 0
     KIND_VAR_POSITIONAL = 1
@@ -29,13 +29,13 @@ sig_dtype = enum.Enum("sig_dtype", ["T", *(f"T{i}" for i in range(1, 10)), "T_EM
 
 
 class Signature:
-    """Name, use, kind, default and type group of one argument.
+    """Signature of one argument: name, access, way of passing, default and type group.
 
     Args:
         name (str): Name.
-        rw (sig_rw): Whether it is read or written.
-        kind (sig_kind): How it is passed.
-        default (Any): Its default, sig_kind.KIND_EMPTY_DEFAULT_VALUE for none.
+        rw (sig_rw): The access: read or write.
+        kind (sig_kind): The way of passing the argument.
+        default (Any): The default value, sig_kind.KIND_EMPTY_DEFAULT_VALUE for none.
         dtype (sig_dtype): Arguments of one group are converted to a common type.
     """
 
@@ -50,13 +50,13 @@ def make_sig(
     default=sig_kind.KIND_EMPTY_DEFAULT_VALUE,
     dtype=sig_dtype.T_EMPTY_DEFAULT_VALUE,
 ):
-    """The signature of one argument.
+    """Create the signature of one argument.
 
     Args:
         name (str): Name. Default: "var".
-        rw (sig_rw): Whether it is read or written. Default: sig_rw.RW_READ.
-        kind (sig_kind): How it is passed. Default: sig_kind.KIND_POSITIONAL_KEYWORD.
-        default (Any): Its default. Default: sig_kind.KIND_EMPTY_DEFAULT_VALUE, none.
+        rw (sig_rw): The access: read or write. Default: sig_rw.RW_READ.
+        kind (sig_kind): The way of passing the argument. Default: sig_kind.KIND_POSITIONAL_KEYWORD.
+        default (Any): The default value. Default: sig_kind.KIND_EMPTY_DEFAULT_VALUE, none.
         dtype (sig_dtype): Arguments of one group are converted to a common type.
             Default: sig_dtype.T_EMPTY_DEFAULT_VALUE, no group.
 

@@ -13,7 +13,7 @@ from msnb.ops._check import ANY, INDEX, dtype_in, rank
 
 @operator(checks=[position("indices", "dense_shape", ValueError)])
 def SparseToDense(indices, values, dense_shape: Shape):
-    """A Tensor with values at given coordinates and zeros elsewhere.
+    """Create a dense Tensor with values at given coordinates and zeros elsewhere.
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R), each at most once.
@@ -55,7 +55,7 @@ def _declare_getter(kind, name, part):
         return getattr(tensor, part)
 
     get.__name__ = get.__qualname__ = name
-    get.__doc__ = f"The {part.replace('_', ' ')} of a {kind.__name__}."
+    get.__doc__ = f"Return the {part.replace('_', ' ')} of a {kind.__name__}."
     spelling(function=name, generation=1)(get)
 
 
@@ -64,7 +64,7 @@ def _declare_constructor(kind, name):
         return kind(indices, values, dense_shape)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"A {kind.__name__} of indices, values and the shape of the dense Tensor."
+    make.__doc__ = f"Create a {kind.__name__} from indices, values and the shape of the dense Tensor."
     spelling(function=name, generation=1)(make)
 
 

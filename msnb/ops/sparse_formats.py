@@ -73,7 +73,7 @@ def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
 
 @spelling()
 def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
-    """COOTensors concatenated along an axis."""
+    """Concatenate COOTensors along an axis."""
     first = _check_format("coo_concat", COOTensor, sp_input[0])
     axis = range(first.ndim)[concat_dim]
     rest = [tuple(np.delete(_check_format("coo_concat", COOTensor, t).shape, axis)) for t in sp_input]
@@ -88,37 +88,37 @@ def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
 
 @spelling()
 def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
-    """The elements of a Tensor that are not zero, as a COOTensor; not in a graph, as their number depends on values."""
+    """Convert the nonzero elements of a Tensor to a COOTensor. Not in a graph: their number depends on values."""
     return dense_to_coo(_check_format("dense_to_sparse_coo", Tensor, tensor))
 
 
 @spelling()
 def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
-    """The elements of a matrix that are not zero, as a CSRTensor; not in a graph, as their number depends on values."""
+    """Convert the nonzero elements of a matrix to a CSRTensor. Not in a graph: their number depends on values."""
     return dense_to_csr(_check_format("dense_to_sparse_csr", Tensor, tensor))
 
 
 @spelling()
 def csr_to_coo(tensor: CSRTensor) -> COOTensor:
-    """A CSRTensor by coordinates."""
+    """Convert a CSRTensor to a COOTensor."""
     return _check_format("csr_to_coo", CSRTensor, tensor).to_coo()
 
 
 @spelling()
 def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
-    """The dense matrix of a CSRTensor."""
+    """Convert a CSRTensor to a dense matrix."""
     return _check_format("csr_to_dense", CSRTensor, csr_tensor).to_dense()
 
 
 @spelling()
 def csr2coo(indptr: Tensor, nnz: int) -> Tensor:
-    """The row of each of `nnz` values, from the first position of each row."""
+    """Return the row index of each of `nnz` values, from the row pointer `indptr`."""
     return rows_of(indptr, nnz)
 
 
 @spelling()
 def coo2csr(row_indices: Tensor, height: int) -> Tensor:
-    """Return the first position of each of `height` rows, from the ascending rows of the values."""
+    """Return the row pointer of `height` rows, from the ascending row indices of the values."""
     return starts_of(row_indices, height)
 
 
@@ -130,19 +130,19 @@ def csr_add(a: CSRTensor, b: CSRTensor, alpha: Tensor, beta: Tensor) -> CSRTenso
 
 @spelling()
 def csr_mul(x: CSRTensor, y: Tensor) -> Tensor:
-    """The values of a CSRTensor times the elements of a Tensor at their places."""
+    """Multiply each value of a CSRTensor by the element of a dense Tensor at the same coordinates."""
     return (_check_format("csr_mul", CSRTensor, x) * y).values
 
 
 @spelling()
 def csr_div(x: CSRTensor, y: Tensor) -> Tensor:
-    """The values of a CSRTensor over the elements of a Tensor at their places."""
+    """Divide each value of a CSRTensor by the element of a dense Tensor at the same coordinates."""
     return (_check_format("csr_div", CSRTensor, x) / y).values
 
 
 @spelling()
 def csr_mv(csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
-    """The product of a CSRTensor with a column."""
+    """Multiply a CSRTensor by a column vector."""
     return _check_format("csr_mv", CSRTensor, csr_tensor).mv(dense)
 
 
@@ -158,12 +158,12 @@ def csr_mm(
     """Return the product of two CSRTensors. Not in a graph: its nonzero elements depend on values.
 
     Args:
-        a (CSRTensor): The one.
-        b (CSRTensor): The other.
+        a (CSRTensor): Left factor.
+        b (CSRTensor): Right factor.
         trans_a (bool): Whether `a` is transposed. Default: False.
         trans_b (bool): Whether `b` is transposed. Default: False.
-        adjoint_a (bool): The same: no values are complex. Default: False.
-        adjoint_b (bool): The same: no values are complex. Default: False.
+        adjoint_a (bool): As `trans_a`, since no values are complex. Default: False.
+        adjoint_b (bool): As `trans_b`, since no values are complex. Default: False.
 
     Returns:
         CSRTensor.
@@ -181,19 +181,20 @@ def csr_mm(
 
 @spelling()
 def csr_reduce_sum(csr_tensor: CSRTensor, axis: int) -> Tensor:
-    """Sums of the rows (axis 1) or columns (axis 0) of a CSRTensor."""
+    """Sum the rows (axis 1) or columns (axis 0) of a CSRTensor."""
     return _check_format("csr_reduce_sum", CSRTensor, csr_tensor).sum(axis)
 
 
 @spelling()
 def csr_gather(indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: tuple[int, ...]) -> Tensor:
-    """The elements of a dense Tensor at the places of a CSRTensor of `indptr`, `indices` and `sparse_shape`."""
-    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._elements_of(dense, "read")
+    """Gather the elements of a dense Tensor at the coordinates of a CSRTensor of `indptr`, `indices` and
+    `sparse_shape`."""
+    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._gather_elements(dense, "read")
 
 
 @spelling()
 def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
-    """Softmax of the values of each row of a CSRTensor, of type `dtype`."""
+    """Apply softmax to the stored values of each row of a CSRTensor, and return values of type `dtype`."""
     values, rows = _check_format("csr_softmax", CSRTensor, logits).values.astype(dtype), logits._value_rows()
     most = UnsortedSegmentMax.functional(values, rows, logits.shape[0])
     risen = Exp.functional(values - Gather.functional(most, rows, 0))

@@ -1,4 +1,4 @@
-"""Products and sums of dense Tensors and sparse ones, which are three Tensors: coordinates, values and shape."""
+"""Products and sums of a dense and a sparse Tensor. A sparse Tensor is given as coordinates, values and shape."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -24,7 +24,7 @@ def _check_sparse(op, indices, values, shape, dense):
 @operator(generation=2, checks=[position("x1_indices", "x1_shape", ValueError)])
 @shapes("x1_indices: n _, x1_values: n")
 def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
-    """The sum of a sparse Tensor and a dense one; values with the same coordinates are added.
+    """Add a sparse Tensor and a dense Tensor. Values with the same coordinates are summed.
 
     Inputs:
         - **x1_indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R).
@@ -57,11 +57,11 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
 def SparseTensorDenseMatmul(
     indices, values, sparse_shape: Shape, dense, *, adjoint_st: Bool = False, adjoint_dt: Bool = False
 ):
-    """The product of a sparse matrix and a dense one.
+    """Multiply a sparse matrix by a dense matrix.
 
     Args:
-        adjoint_st (bool): Whether the sparse matrix is transposed, and conjugate. Default: False.
-        adjoint_dt (bool): Whether the dense one is. Default: False.
+        adjoint_st (bool): Whether to use the conjugate transpose of the sparse matrix. Default: False.
+        adjoint_dt (bool): Whether to use the conjugate transpose of the dense matrix. Default: False.
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, 2).
@@ -144,7 +144,8 @@ class Coalesce(HostPrimitive):
 
 @host_operator()
 class SparseSlice(HostPrimitive):
-    """A part of a sparse Tensor. Never in a compiled graph: how many values it has depends on values.
+    """Return a slice of a sparse Tensor. Not in a compiled graph: the number of values in the slice depends on the
+    coordinates.
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int64 of shape (N, R).

@@ -1,4 +1,4 @@
-"""Non-maximum suppression: boxes are selected by score, and each removes those that overlap it too much.
+"""Non-maximum suppression: boxes are selected by score, and each selected box removes those that overlap it too much.
 
 The number of selected boxes depends on values, so these operators do not run in graphs. `NMSWithMask` returns a mask
 and does.
@@ -25,7 +25,7 @@ def _read_number(op, name, value, low=None, high=None):
 
 
 def _compute_iou(box, boxes):
-    """Intersection over union of a box and others, each as two opposite corners."""
+    """Return the intersection over union of `box` with each of `boxes`. Boxes are given by two opposite corners."""
     low, high = (pick(box[:2], box[2:]) for pick in (np.minimum, np.maximum))
     lows, highs = (pick(boxes[:, :2], boxes[:, 2:]) for pick in (np.minimum, np.maximum))
     shared = np.clip(np.minimum(high, highs) - np.maximum(low, lows), 0, None).prod(1)
@@ -61,12 +61,12 @@ def _check_rows(op, name, x, columns, scores):
 
 @host_operator()
 class NonMaxSuppressionV3(HostPrimitive):
-    """Places of boxes in the order of their scores, without those that overlap an earlier one.
+    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one.
 
     Inputs:
         - **boxes** (Tensor) - Two opposite corners of each box, of shape (N, 4).
         - **scores** (Tensor) - Their scores, of shape (N,).
-        - **max_output_size** (Union[int, Tensor]) - How many at most.
+        - **max_output_size** (Union[int, Tensor]) - Largest number of boxes to select.
         - **iou_threshold** (Union[float, Tensor]) - Which intersection over union is too much, in [0, 1].
         - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
 
@@ -102,13 +102,13 @@ class NonMaxSuppressionV3(HostPrimitive):
 
 @host_operator()
 class NonMaxSuppressionWithOverlaps(HostPrimitive):
-    """Indices of boxes in the order of their scores, without those that overlap an earlier one, by a matrix of
-    overlaps.
+    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one. The
+    overlaps are given as a matrix.
 
     Inputs:
         - **overlaps** (Tensor) - How much the box of a row overlaps that of a column, of shape (N, N).
         - **scores** (Tensor) - Their scores, of shape (N,).
-        - **max_output_size** (Union[int, Tensor]) - How many at most.
+        - **max_output_size** (Union[int, Tensor]) - Largest number of boxes to select.
         - **overlap_threshold** (Union[float, Tensor]) - Which overlap is too much.
         - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
 
@@ -148,16 +148,16 @@ class CombinedNonMaxSuppression(HostPrimitive):
     """Non-maximum suppression for each class separately; the boxes with the best scores of all classes remain.
 
     Args:
-        pad_per_class (bool): Whether the results are as long as all classes may need, where that is less than
-            `max_total_size`. Default: False.
-        clip_boxes (bool): Whether corners are cut to [0, 1]. Default: True.
+        pad_per_class (bool): Whether to shorten the results to the number of boxes that all classes can have, where
+            that is less than `max_total_size`. Default: False.
+        clip_boxes (bool): Whether to clip corners to [0, 1]. Default: True.
 
     Inputs:
         - **boxes** (Tensor) - Two opposite corners of each box, float32 of shape (batch, N, Q, 4), where Q is 1 or the
           number of classes.
         - **scores** (Tensor) - Their scores in each class, float32 of shape (batch, N, classes).
-        - **max_output_size_per_class** (Union[int, Tensor]) - How many of a class at most.
-        - **max_total_size** (Union[int, Tensor]) - How many of all at most.
+        - **max_output_size_per_class** (Union[int, Tensor]) - Largest number of boxes of a class.
+        - **max_total_size** (Union[int, Tensor]) - Largest number of boxes of all classes.
         - **iou_threshold** (Union[float, Tensor]) - Which intersection over union is too much, in [0, 1].
         - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
 

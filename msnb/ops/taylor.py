@@ -1,4 +1,4 @@
-"""Derivatives of any order along a curve, and a function's linear part, under MindSpore 2's names.
+"""MindSpore 2's `jet`, `derivative` and `linearize`: derivatives of any order along a curve, and linearization.
 
 Each order is one more forward pass (`jvp` of `jvp`), so every operator with a derivative supports them.
 """
@@ -17,7 +17,7 @@ from msnb.ops.array.create import OnesLike
 from msnb.ops.array.join import Stack
 
 
-def _real_tensors(op, name, value):
+def _as_float_tensors(op, name, value):
     values = value if isinstance(value, (tuple, list)) else (value,)
     tensors = [tensor_argument(op, name, v) for v in values]
     return [x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x for x in tensors]
@@ -56,12 +56,12 @@ def _split_outputs(derivatives):
 
 @spelling()
 def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], order: int) -> tuple[Any, Any]:
-    """The value of a function and its derivative of an order, with respect to an equal change of all inputs.
+    """Return the value of a function and its derivative of order `order` in the direction (1, 1, ..., 1).
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
         primals (Union[Tensor, tuple[Tensor]]): The point; integers are converted to float32.
-        order (int): The order.
+        order (int): Order of the derivative.
 
     Returns:
         tuple, the outputs and their derivatives; lists of them where there are several.
@@ -76,7 +76,7 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
         [ 6. 12.]
     """
     check(PositiveInt, order, "order", "derivative")
-    inputs = _real_tensors("derivative", "primals", primals)
+    inputs = _as_float_tensors("derivative", "primals", primals)
     several, outputs = _split_outputs(_derivatives_along(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
     values, last = [one[0] for one in outputs], [one[-1] for one in outputs]
     return (values, last) if several else (values[0], last[0])
@@ -86,16 +86,16 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
 def jet(
     fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], series: Tensor | tuple[Tensor, ...]
 ) -> tuple[Any, Any]:
-    """The value of a function and its derivatives along a curve, from the first order to the last of `series`.
+    """Return the value of a function and its derivatives along a curve, from order 1 to the last order in `series`.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
         primals (Union[Tensor, tuple[Tensor]]): The point of the curve at 0; integers are converted to float32.
-        series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, one order behind another along the first
-            axis, for each of `primals`.
+        series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, stacked by order along the first axis, for
+            each of `primals`.
 
     Returns:
-        tuple, the outputs, and their derivatives one behind another; lists of them where there are several.
+        tuple, the outputs, and their derivatives stacked by order; lists of them where there are several.
 
     Raises:
         TypeError: If an argument is no Tensor.
@@ -108,7 +108,7 @@ def jet(
         [[ 3. 12.]
          [ 6. 12.]]
     """
-    inputs, terms = _real_tensors("jet", "primals", primals), _real_tensors("jet", "series", series)
+    inputs, terms = _as_float_tensors("jet", "primals", primals), _as_float_tensors("jet", "series", series)
     lengths = {term.shape[:1] for term in terms}
     if len(inputs) != len(terms) or len(lengths) != 1 or any(t.shape[1:] != x.shape for x, t in zip(inputs, terms)):
         shapes = [x.shape for x in inputs], [t.shape for t in terms]
@@ -125,11 +125,11 @@ def jet(
 def linearize(
     fn: Callable[..., Any], inputs: Tensor | Sequence[Tensor]
 ) -> tuple[Any, Callable[[Tensor | Sequence[Tensor]], Any]]:
-    """The value of a function, and the function that maps a direction to its derivative in that direction.
+    """Return (fn(*inputs), jvp), where jvp maps a direction to the derivative of `fn` in that direction.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Where.
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): The point at which `fn` is linearized.
 
     Returns:
         tuple, the outputs and the function of a direction, a Tensor or a tuple of them like `inputs`.

@@ -1,4 +1,5 @@
-"""`DeclaredOptimizer`: an optimizer declared by the state of each Parameter and the step of one Parameter."""
+"""`DeclaredOptimizer`: a base class for optimizers. A subclass declares the state of a Parameter and the update of one
+Parameter."""
 
 from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
@@ -9,7 +10,7 @@ from msnb.ops import functional as F
 
 
 class DeclaredOptimizer(Optimizer):
-    """Base of msnb's own optimizers: it prepares the gradients and takes one step for each Parameter.
+    """Base class of msnb's own optimizers: prepares the gradients and updates one Parameter after the other.
 
     A subclass calls :meth:`_declare_state` in its constructor and defines :meth:`_apply_step`, usually one call of an
     operator. It may define :meth:`_sparse_step`, and :meth:`_of_step` for values that all Parameters share in a step.
@@ -19,31 +20,33 @@ class DeclaredOptimizer(Optimizer):
     _columns = ()
 
     def _declare_state(self, *others, **state):
-        """Declare the values that a step gets for each Parameter.
+        """Declare the state of each Parameter that `_apply_step` gets.
 
         Args:
             others (str): Attributes that have one element per Parameter already; they come last.
-            state (tuple): ``attribute=(prefix, value)`` makes an attribute of as many Parameters, which are named
-                ``prefix.`` + the name of the Parameter and begin with `value` ("zeros", "ones" or a number).
+            state (tuple): ``attribute=(prefix, value)`` creates an attribute with one Parameter of state for each
+                trained Parameter, which are named ``prefix.`` + the name of the Parameter and begin with `value`
+                ("zeros", "ones" or a number).
         """
         for attribute, (prefix, value) in state.items():
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))
         self._columns = (*state, *others)
 
     def _count_step(self):
-        """Count steps, even if neither learning rate nor weight decay depend on the step."""
+        """Create the step counter `global_step` even if neither learning rate nor weight decay depends on the step."""
         if self.global_step is None:
             self.global_step = counter()
 
     def _this_step(self):
-        """Return the number of this step, from 1. It is called once per step, if the optimizer counts."""
+        """Return the number of the current step, counted from 1. Call it once per step, and only if the optimizer
+        counts steps."""
         step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
         if self.assignadd is None:  # else `get_lr` does
             F.assign_add(self.global_step, self.global_step_increase_tensor)
         return step
 
     def _of_step(self):
-        """Return the values that all Parameters share in this step: the last arguments of `_apply_step`."""
+        """Return the last arguments of `_apply_step`: values of the current step that all Parameters share."""
         return ()
 
     def _apply_step(self, param, gradient, rate, *own):
@@ -51,7 +54,7 @@ class DeclaredOptimizer(Optimizer):
         raise NotImplementedError
 
     def _sparse_step(self, param, gradient, rate, *own):
-        """Apply a RowTensor. By default it is converted to a dense gradient."""
+        """Update one Parameter from a RowTensor gradient. By default it is converted to a dense gradient."""
         self._apply_step(param, dense(gradient), rate, *own)
 
     def construct(self, gradients: Gradients) -> bool:

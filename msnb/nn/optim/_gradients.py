@@ -7,18 +7,18 @@ from msnb.ops import functional as F
 
 
 def decayed(gradient, weight, decay):
-    """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; for a RowTensor, only its rows."""
+    """Return gradient + decay * weight, the gradient with an L2 penalty; for a RowTensor only in its rows."""
     rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
     return map_values(lambda g: g + rows * decay, gradient)
 
 
 def times(gradient, factor):
-    """Gradient multiplied by a number."""
+    """Return a gradient multiplied by a number."""
     return map_values(lambda g: g * factor, gradient)
 
 
 def centralize(gradient):
-    """Gradient whose mean over all axes but the first is 0 (Yong et al., Gradient Centralization, 2020)."""
+    """Subtract from a gradient its mean over all axes but the first (Yong et al., Gradient Centralization, 2020)."""
 
     def without_mean(g):
         return g - F.reduce_mean(g, tuple(range(1, g.ndim)), True) if g.ndim > 1 else g
@@ -37,7 +37,7 @@ grad_scale = C.MultitypeFuncGraph("grad_scale")
 
 @apply_decay.register("Tensor", "Bool", "Tensor", "RowTensor")
 @apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
-def _decay_if(decay, applies, weight, gradient):
+def _add_decay_if(decay, applies, weight, gradient):
     like = gradient if isinstance(gradient, RowTensor) else weight
     return decayed(gradient, weight, F.cast(decay, _dtype_of(like))) if applies else gradient
 

@@ -25,7 +25,8 @@ def _check_parameters(params):
 
 
 def _check_trained(params):
-    """Return the Parameters, or the dicts, as a list. Raise an error if it is empty or mixed."""
+    """Return the Parameters, or the dicts of parameter groups, as a list. Raise an error if the list is empty or mixes
+    both."""
     if params is None:
         raise ValueError("does the network have Parameters that require gradients?")
     if isinstance(params, Parameter) or not isinstance(params, Iterable):
@@ -62,7 +63,8 @@ class Group:
 
 
 def read_groups(dicts, owner):
-    """Return ([Group], the order of the Parameters in `owner`, or None without `order_params`).
+    """Convert the dicts of an optimizer to a list of Groups. Return it and the order of the Parameters, or None without
+    `order_params`.
 
     Raises:
         KeyError: If a dict has an unknown key, or no "params".
@@ -97,6 +99,6 @@ def read_groups(dicts, owner):
 
 
 def by_parameter(groups, order):
-    """Return [(Parameter, its Group)] in the order of `order`, or else of the groups."""
+    """Return a list of pairs (Parameter, Group), in the order `order`, or in that of the groups if `order` is None."""
     of = {param.name: (param, group) for group in groups for param in group.params}
     return list(of.values()) if order is None else [of[param.name] for param in order]

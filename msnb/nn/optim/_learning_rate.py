@@ -1,4 +1,4 @@
-"""Learning rates: accepted values, and their form inside an optimizer."""
+"""Learning rates: accepted values, and their conversion to Parameters or schedules."""
 
 import numbers
 from collections.abc import Iterable
@@ -18,19 +18,20 @@ from msnb.ops import functional as F
 
 
 def _accept_rate(rate):
-    """Accept a float, a float32 Tensor that is a scalar or has one value per step, or a LearningRateSchedule."""
+    """Return a checked learning rate: a float, a float32 Tensor (a scalar, or one value per step) or a
+    LearningRateSchedule."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if isinstance(rate, numbers.Real):
         return accept_value(NonNegativeNumber, rate)
     if isinstance(rate, Tensor):
-        return _are_usable(Tensor(rate, mstype.float32))
+        return _check_rates(Tensor(rate, mstype.float32))
     if isinstance(rate, (str, bytes, dict)) or not isinstance(rate, Iterable) or getattr(rate, "ndim", 1) == 0:
         raise TypeError
-    return _are_usable(Tensor(np.array(list(rate), np.float32)))
+    return _check_rates(Tensor(np.array(list(rate), np.float32)))
 
 
-def _are_usable(rates):
+def _check_rates(rates):
     values = rates.asnumpy()
     if values.ndim > 1 or not values.size:
         raise ValueError(f"its shape is {values.shape}")
@@ -60,12 +61,12 @@ WeightDecay = Annotated[
 
 
 def counter():
-    """Return the Parameter that counts steps."""
+    """Create the Parameter that counts steps."""
     return Parameter(np.zeros(1, np.int32), name="global_step")
 
 
 class FixedRate(LearningRateSchedule):
-    """The same rate in every step, among others that change by step."""
+    """Schedule with the same rate in every step, for a group next to groups whose rate changes."""
 
     def __init__(self, rate):
         super().__init__()
@@ -76,7 +77,7 @@ class FixedRate(LearningRateSchedule):
 
 
 class ListedRates(LearningRateSchedule):
-    """One rate per step; the last rate holds for later steps."""
+    """Schedule from a list of one rate per step. The last rate is used for later steps."""
 
     def __init__(self, rates, name):
         super().__init__()
@@ -93,7 +94,8 @@ def depends_on_step(rate):
 
 
 def as_parameter_or_schedule(rate, name, scheduled):
-    """Return a learning rate as a Parameter called `name`, or as a schedule if it is one or `scheduled` is True."""
+    """Convert a learning rate to a Parameter called `name`; to a schedule if it is one already or `scheduled` is
+    True."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if depends_on_step(rate):

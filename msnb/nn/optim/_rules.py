@@ -1,4 +1,4 @@
-"""Update rules for one Parameter without an operator in MindSpore."""
+"""Update rules of optimizers for which MindSpore has no operator. Each updates one Parameter."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ from msnb.ops import functional as F
 
 
 def averaged(param: Any, gradient: Any, average: Any, share: Any, rate: Any, lr: Any, step: Any, *numbers: Any) -> None:
-    """One step of averaged gradient descent: writes the Parameter, its average, the share that the next one has in it
-    and the next learning rate. `numbers` are the decay, the power and the step at which averaging begins."""
+    """Take one step of averaged gradient descent. It writes the Parameter, its average, the weight `share` of the next
+    Parameter in the average, and the next learning rate. `numbers` are the decay, the power and the step at which
+    averaging begins."""
     decay, power, begin = numbers
     F.assign(rate, F.select(step == 1, lr * F.ones_like(rate), rate))
     F.assign(param, F.cast(param * (1.0 - decay * rate) - rate * gradient, param.dtype))
@@ -19,8 +20,8 @@ def averaged(param: Any, gradient: Any, average: Any, share: Any, rate: Any, lr:
 def resilient(
     param: Any, gradient: Any, before: Any, size: Any, lr: Any, step: Any, etas: Any, step_sizes: Any
 ) -> None:
-    """One step of resilient backpropagation: writes the Parameter, the gradient that the next one is compared with, and
-    the step sizes."""
+    """Take one step of resilient backpropagation. It writes the Parameter, the last gradient `before`, with which the
+    next step compares signs, and the step sizes."""
     ones = F.ones_like(size)
     agreed = F.sign(gradient * before)
     turned = agreed < 0

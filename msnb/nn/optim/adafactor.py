@@ -34,15 +34,16 @@ class AdaFactor(DeclaredOptimizer):
         params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate. Default: None, it follows
             from the number of the step.
-        eps (tuple[float]): Added to the squares, and the least size of a Parameter. Default: (1e-30, 1e-3).
+        eps (tuple[float]): The number added to squared gradients, and the lower bound of the root mean square of a
+            Parameter. Default: (1e-30, 1e-3).
         clip_threshold (float): The largest root mean square of an update. Default: 1.0.
-        decay_rate (float): See r above, in (0, 1). Default: 0.8.
-        beta1 (float): Decay rate of the mean of updates, 0 for none. Default: 0.9.
+        decay_rate (float): The exponent r above, in (0, 1). Default: 0.8.
+        beta1 (float): Decay rate of the running mean of updates; 0 uses no mean. Default: 0.9.
         weight_decay (float): Decay of the Parameters, in [0, 1). Default: 0.0.
         scale_parameter (bool): Whether a learning rate that is a number is multiplied by the root mean square of the
             Parameter. Default: True.
-        relative_step (bool): Whether the learning rate follows from the number of the step. Default: True.
-        warmup_init (bool): Whether that learning rate begins small. Default: False.
+        relative_step (bool): Whether to compute the learning rate from the number of the step. Default: True.
+        warmup_init (bool): Whether this learning rate begins small and grows at first. Default: False.
         compression (bool): Whether squares of Parameters that are no matrices are stored in float16. Default: False.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 

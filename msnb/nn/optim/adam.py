@@ -21,8 +21,8 @@ __all__ = ["Adam", "AdamWeightDecay", "AdamOffload"]
 
 
 class AdamBase(DeclaredOptimizer):
-    """Base of the variants of Adam with bias correction. They differ in the effect of a sparse gradient on other
-    rows."""
+    """Base class of the variants of Adam with bias correction. They differ in the treatment of rows without a sparse
+    gradient."""
 
     _sparse = P.FusedSparseAdam
     _remark = None  # message logged once per class
@@ -92,7 +92,7 @@ class Adam(AdamBase):
             False.
         use_lazy (bool): Whether a sparse gradient leaves the moments of other rows unchanged, see `LazyAdam`.
             Default: False.
-        use_offload (bool): Whether MindSpore computes the update on the host; without effect here. Default: False.
+        use_offload (bool): Whether MindSpore computes the update on the host; no effect here. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -157,7 +157,8 @@ class Adam(AdamBase):
 
 
 class AdamOffload(AdamBase):
-    """Adam whose update MindSpore computes on the host; here XLA computes it where the Parameters are, as in `Adam`.
+    """Adam. MindSpore computes the update of this optimizer on the host; here XLA computes it on the device of the
+    Parameters, as for `Adam`.
 
     Args:
         params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
@@ -189,7 +190,7 @@ class AdamOffload(AdamBase):
 
 
 class AdamWeightDecay(DeclaredOptimizer):
-    r"""Adam with decoupled weight decay and without bias correction, as BERT is trained with.
+    r"""Adam with decoupled weight decay and without bias correction, the optimizer of BERT.
 
     .. math::
         m_{t+1} = \beta_1 m_t + (1 - \beta_1)\, g, \quad

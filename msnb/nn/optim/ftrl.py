@@ -28,7 +28,7 @@ class FTRL(DeclaredOptimizer):
             learning rate.
         initial_accum (float): First value of a, at least 0. Default: 0.1.
         learning_rate (float): Learning rate, the same in all steps. Default: 0.001.
-        lr_power (float): Power q of the accumulated squares, at most 0. Default: -0.5.
+        lr_power (float): Exponent q of the accumulated squares, at most 0. Default: -0.5.
         l1 (float): L1 regularization, at least 0. Default: 0.0.
         l2 (float): L2 regularization, at least 0. Default: 0.0.
         use_locking (bool): Accepted; updates never race here. Default: False.
@@ -88,7 +88,8 @@ class FTRL(DeclaredOptimizer):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
-        # Created only here: it refuses a learning rate of 0, which dense gradients allow.
+        # The sparse operator is created only here: it refuses a learning rate of 0, which is allowed for dense
+        # gradients.
         numbers = self.lr, self.l1, self.l2, self.lr_power
         update = P.FusedSparseFtrl(*numbers, self.use_locking)
         update(param, moment, linear, gradient.values, gradient.indices)

@@ -26,7 +26,8 @@ _ADOPTED_FOR_CLIPPING = ("is_group_lr", "dynamic_lr", "global_step")
 
 
 class LARS(Optimizer):
-    r"""LARS (You et al., Large Batch Training of Convolutional Networks, 2017) around another optimizer.
+    r"""LARS (You et al., Large Batch Training of Convolutional Networks, 2017): wraps another optimizer and scales its
+    gradients layer by layer.
 
     The gradient of each Parameter, weight decay included, is multiplied by
 
@@ -38,10 +39,10 @@ class LARS(Optimizer):
     weights any more.
 
     Args:
-        optimizer (Optimizer): Updates the Parameters.
+        optimizer (Optimizer): The optimizer that updates the Parameters.
         epsilon (float): Keeps the denominator from zero. Default: 1e-05.
         coefficient (float): Trust coefficient. Default: 0.001.
-        use_clip (bool): Whether the rate is clipped. Default: False.
+        use_clip (bool): Whether to clip the scaled learning rate. Default: False.
         lars_filter (Callable): Takes a Parameter and returns whether it is scaled. Default: those without "LayerNorm"
             and "bias" in their names.
 
@@ -71,7 +72,8 @@ class LARS(Optimizer):
         use_clip: Bool = False,
         lars_filter: Callable[[Parameter], bool] = lambda x: "LayerNorm" not in x.name and "bias" not in x.name,
     ) -> None:
-        # A Parameter of no use: checkpoints of MindSpore hold it, under this name, and the rate that follows.
+        # This Parameter is not used, but checkpoints of MindSpore contain it and the following learning rate under
+        # these names.
         super().__init__(0.0, [Parameter(0.0, name="fake_param")])
         if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
             raise ValueError(
@@ -107,7 +109,7 @@ class LARS(Optimizer):
         return self.opt(tuple(self._scale_by_trust(*row) if scaled else row[1] for row, scaled in chosen))
 
     def _scale_by_trust(self, param, gradient, decay, decays, rate):
-        """Return the gradient multiplied by the trust ratio of its layer."""
+        """Return the gradient multiplied by the trust ratio of LARS for the Parameter."""
         gradient = dense(gradient)
         squares = self.square_sum(param, gradient)
         return self.lars(param, gradient, *squares, decay if decays else 0.0, rate)

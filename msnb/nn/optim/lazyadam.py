@@ -11,7 +11,7 @@ __all__ = ["LazyAdam"]
 
 
 class LazyAdam(AdamBase):
-    r"""Adam for sparse gradients: only the rows that a RowTensor mentions are updated, moments included.
+    r"""Adam for sparse gradients: updates only the rows in the indices of a RowTensor, and the moments of these rows.
 
     With dense gradients it is :class:`Adam`.
 

@@ -43,7 +43,8 @@ _DEVICE = OneOf("CPU", "GPU", "Ascend")
 
 
 def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
-    """Decorator for an optimizer's `__init__`: it keeps the arguments as `init_args`, the Parameters as `init_params`.
+    """Decorator for the `__init__` of an optimizer: stores the arguments in `init_args` and the Parameters in
+    `init_params`.
 
     Args:
         fn (Callable): The `__init__`.
@@ -154,7 +155,7 @@ class Optimizer(Cell):
         self._check_parallel()
 
     def _install_rates(self, learning_rate, groups, members):
-        """Set the learning rate, or one per Parameter of the groups `members`."""
+        """Store the learning rate, or one learning rate per Parameter for the groups `members`."""
         rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]
         lengths = {rate.size for rate in rates if depends_on_step(rate) and isinstance(rate, Tensor)}
         if len(lengths) > 1:
@@ -185,11 +186,12 @@ class Optimizer(Cell):
         self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
 
     def _install_decay(self, weight_decay, members):
-        """Store the weight decay times the loss scale: the decayed gradients are divided by the loss scale later."""
+        """Store the weight decay times the loss scale, since gradients are divided by the loss scale after the
+        decay."""
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
         own = own if self.is_group else [weight_decay]
         self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
-        # 1 is a placeholder where a schedule computes it
+        # 1 is a placeholder if a schedule computes the decay
         numbers = tuple(self.loss_scale * (1.0 if isinstance(decay, Cell) else decay) for decay in own)
         if self.is_group:
             self.weight_decay = numbers
@@ -207,7 +209,7 @@ class Optimizer(Cell):
     # ------------------------------------------------------------------ settings
     @property
     def unique(self) -> bool:
-        """True if repeated indices of a sparse gradient are summed before the update."""
+        """Return True if repeated indices of a sparse gradient are summed before the update."""
         return self._unique
 
     @unique.setter
@@ -216,7 +218,7 @@ class Optimizer(Cell):
 
     @property
     def target(self) -> str:
-        """Device that updates the Parameters. It is checked and has no effect."""
+        """Name of the device that updates the Parameters. It is checked and has no effect."""
         return self._target
 
     @target.setter
@@ -267,7 +269,7 @@ class Optimizer(Cell):
 
     # ------------------------------------------------------------------ learning rate
     def get_lr(self) -> Tensor | tuple[Tensor, ...]:
-        """Learning rate of this step; moves `global_step` on when the rate changes by step.
+        """Return the learning rate of the current step. If it depends on the step, also increase `global_step`.
 
         Returns:
             Tensor, or with groups of different rates a tuple with one Tensor per Parameter.
@@ -285,7 +287,7 @@ class Optimizer(Cell):
         return rate
 
     def _move_on(self):
-        """Count a step in int32, as in r1.1. The counter saturates at its maximum."""
+        """Increase the step counter by 1, in int32 as in r1.1. It stays at the largest int32."""
         assert self.assignadd is not None
         left = _LAST_STEP - self.global_step
         self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
@@ -294,7 +296,7 @@ class Optimizer(Cell):
     def get_lr_parameter(
         self, param: Annotated[Parameter | list[Parameter], OneOrEach(Instance(Parameter))]
     ) -> Parameter | LearningRateSchedule | list[Parameter | LearningRateSchedule]:
-        """The learning rate that belongs to a Parameter.
+        """Return the learning rate of a Parameter.
 
         Args:
             param (Union[Parameter, list[Parameter]]): One or several Parameters of this optimizer.
@@ -316,13 +318,13 @@ class Optimizer(Cell):
         return rate.learning_rate if isinstance(rate, (FixedRate, ListedRates)) else rate
 
     def _per_parameter(self, rate):
-        """Return the result of `get_lr()` as one rate per Parameter."""
+        """Convert the result of `get_lr()` to one rate per Parameter."""
         return rate if self.is_group_lr else (rate,) * self.param_length
 
     # ------------------------------------------------------------------ gradients
     @property
     def _decays(self) -> tuple[float, ...]:
-        """Weight decay of each Parameter, including those that are exempt."""
+        """Return the weight decay of each Parameter, including Parameters exempt from it."""
         decay = self.weight_decay
         decays = decay if isinstance(decay, tuple) else (decay,) * self.param_length
         if not self.dynamic_weight_decay:
@@ -335,7 +337,7 @@ class Optimizer(Cell):
 
     def get_weight_decay(self) -> Any:
         """
-        Weight decay of this step, without the loss scale.
+        Return the weight decay of the current step, without the loss scale.
 
         Returns:
             Union[float, Tensor], with groups a tuple with one for each Parameter.
@@ -344,7 +346,7 @@ class Optimizer(Cell):
         return decays if self.is_group else decays[0]
 
     def decay_weight(self, gradients: Gradients) -> Gradients:
-        """Gradients of the loss plus the L2 penalty: ``gradient + weight_decay * weight``.
+        """Return gradients with the L2 penalty: ``gradient + weight_decay * weight``.
 
         Args:
             gradients (tuple[Tensor]): One per Parameter.
@@ -358,7 +360,7 @@ class Optimizer(Cell):
         return tuple(decayed(gradient, *row) if applies else gradient for gradient, *row, applies in rows)
 
     def gradients_centralization(self, gradients: Gradients) -> Gradients:
-        """Gradients of the groups with `grad_centralization` without their mean over all axes but the first.
+        """Subtract from gradients of groups with `grad_centralization` their mean over all axes but the first.
 
         Args:
             gradients (tuple[Tensor]): One per Parameter.
@@ -372,7 +374,7 @@ class Optimizer(Cell):
         return tuple(centralize(gradient) if applies else gradient for applies, gradient in rows)
 
     def scale_grad(self, gradients: Gradients) -> Gradients:
-        """Gradients divided by `loss_scale`.
+        """Return gradients divided by `loss_scale`.
 
         Args:
             gradients (tuple[Tensor]): One per Parameter.

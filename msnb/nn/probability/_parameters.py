@@ -20,7 +20,7 @@ Numbers = float | list | np.ndarray | Tensor | None
 _INTEGER_TYPES = (*mstype.int_type, *mstype.uint_type)
 
 
-def _type_among(*allowed):
+def _make_type_check(*allowed):
     def accept(value):
         value = accept_value(DType, value)
         if value not in allowed:
@@ -31,8 +31,8 @@ def _type_among(*allowed):
 
 
 Seed = Annotated[int | None, Optional(NonNegInt)]
-FloatType = Annotated[Any, Kind("a type of floating point numbers", _type_among(*mstype.float_type))]
-NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_INTEGER_TYPES))]
+FloatType = Annotated[Any, Kind("a type of floating point numbers", _make_type_check(*mstype.float_type))]
+NumberType = Annotated[Any, Kind("a type of real numbers", _make_type_check(*mstype.float_type, *_INTEGER_TYPES))]
 
 
 def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
@@ -62,12 +62,12 @@ def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
 
 
 def as_type(x: Tensor, dtype: mstype.Type) -> Tensor:
-    """Return `x`, cast unless it has that dtype."""
+    """Cast `x` to `dtype`."""
     return x if x.dtype == dtype else F.cast(x, dtype)
 
 
 def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return the Tensors, cast to the widest of their dtypes."""
+    """Cast Tensors to the widest of their dtypes."""
     widest = max((x.dtype for x in tensors), key=lambda dtype: mstype.np_dtype(dtype).itemsize)
     return tuple(as_type(x, widest) for x in tensors)
 
@@ -107,12 +107,12 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
 
 
 def _concrete_numbers(value):
-    """Return the numbers of `value`, or None if it is traced or None."""
+    """Return the values of a Tensor as numbers, or None if the Tensor is traced or None."""
     return None if value is None or is_traced(value) else value.asnumpy()
 
 
 def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
-    """Raise ValueError where a number is negative."""
+    """Raise ValueError if a number in `value` is negative."""
     numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers >= 0).all():
         raise ValueError(f"{name} should be greater than or equal to zero, but got {numbers}.")
@@ -133,7 +133,8 @@ def check_greater(a: Tensor | None, b: Tensor | None, name_a: str, name_b: str) 
 
 
 def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters: Any) -> None:
-    """Raise TypeError where a parameter is a single number of one of the types: some distributions refuse these."""
+    """Raise TypeError if a parameter is a Python number of one of the types `scalars`, which some distributions
+    refuse."""
     for name, value in parameters.items():
         if isinstance(value, scalars):
             raise TypeError(f"For '{family}', '{name}' should not be a scalar: give [{value}] or a Tensor.")
@@ -157,7 +158,7 @@ def check_sum_equal_one(probs: Tensor | None) -> None:
 
 
 def check_rank(probs: Tensor) -> None:
-    """Raise ValueError unless there is an axis."""
+    """Raise ValueError if `probs` is a scalar."""
     if probs.ndim == 0:
         raise ValueError("Probabilities of the categories should have an axis of categories, but got a scalar.")
 
@@ -169,20 +170,20 @@ def check_distribution_name(name: str | None, expected_name: str) -> None:
 
 
 class CheckTensor:
-    """A check that returns its argument if that is a Tensor."""
+    """A callable check: returns its argument if it is a Tensor, else raises TypeError."""
 
     def __call__(self, x: Any, name: str) -> Tensor:
-        """`x`, unless it is something else: then TypeError."""
+        """Return `x`. Raise TypeError if it has another type."""
         if not isinstance(x, Tensor):
             raise TypeError(f"'{name}' should be a Tensor, but got {describe(x)}.")
         return x
 
 
 class CheckTuple:
-    """A check that returns its argument if that is a tuple."""
+    """A callable check: returns its argument if it is a tuple, else raises TypeError."""
 
     def __call__(self, x: Any, name: str) -> tuple:
-        """`x`, unless it is something else: then TypeError."""
+        """Return `x`. Raise TypeError if it has another type."""
         if not isinstance(x, tuple):
             raise TypeError(f"'{name}' should be a tuple, but got {describe(x)}.")
         return x

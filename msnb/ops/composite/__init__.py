@@ -1,4 +1,4 @@
-"""Functions of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
+"""Higher-order functions (maps, overloads, gradients), at MindSpore's path `mindspore.ops.composite`."""
 
 from msnb.core.operator.operator_types import FUNCTIONAL
 from msnb.core.transforms.grad import GradOperation
@@ -33,7 +33,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Return a functional form, such as `normal` or `uniform`: this path has them, too."""
+    """Return the function `name` of `mindspore.ops.functional`, such as `normal`, which MindSpore has at this path,
+    too."""
     if name in FUNCTIONAL:
         return FUNCTIONAL[name]
     raise AttributeError(f"module 'msnb.ops.composite' has no attribute '{name}'")

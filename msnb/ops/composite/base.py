@@ -1,4 +1,4 @@
-"""Re-export module: `mindspore.ops.composite.base`."""
+"""Re-export module at MindSpore's path `mindspore.ops.composite.base`."""
 
 from msnb.core.transforms.grad import GradOperation
 from msnb.ops.composite.multitype import HyperMap, Map, MultitypeFuncGraph, add_flags, core

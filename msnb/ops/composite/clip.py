@@ -14,12 +14,12 @@ _NO_BOUND = "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be
 
 
 def clip_by_value(x, clip_value_min=None, clip_value_max=None):
-    """Every element of `x` brought into [clip_value_min, clip_value_max].
+    """min(max(x, clip_value_min), clip_value_max), element by element.
 
     Args:
-        x (Union[Tensor, tuple[Tensor], list[Tensor]]): Any shape; of several, each is clipped.
-        clip_value_min (Union[Tensor, Number]): Lower bound, broadcast to `x`. Default: None, there is none.
-        clip_value_max (Union[Tensor, Number]): Upper bound, broadcast to `x`. Default: None, there is none.
+        x (Union[Tensor, tuple[Tensor], list[Tensor]]): A Tensor of any shape, or several, each of which is clipped.
+        clip_value_min (Union[Tensor, Number]): Lower bound, broadcast to `x`. Default: None, no bound.
+        clip_value_max (Union[Tensor, Number]): Upper bound, broadcast to `x`. Default: None, no bound.
 
     Returns:
         Tensor of the shape and dtype of `x`; a tuple of them for several.
@@ -55,14 +55,14 @@ def _clip_in_own_type(x, clip_value_min=None, clip_value_max=None):
 
 
 def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
-    """Tensors scaled down together so that the norm over all their elements is at most `max_norm`.
+    """Scale Tensors by one common factor so that the norm over all their elements is at most `max_norm`.
 
     Args:
         x (Union[Tensor, list[Tensor], tuple[Tensor]]): Tensors to clip.
         max_norm (Union[float, int]): Largest norm.
-        norm_type (Union[float, int]): Which norm; infinity takes the largest element. Default: 2.0.
-        error_if_nonfinite (bool): Whether to raise where the norm is infinite or not a number; in a compiled graph its
-            value is not known. Default: False.
+        norm_type (Union[float, int]): Degree p of the norm; infinity gives the largest absolute value. Default: 2.0.
+        error_if_nonfinite (bool): Whether to raise an error if the norm is infinite or not a number; in a compiled
+            graph its value is not known. Default: False.
 
     Returns:
         Tensor, or a list or tuple of Tensors, of the same shapes and dtypes.
@@ -87,8 +87,8 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
 
 
 def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
-    r"""Tensors scaled down together so that the norm over all their elements is at most `clip_norm`:
-    :math:`x_i \cdot c / \max(\|x\|, c)`.
+    r"""Scale Tensors by one common factor so that the norm over all their elements is at most `clip_norm`: :math:`x_i
+    \cdot c / \max(\|x\|, c)`.
 
     Args:
         x (Union[tuple, list]): Tensors, or RowTensors as RowTensors.

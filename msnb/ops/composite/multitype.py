@@ -62,7 +62,7 @@ def _make_matcher(kind):
 
 
 class MultitypeFuncGraph:
-    """A function with one body per combination of argument types.
+    """A function with one implementation per combination of argument types (multiple dispatch).
 
     Args:
         name (str): Name shown in errors.
@@ -88,8 +88,8 @@ class MultitypeFuncGraph:
         self.entries = []
 
     def register(self, *type_names):
-        """Decorator: use the function for arguments of these types, each a name ("Tensor", "Number", "Tuple", ...)
-        or a mindspore type."""
+        """Decorator that registers a function for arguments of the given types. Each type is a name ("Tensor",
+        "Number", "Tuple", ...) or a mindspore type."""
         matchers = tuple(_make_matcher(t) for t in type_names)
 
         def decorate(fn):
@@ -120,7 +120,7 @@ class HyperMap:
     Args:
         ops (Union[MultitypeFuncGraph, Callable, None]): The operation; None takes it as the first argument of each
             call. Default: None.
-        reverse (bool): Whether the operation runs for the last elements first. Default: False.
+        reverse (bool): Whether to process the elements in reverse order. Default: False.
 
     Inputs:
         - **args** (tuple) - The nested sequences, all of the same structure.
@@ -174,14 +174,14 @@ class Map(HyperMap):
     Args:
         ops (Union[MultitypeFuncGraph, Callable, None]): The operation; None takes it as the first argument of each
             call. Default: None.
-        reverse (bool): Whether the operation runs for the last elements first. Default: False.
+        reverse (bool): Whether to process the elements in reverse order. Default: False.
     """
 
     _deep = False
 
 
 def _convert_function(operation):
-    """Return a user's function as a graph runs it. Functions of msnb are returned unchanged."""
+    """Convert a user's function to the form that graphs run. Functions of msnb are returned unchanged."""
     return script.call(operation)
 
 
@@ -219,10 +219,10 @@ ones_like = _make_fill("OnesLike")
 
 
 def hyper_add(x, y):
-    """Sum of two nested structures of the same shape."""
+    """Add two nested structures of the same shape, element by element."""
     return HyperMap(lambda a, b: a + b)(x, y)
 
 
 def zip_operation(*sequences):
-    """Tuple of the tuples of corresponding elements."""
+    """Return tuple(zip(*sequences))."""
     return tuple(zip(*sequences))

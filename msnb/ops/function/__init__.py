@@ -1,4 +1,4 @@
-"""Re-export module: MindSpore 2's path of functions, the same as `mindspore.ops.functional`."""
+"""Re-export module of `mindspore.ops.functional` at MindSpore 2's path `mindspore.ops.function`."""
 
 from msnb.ops import functional
 from msnb.ops.functional import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Re-export module: functions under one of MindSpore 2's module paths."""
+"""Re-export module of functions at MindSpore 2's path `mindspore.ops.function.nn_func`."""
 
 from msnb.ops._primitive_cache import _get_cache_prim as _get_cache_prim
 from msnb.ops.auto_generate import __getattr__ as __getattr__

@@ -1,3 +1,3 @@
-"""Re-export module: functions under one of MindSpore 2's module paths."""
+"""Re-export module of functions at MindSpore 2's path `mindspore.ops.function.parameter_func`."""
 
 from msnb.ops.functional import *  # noqa: F403

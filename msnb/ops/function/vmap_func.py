@@ -1,4 +1,4 @@
-"""Re-export module: functions under one of MindSpore 2's module paths."""
+"""Re-export module of functions at MindSpore 2's path `mindspore.ops.function.vmap_func`."""
 
 from msnb.ops.auto_generate import __getattr__ as __getattr__
 from msnb.ops.functional import *  # noqa: F403

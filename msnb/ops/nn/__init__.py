@@ -1,1 +1,1 @@
-"""Operators of neural networks."""
+"""Operators of neural networks: activations, convolutions, losses, norms, pooling, optimizer steps."""

@@ -1,4 +1,4 @@
-"""Kinds of arguments of neural-network operators: windows, paddings, fractions."""
+"""Argument types (`Kind`) of neural-network operators: windows, paddings, fractions."""
 
 from msnb.common.kinds import (
     Between,
@@ -19,8 +19,8 @@ Layout = OneOf("NCHW", "NHWC")
 
 
 def _window_kind(dims):
-    """Kind for an int, or `dims` or `dims + 2` ints (N and C first, both 1). The value is a tuple of `dims` positive
-    ints.
+    """Return a Kind that accepts an int, or `dims` or `dims + 2` ints (N and C first, both 1), and converts it to a
+    tuple of `dims` positive ints.
     """
 
     def accept(value):
@@ -38,7 +38,8 @@ def _window_kind(dims):
 
 
 def _padding_kind(dims):
-    """Kind for an int, or two ints (before, after) for each dimension. The value is the tuple."""
+    """Return a Kind that accepts an int or two ints (before, after) for each dimension, and converts it to a tuple of 2
+    * dims ints."""
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
@@ -50,7 +51,7 @@ def _padding_kind(dims):
     return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
 
 
-def _offsets_kind(dims):
+def _ints_per_dimension_kind(dims):
     def accept(value):
         if not isinstance(value, (tuple, list)):
             return (accept_value(NonNegInt, value),) * dims
@@ -63,7 +64,7 @@ def _offsets_kind(dims):
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
-def _unlimited_sides(dims):
+def _optional_padding_kind(dims):
     of = _padding_kind(dims)
 
     def accept(value):
@@ -75,14 +76,14 @@ def _unlimited_sides(dims):
 
 
 Window2 = _window_kind(2)
-GivenSides2 = _unlimited_sides(2)
+GivenSides2 = _optional_padding_kind(2)
 Window3 = _window_kind(3)
 Sides2 = _padding_kind(2)
 Sides3 = _padding_kind(3)
-Offsets3 = _offsets_kind(3)
+Offsets3 = _ints_per_dimension_kind(3)
 
 
-def _not_zero(value):
+def _accept_nonzero(value):
     value = accept_value(Float, value)
     if value == 0:
         raise ValueError
@@ -93,14 +94,15 @@ Momentum = Between(Float, 0, 1)
 Epsilon = Between(Float, 0, 1, low_in=False)
 KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # 1 drops nothing
 Probability = Between(Float, 0, 1)
-NotZero = Kind("a number other than 0", _not_zero, traced=True)
+NotZero = Kind("a number other than 0", _accept_nonzero, traced=True)
 NonNegFloat = Between(StrictFloat, 0.0, float("inf"))
 AboveZero = Between(StrictFloat, 0.0, float("inf"), low_in=False)
 LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # -0.5 is the power that is cheap to compute
 
 
 def _expand_pads(dims):
-    """Return an int, `dims` ints (equal sides) or two ints for each dimension as two ints for each dimension."""
+    """Convert a padding to two ints (before, after) for each dimension, from an int, `dims` ints (equal sides) or two
+    ints for each dimension."""
     sides = _padding_kind(dims).accept
 
     def accept(value):
@@ -113,4 +115,4 @@ def _expand_pads(dims):
 
 Pads1, Pads2 = _expand_pads(1), _expand_pads(2)
 Window1 = _window_kind(1)
-Offsets2 = _offsets_kind(2)
+Offsets2 = _ints_per_dimension_kind(2)

@@ -7,22 +7,24 @@ from jax import lax
 
 
 def weigh_neighbours(x, axis, weights):
-    """Return the sums of `x` along `axis` with the rows of `weights`, a numpy matrix (new length, old length).
+    """Multiply `x` along `axis` by `weights`, a numpy matrix of shape (new length, old length).
 
     Only elements of weight other than 0 are read, so that NaN and infinity reach no other sum. The gradient is the
     product with the matrix: the transpose of reading would be a scatter, which is ten times slower on a CPU.
     """
     weights = weights.astype(x.dtype)
-    weighed = jax.custom_jvp(lambda x: _read_neighbours(x, axis, weights))
-    weighed.defjvp(lambda at, change: (_read_neighbours(*at, axis, weights), _multiply_axis(*change, axis, weights)))
+    weighed = jax.custom_jvp(lambda x: _sum_weighted_neighbours(x, axis, weights))
+    weighed.defjvp(
+        lambda at, change: (_sum_weighted_neighbours(*at, axis, weights), _multiply_along_axis(*change, axis, weights))
+    )
     return weighed(x)
 
 
-def _multiply_axis(x, axis, weights):
+def _multiply_along_axis(x, axis, weights):
     return jnp.moveaxis(jnp.tensordot(x, weights, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
 
 
-def _read_neighbours(x, axis, weights):
+def _sum_weighted_neighbours(x, axis, weights):
     counts = np.maximum(np.count_nonzero(weights, 1), 1)
     column = lambda values: values.reshape(-1, *(1,) * (x.ndim - 1 - axis))
     if counts.max() > len(weights):  # few long sums: one slice for each is less than one gather for each neighbour

@@ -1,4 +1,4 @@
-"""The product of a dense layer, and its bias."""
+"""Matrix product of a dense layer, and addition of a bias."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -39,10 +39,10 @@ def Dense(input, weight, bias=None):
 @operator(functional="bias_add", generation=2)
 @in_float32
 def BiasAdd(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
-    """Adds one number a channel.
+    """Adds a bias to each channel.
 
     Args:
-        data_format (str): "NCHW", "NHWC" or "NCDHW": which axis is the channel. Default: "NCHW".
+        data_format (str): "NCHW", "NHWC" or "NCDHW": the layout, which tells the axis of the channels. Default: "NCHW".
 
     Inputs:
         - **input_x** (Tensor) - 2-D to 5-D.

@@ -17,14 +17,15 @@ from msnb.ops.nn._kinds import KeepProb, Probability
 
 
 def seeded(key, seed0, seed1):
-    """Return a separate key for operators with other seeds."""
+    """Return a random key that differs for operators with different seeds."""
     if seed0 or seed1:
         key = jax.random.fold_in(jax.random.fold_in(key, seed0 & 0xFFFFFFFF), seed1 & 0xFFFFFFFF)
     return key
 
 
 def drop(key, x, keep_prob, shape=None):
-    """Return `x` and the mask. Each element is kept with probability `keep_prob` and scaled by its inverse."""
+    """Return (result of dropout, mask). Each element of `x` is kept with probability `keep_prob` and scaled by 1 /
+    keep_prob."""
     if is_constant(keep_prob, 1.0):
         return x, jnp.ones(shape or x.shape, bool)
     mask = jax.random.bernoulli(key, jnp.float32(keep_prob), shape or x.shape)
@@ -39,8 +40,8 @@ def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0
 
     Args:
         keep_prob (float): probability of keeping, in (0, 1]. Default: 0.5.
-        Seed0 (int): operators with different seeds draw different masks. Default: 0.
-        Seed1 (int): as `Seed0`. Default: 0.
+        Seed0 (int): a seed: operators with different seeds draw different masks. Default: 0.
+        Seed1 (int): a second seed, combined with `Seed0`. Default: 0.
 
     Inputs:
         - **x** (Tensor) - any shape, float.
@@ -61,7 +62,7 @@ def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0
 @operator
 @shapes("dy mask: *s")
 def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
-    """Gradient of Dropout from the cotangent and its mask."""
+    """Gradient of Dropout, from the cotangent and the mask of the forward pass."""
     return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
 
 
@@ -103,7 +104,7 @@ def _drop_channels(op, key, x, keep_prob, ranks):
     return y, jnp.broadcast_to(mask, x.shape)
 
 
-def _drop_channels_of(dropout, input, keep):
+def _apply_channel_dropout(dropout, input, keep):
     if is_constant(keep, 1.0):
         return input
     return input * 0 if is_constant(keep, 0.0) else dropout.functional(input, keep)[0]
@@ -137,7 +138,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    return _drop_channels_of(Dropout2D, input, _keep_probability("dropout2d", p, training))
+    return _apply_channel_dropout(Dropout2D, input, _keep_probability("dropout2d", p, training))
 
 
 @spelling(Dropout2D)
@@ -196,20 +197,20 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    return _drop_channels_of(Dropout3D, input, _keep_probability("dropout3d", p, training))
+    return _apply_channel_dropout(Dropout3D, input, _keep_probability("dropout3d", p, training))
 
 
-def _mask_bytes(shape):
+def _mask_byte_count(shape):
     return -(-prod(shape) // 128) * 16
 
 
 @operator(random=True)
 def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int = 0):
-    """A random mask for DropoutDoMask, one bit an element.
+    """Draw a random mask for DropoutDoMask, with one bit per element.
 
     Args:
         Seed0 (int): operators with different seeds draw different masks. Default: 0.
-        Seed1 (int): as `Seed0`. Default: 0.
+        Seed1 (int): a second seed, combined with `Seed0`. Default: 0.
 
     Inputs:
         - **shape** (tuple[int]) - shape of the Tensor to mask.
@@ -218,14 +219,14 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
     Outputs:
         Tensor, uint8, 16 bytes for every started 128 elements.
     """
-    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_bytes(shape) * 8,))
+    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_byte_count(shape) * 8,))
     return jnp.packbits(bits)
 
 
 @operator
 @shapes("keep_prob: () | 1")
 def DropoutDoMask(input_x, mask, keep_prob):
-    """Applies a mask of DropoutGenMask: keeps where a bit is set, scaled by 1 / keep_prob.
+    """Applies a mask of DropoutGenMask: x / keep_prob where the bit is set, 0 elsewhere.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
@@ -244,7 +245,7 @@ def DropoutDoMask(input_x, mask, keep_prob):
         raise TypeError(f"For '{op}', 'mask' should be uint8, but got {_check.dtype_name(mask)}.")
     if mask.size * 8 < input_x.size:
         raise ValueError(
-            f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
+            f"For '{op}', a mask for shape {input_x.shape} needs {_mask_byte_count(input_x.shape)} bytes, but "
             f"got {mask.size}."
         )
     mask_bits = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0

@@ -18,7 +18,8 @@ Degree = Static(Float)  # static: each degree has its own formula
 
 @operator(writes=("weight",), checks=[index("input", of="weight", negative=False)])
 def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degree = 2.0):
-    """Scales rows of a table down to a norm, in place; gradients pass as if nothing had been scaled.
+    """Scales the rows of a table that `input` selects to a norm of at most `max_norm`, in place. Gradients ignore the
+    scaling.
 
     Args:
         max_norm (float): the largest norm that a named row keeps.
@@ -42,10 +43,10 @@ def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degre
 @operator(checks=[index("input", of="weight", negative=False)])
 @shapes("weight: n>0 d")
 def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
-    """Rows of a table.
+    """Look up rows of an embedding table by index.
 
     Args:
-        padding_idx (int): a row that gets no gradient. Default: None.
+        padding_idx (int): index of a row that gets no gradient. Default: None.
 
     Inputs:
         - **input** (Tensor) - indices, int32 or int64, from 0 to rows - 1.
@@ -72,14 +73,15 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Tensor:
-    """Rows of a table.
+    """Look up rows of an embedding table by index.
 
     Args:
         input (Tensor): Indices, int32 or int64.
         weight (Parameter): The table, (rows, features).
-        padding_idx (int): A row that gets no gradient. Default: None.
-        max_norm (float): Named rows whose norm is larger are scaled down to it, in place in the table. Default: None.
-        norm_type (float): Degree of that norm; no effect without `max_norm`. Default: 2.0.
+        padding_idx (int): Index of a row that gets no gradient. Default: None.
+        max_norm (float): Selected rows with a larger norm are scaled to this norm, in place in the table. Default:
+            None.
+        norm_type (float): Degree p of the norm for `max_norm`; without it no effect. Default: 2.0.
         scale_grad_by_freq (bool): Only False.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Axes flattened into one."""
+"""Flatten operators, which join axes."""
 
 import math
 
@@ -13,7 +13,7 @@ _Order = OneOf("C", "F")
 
 @operator
 def Flatten(input_x):
-    """Keeps axis 0 and joins all others.
+    """Joins all axes but axis 0 into one.
 
     Inputs:
         - **input_x** (Tensor) - at least 1-D.
@@ -29,7 +29,7 @@ def Flatten(input_x):
 
 @operator
 def FlattenGrad(x, shape: Shape):
-    """Gradient of Flatten: the cotangent in the shape of the input."""
+    """Gradient of Flatten: the cotangent `x` reshaped to the shape of the input of Flatten."""
     if x.size != math.prod(shape):
         raise ValueError(f"For 'FlattenGrad', 'x' should have {math.prod(shape)} elements, but got shape {x.shape}.")
     return x.reshape(shape)
@@ -37,7 +37,7 @@ def FlattenGrad(x, shape: Shape):
 
 @operator
 def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
-    """Joins the axes from `start_dim` to `end_dim`.
+    """Joins the axes from `start_dim` to `end_dim` into one.
 
     Inputs:
         - **input** (Tensor) - any shape.
@@ -62,7 +62,7 @@ def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
     return input.reshape(*input.shape[:first], length, *input.shape[last + 1 :])
 
 
-def _columns_first(order, x, axes):
+def _transpose_to_order(order, x, axes):
     """Return `x` with its axes in the order `axes` for order "F", unchanged for "C"."""
     order = check(_Order, order, "order", "flatten")
     return x.transpose(axes) if order == "F" and len(axes) > 1 else x
@@ -70,11 +70,11 @@ def _columns_first(order, x, axes):
 
 @spelling(FlattenExt)
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Joins the axes from `start_dim` to `end_dim`.
+    """Joins the axes from `start_dim` to `end_dim` into one.
 
     Args:
         input (Tensor): Any shape.
-        order (str): "C" row order, "F" column order. Default: "C".
+        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Keyword Args:
         start_dim (int): First axis. Default: 1.
@@ -84,13 +84,13 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
         Tensor, a vector if there is nothing to join.
     """
     if order != "C":
-        input = _columns_first(order, input, (0, *range(input.ndim - 1, 0, -1)))
+        input = _transpose_to_order(order, input, (0, *range(input.ndim - 1, 0, -1)))
     return FlattenExt.functional(input, start_dim, end_dim)
 
 
 @spelling(FlattenExt, method="flatten")
 def _flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions joined into one.
+    """Join dimensions into one.
 
     Args:
         order (Union[str, int]): "C" for rows first, "F" for columns first; or `start_dim`. Default: "C".
@@ -108,7 +108,7 @@ def _flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 
     if order != "C":
         if isinstance(order, int) and not isinstance(order, bool):  # flatten(start_dim) or (start_dim, end_dim)
             order, start_dim, end_dim = "C", order, last[0] if last else end_dim
-        self = _columns_first(order, self, tuple(range(self.ndim - 1, -1, -1)))
+        self = _transpose_to_order(order, self, tuple(range(self.ndim - 1, -1, -1)))
     return FlattenExt.functional(self, start_dim, end_dim)
 
 

@@ -1,4 +1,4 @@
-"""Class numbers as one-hot vectors."""
+"""Conversion of class indices to one-hot vectors."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -12,10 +12,10 @@ from msnb.ops import _check
 
 @operator
 def OneHot(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
-    """A new axis of length `depth` with `on_value` at each index and `off_value` elsewhere.
+    """One-hot encoding: insert an axis of length `depth` with `on_value` at each index and `off_value` elsewhere.
 
     Args:
-        axis (int): where the new axis goes. Default: -1, last.
+        axis (int): position of the new axis. Default: -1, last.
 
     Inputs:
         - **indices** (Tensor) - any shape, int; an index outside [0, depth) gives `off_value` everywhere.
@@ -55,14 +55,14 @@ def OneHot(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
 def one_hot(
     indices: Tensor, depth: int, on_value: Tensor | float = 1, off_value: Tensor | float = 0, axis: int = -1
 ) -> Tensor:
-    """A new axis of length `depth` with `on_value` at each index and `off_value` elsewhere.
+    """One-hot encoding: insert an axis of length `depth` with `on_value` at each index and `off_value` elsewhere.
 
     Args:
         indices (Tensor): Any shape, int.
         depth (int): Length of the new axis.
         on_value (Union[Tensor, number]): Value at the index. Default: 1.
         off_value (Union[Tensor, number]): Value elsewhere. Default: 0.
-        axis (int): Where the new axis goes. Default: -1.
+        axis (int): Position of the new axis. Default: -1.
 
     Returns:
         Tensor, type of `on_value`.

@@ -1,4 +1,4 @@
-"""Padding: with a constant, with the border, or by a function."""
+"""Padding with constants, with elements of the Tensor, or by a function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,7 +53,7 @@ def _check_pairs(op, x, paddings):
 
 @operator
 def Pad(input_x, *, paddings: Paddings):
-    """Zeros before and after each dimension.
+    """Pad each dimension with zeros.
 
     Args:
         paddings (tuple): a (before, after) pair for each dimension.
@@ -74,7 +74,7 @@ def Pad(input_x, *, paddings: Paddings):
 
 @operator(functional="mirror_pad", generation=2)
 def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
-    """Continues a Tensor as in a mirror at its borders.
+    """Pad a Tensor with its own elements, mirrored at its borders.
 
     Args:
         mode (str): "REFLECT" does not repeat the border itself, "SYMMETRIC" does. Default: "REFLECT".
@@ -129,7 +129,7 @@ def PadV3(
     mode: OneOf("constant", "reflect", "edge", "circular") = "constant",
     paddings_contiguous: Bool = True,
 ):
-    """Extends a Tensor at its borders.
+    """Pad a Tensor at its borders.
 
     Args:
         mode (str): "constant", "reflect", "edge" or "circular". Default: "constant".
@@ -138,8 +138,8 @@ def PadV3(
 
     Inputs:
         - **x** (Tensor) - any shape.
-        - **paddings** (tuple[int]) - before and after of the last dimension, then of the one before it, and so on;
-          negative numbers cut.
+        - **paddings** (tuple[int]) - number of elements before and after the last dimension, then the same for the
+          dimension before it, and so on; negative numbers cut.
         - **constant_value** (Union[Tensor, number], optional) - the constant. Default: None, 0.
 
     Outputs:
@@ -168,12 +168,12 @@ _PadMode = OneOf("constant", "reflect", "replicate", "circular")
 
 @spelling(PadV3)
 def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | None = None) -> Tensor:
-    """Extends a Tensor at its borders.
+    """Pad a Tensor at its borders.
 
     Args:
         input_x (Tensor): Any shape.
-        padding (tuple): Before and after of the last dimension, then of the one before it, and so on; negative numbers
-            cut.
+        padding (tuple): Number of elements before and after the last dimension, then the same for the dimension before
+            it, and so on; negative numbers cut.
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
         value (number): The constant. Default: None, 0.
 
@@ -205,7 +205,7 @@ _NUMPY_MODES = {  # numpy's arguments of each mode
 
 @operator
 def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "constant", how: Value = ()):
-    """Extends a Tensor at its borders in one of numpy's ways.
+    """Pad a Tensor at its borders in one of the modes of `numpy.pad`.
 
     Args:
         widths (tuple): A (before, after) pair for each dimension.
@@ -249,24 +249,24 @@ def numpy_pad(
     reflect_type: str = "even",
     **kwargs: Any,
 ) -> Tensor:
-    """Extends a Tensor at its borders.
+    """Pad a Tensor at its borders.
 
     A width, a length or a value is given once for all borders, as a pair (before, after) for all axes, or as a pair for
     each axis.
 
     Args:
         arr (Union[Tensor, list, tuple]): Any Tensor; a number is returned unchanged.
-        pad_width (Union[int, tuple, list]): How far it is extended.
+        pad_width (Union[int, tuple, list]): Number of elements to add at each border.
         mode (Union[str, Callable]): Source of the values: "constant", "edge" (the border), "empty" (zeros),
             "linear_ramp"
             (from the border to a value), "maximum", "mean", "median" or "minimum" (of the axis, or its end), "reflect"
             (a mirror at the border), "symmetric" (a mirror behind it), "wrap" (the other end). A function is called for
             each vector along each axis as ``function(vector, widths, axis, kwargs)``, where the borders are zeros,
             and returns the vector that takes its place. Default: "constant".
-        stat_length (Union[int, tuple, list]): How many elements at the end of an axis "maximum", "mean", "median" and
-            "minimum" are taken of. Default: None, all.
-        constant_values (Union[Number, tuple, list]): The constants of "constant". Default: 0.
-        end_values (Union[Number, tuple, list]): The last values of "linear_ramp". Default: 0.
+        stat_length (Union[int, tuple, list]): Number of elements at the end of an axis from which "maximum", "mean",
+            "median" and "minimum" are computed. Default: None, all.
+        constant_values (Union[Number, tuple, list]): The padding of "constant". Default: 0.
+        end_values (Union[Number, tuple, list]): The outermost values of "linear_ramp". Default: 0.
         reflect_type (str): "even", or "odd" where "reflect" and "symmetric" take the mirrored values off twice the
             border. Default: "even".
         kwargs (Any): Last argument of a function, a dict.

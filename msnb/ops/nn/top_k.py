@@ -1,4 +1,4 @@
-"""The largest values along an axis, and top-k membership of classes."""
+"""The largest values along an axis, and a test whether targets are among the best classes."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -14,7 +14,7 @@ from msnb.ops import _check
 @differs_in_api2("the elements are sorted", sorted=True)
 @operator
 def TopK(input_x, k: Int, *, sorted: Bool = False):
-    """The `k` largest values along the last axis and their indices.
+    """Return the `k` largest values along the last axis and their indices.
 
     Args:
         sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
@@ -22,10 +22,10 @@ def TopK(input_x, k: Int, *, sorted: Bool = False):
 
     Inputs:
         - **input_x** (Tensor) - at least 1-D.
-        - **k** (int) - how many.
+        - **k** (int) - number of values.
 
     Outputs:
-        Tuple of the values (type of `input_x`) and their places (int32).
+        Tuple of the values (type of `input_x`) and their indices (int32).
 
     Raises:
         ValueError: If `k` is not in [0, length of the last axis].
@@ -48,17 +48,17 @@ _in_order = TopK(True)
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest, or smallest, values along an axis and their indices.
+    """Return the `k` largest or smallest values along an axis and their indices.
 
     Args:
         input (Tensor): At least 1-D.
-        k (int): How many.
+        k (int): Number of values.
         dim (int): The axis. Default: None, the last.
-        largest (bool): Return the largest values. Default: True.
-        sorted (bool): Values come in order either way. Default: True.
+        largest (bool): True returns the largest values, False the smallest. Default: True.
+        sorted (bool): No effect: values are always in order. Default: True.
 
     Returns:
-        Tuple of the values and their places (int32).
+        Tuple of the values and their indices (int32).
     """
     if type(largest) is not bool or type(sorted) is not bool:
         check(Bool, largest, "largest", "topk"), check(Bool, sorted, "sorted", "topk")
@@ -73,10 +73,10 @@ def topk(
 
 @operator(functional="intopk", generation=2)
 def InTopK(x1, x2, *, k: Int):
-    """True if the score of each target is among the `k` best of its row.
+    """Test for each row whether the score of its target class is among the `k` largest.
 
     Args:
-        k (int): how many count.
+        k (int): number of best scores.
 
     Inputs:
         - **x1** (Tensor) - scores (N, C), float.
@@ -98,15 +98,15 @@ def InTopK(x1, x2, *, k: Int):
 
 @spelling(TopK, function="top_k", method="top_k")
 def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest values along the last axis and their indices.
+    """Return the `k` largest values along the last axis and their indices.
 
     Args:
         input_x (Tensor): At least 1-D.
-        k (int): How many.
-        sorted (bool): Whether values come in falling order. Default: True.
+        k (int): Number of values.
+        sorted (bool): Whether to return values in descending order. Default: True.
 
     Returns:
-        Tuple of the values and their places (int32).
+        Tuple of the values and their indices (int32).
 
     Raises:
         TypeError: If `k` is not an int, or `sorted` not a bool.
@@ -126,7 +126,7 @@ def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
         - **keepdim** (bool) - Keep the dimension with length 1. Default: False.
 
     Outputs:
-        A tuple of two Tensors: the elements, and their places, int64.
+        A tuple of two Tensors: the elements, and their indices, int64.
 
     Raises:
         TypeError: If an argument has the wrong type.

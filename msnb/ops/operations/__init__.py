@@ -1,4 +1,4 @@
-"""The class of every declared operator."""
+"""Re-export module of all operator classes, at MindSpore's path `mindspore.ops.operations`."""
 
 from typing import Any
 

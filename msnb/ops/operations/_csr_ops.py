@@ -1,4 +1,4 @@
-"""CSRTensor operators as classes. The functions of `msnb.ops.sparse_formats` compute them."""
+"""Classes of the operators on CSRTensors. They call the functions of `msnb.ops.sparse_formats`."""
 
 from typing import Any
 
@@ -17,56 +17,56 @@ from msnb.ops.sparse_formats import (
 
 
 class CSRReduceSum(HostPrimitive):
-    """Sums of the rows (axis 1) or columns (axis 0) of a CSRTensor."""
+    """Sum the rows (axis 1) or columns (axis 0) of a CSRTensor."""
 
     def __call__(self, csr_tensor: CSRTensor, axis: int) -> Tensor:
         return csr_reduce_sum(csr_tensor, axis)
 
 
 class CSRMV(HostPrimitive):
-    """The product of a CSRTensor with a column."""
+    """Multiply a CSRTensor by a column vector."""
 
     def __call__(self, csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
         return csr_mv(csr_tensor, dense)
 
 
 class CSRMM(HostPrimitive):
-    """The product of a CSRTensor with a matrix, dense or of CSR."""
+    """Multiply a CSRTensor by a dense matrix or a CSRTensor."""
 
     def __call__(self, csr_tensor: CSRTensor, matrix: Any) -> Any:
         return csr_tensor.mm(matrix)
 
 
 class CSRMul(HostPrimitive):
-    """The values of a CSRTensor times the elements of a Tensor at their places."""
+    """Multiply each value of a CSRTensor by the element of a dense Tensor at the same coordinates."""
 
     def __call__(self, csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
         return csr_mul(csr_tensor, dense)
 
 
 class CSRDiv(HostPrimitive):
-    """The values of a CSRTensor over the elements of a Tensor at their places."""
+    """Divide each value of a CSRTensor by the element of a dense Tensor at the same coordinates."""
 
     def __call__(self, csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
         return csr_div(csr_tensor, dense)
 
 
 class CSRGather(HostPrimitive):
-    """The elements of a dense Tensor at the places of a CSRTensor."""
+    """Gather the elements of a dense Tensor at the coordinates of a CSRTensor."""
 
     def __call__(self, indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: tuple[int, ...]) -> Tensor:
         return csr_gather(indptr, indices, dense, sparse_shape)
 
 
 class CSR2COO(HostPrimitive):
-    """The row of each of `nnz` values, from the first position of each row."""
+    """Return the row index of each of `nnz` values, from the row pointer `indptr`."""
 
     def __call__(self, indptr: Tensor, nnz: int) -> Tensor:
         return csr2coo(indptr, nnz)
 
 
 class COO2CSR(HostPrimitive):
-    """Return the first position of each of `height` rows, from the ascending rows of the values."""
+    """Return the row pointer of `height` rows, from the ascending row indices of the values."""
 
     def __call__(self, row_indices: Tensor, height: int) -> Tensor:
         return coo2csr(row_indices, height)

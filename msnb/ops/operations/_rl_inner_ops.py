@@ -1,4 +1,4 @@
-"""Re-export module: kernels of MindSpore Reinforcement. Its library imports all of them. A call raises and names an
+"""Re-export module of kernels that the library MindSpore Reinforcement imports. A call raises an error that names an
 alternative.
 """
 

@@ -1,4 +1,4 @@
-"""Re-export module: the operators under one of MindSpore's module paths."""
+"""Re-export module of operators at MindSpore's path `mindspore.ops.operations._scalar_ops`."""
 
 from msnb.ops.operations import *  # noqa: F403
 from msnb.ops.operations import __getattr__ as __getattr__

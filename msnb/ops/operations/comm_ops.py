@@ -1,4 +1,4 @@
-"""Re-export module: the operators under one of MindSpore's module paths."""
+"""Re-export module of operators at MindSpore's path `mindspore.ops.operations.comm_ops`."""
 
 from msnb.ops.comm import _VirtualDataset as _VirtualDataset
 from msnb.ops.comm import virtual_dataset as virtual_dataset

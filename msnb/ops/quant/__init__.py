@@ -1,1 +1,1 @@
-"""Operators of quantisation: what integers of a few bits will do to a network, simulated in floating point."""
+"""Operators of quantisation. They simulate in floating point how a network computes with integers of few bits."""

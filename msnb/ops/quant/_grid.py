@@ -1,9 +1,9 @@
-"""The grid of whole numbers that stands for a range of floating point numbers, and rounding to it.
+"""Map a range of floating point numbers to the integers of `num_bits` bits, and round numbers to the quantised values.
 
-Quantisation writes x as (q - zero point) * scale with a whole number q of `num_bits` bits. The range is nudged first,
-so that the number 0 falls on the grid: padding and ReLU stay exact then. Training sees the rounded numbers going
-forward, and backward a function that is the identity within the range (the straight-through estimator of Bengio et
-al., 2013): the derivative of a staircase would be 0 everywhere.
+Quantisation writes x as (q - zero point) * scale with an integer q of `num_bits` bits. The range is nudged first, so
+that the number 0 falls on the grid: padding and ReLU stay exact then. Training sees the rounded numbers going forward,
+and backward a function that is the identity within the range (the straight-through estimator of Bengio et al., 2013):
+the derivative of a staircase would be 0 everywhere.
 """
 
 from typing import NamedTuple
@@ -20,13 +20,13 @@ Bits = Between(Int, 2, 16)
 
 
 class Grid(NamedTuple):
-    """Whole numbers from `first` to `last`, of which `zero` stands for 0.0.
+    """The quantised values (q - zero) * scale for the integers q from `first` to `last`.
 
     Attributes:
-        first (int): The smallest whole number.
-        last (int): The largest.
-        zero (Array): The one that stands for 0.0.
-        width (Array): How wide the range is.
+        first (int): The smallest integer.
+        last (int): The largest integer.
+        zero (Array): The zero point: the integer that represents 0.0.
+        width (Array): Length of the range of quantised values.
     """
 
     first: int
@@ -36,45 +36,47 @@ class Grid(NamedTuple):
 
     @property
     def scale(self):
-        """What a step of 1 stands for."""
+        """Difference of two adjacent quantised values."""
         return self.width / (self.last - self.first)
 
     @property
     def low(self):
-        """The number that `first` stands for."""
+        """The smallest quantised value, that of the integer `first`."""
         return (self.first - self.zero) * self.scale
 
     @property
     def high(self):
-        """The number that `last` stands for."""
+        """The largest quantised value, that of the integer `last`."""
         return (self.last - self.zero) * self.scale
 
     def rounded(self, x):
-        """The numbers of the grid nearest to those of `x`; halves go up."""
-        steps = _share(jnp.clip(x, self.low, self.high), self.width) * (self.last - self.first)
+        """Round each element of `x` to the nearest quantised value; halves are rounded up."""
+        steps = _divide_by_width(jnp.clip(x, self.low, self.high), self.width) * (self.last - self.first)
         # Whole numbers times the scale: the sum of two products would leave 0.0 with an error of rounding.
         return jnp.floor(steps + 0.5) * self.scale
 
     def holds(self, x):
-        """Where `x` is within the range."""
+        """Return a mask that is True where `x` is within the range of quantised values."""
         return (self.low <= x) & (x <= self.high)
 
 
-def _share(x, width):
-    """x / width, 0 for no width. Of the ends of a symmetric range it is one half exactly, and so are its multiples by
-    whole numbers: where a division by the scale would end up next to the half, it is rounded always in the same way."""
+def _divide_by_width(x, width):
+    """Return x / width, or x if `width` is 0. For the ends of a symmetric range the quotient is exactly one half, so
+    that rounding a multiple of it always gives the same result. A division by the scale could give a number just above
+    or below the half."""
     return x / jnp.where(width == 0, 1.0, width)
 
 
 def grid_of(low, high, num_bits, symmetric, narrow_range):
-    """The grid for the range from `low` to `high`, nudged so that 0.0 falls on it.
+    """Return the Grid for the range from `low` to `high`, shifted slightly so that 0.0 is one of its values.
 
     Args:
         low (Array): The lower end.
         high (Array): The upper end.
-        num_bits (int): There are 2 ** num_bits whole numbers.
-        symmetric (bool): Whether the range is widened to have 0 in its middle.
-        narrow_range (bool): Whether the smallest whole number is left out, so that a symmetric grid is so to the last.
+        num_bits (int): The grid has 2 ** num_bits integers.
+        symmetric (bool): Whether to widen the range so that 0 is its middle.
+        narrow_range (bool): Whether to leave out the smallest integer, so that a symmetric range has as many negative
+            integers as positive ones.
     """
     first, last = int(narrow_range), 2**num_bits - 1
     low, high = lax.stop_gradient(widened(low)), lax.stop_gradient(widened(high))
@@ -82,24 +84,24 @@ def grid_of(low, high, num_bits, symmetric, narrow_range):
         high = jnp.maximum(-low, high)
         low = -high
     width = high - low
-    zero = jnp.floor(jnp.clip(first - _share(low, width) * (last - first), first, last) + 0.5)
+    zero = jnp.floor(jnp.clip(first - _divide_by_width(low, width) * (last - first), first, last) + 0.5)
     return Grid(first, last, zero, width)
 
 
 @jax.custom_jvp
 def straight_through(x, value, passes):
-    """`value`, which is constant; but its gradient for `x` is 1 where `passes`, and 0 elsewhere."""
+    """Return `value` with a straight-through gradient: the derivative by `x` is 1 where `passes` is True, else 0."""
     return value
 
 
 @straight_through.defjvp
-def _derivative(primals, tangents):
+def _straight_through_jvp(primals, tangents):
     _, value, passes = primals
     return value, jnp.where(passes, tangents[0], 0).astype(value.dtype)
 
 
 def one_value(op, **ends):
-    """Raise unless the ends of a range are one float each."""
+    """Raise TypeError or ValueError unless each of `ends` is a float array of one element."""
     for name, end in ends.items():
         _check.dtype_in(op, name, end, _check.FLOAT)
         if end.size != 1:
@@ -107,7 +109,8 @@ def one_value(op, **ends):
 
 
 def columns(op, x, axis, **vectors):
-    """`vectors`, one value a channel, as arrays that broadcast against `x`; raises for another number of them."""
+    """Reshape vectors of one value per channel so that they broadcast against `x`. Raise ValueError for another
+    length."""
     if x.ndim == 1:
         axis = 0  # as in r1.1, whatever `channel_axis` says
     if not 0 <= axis < x.ndim:
@@ -123,7 +126,7 @@ def columns(op, x, axis, **vectors):
 
 
 def delayed(op, quant_delay, step, quantised, plain):
-    """`quantised`, or `plain` during the first `quant_delay` steps."""
+    """Return `plain` during the first `quant_delay` steps, and `quantised` after them."""
     if not quant_delay:
         return quantised
     if step is None:

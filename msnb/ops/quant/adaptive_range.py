@@ -1,4 +1,4 @@
-"""Simulated quantisation of weights by their own range."""
+"""Simulated quantisation of weights. The range follows from their smallest and largest values."""
 
 import jax.numpy as jnp
 
@@ -13,19 +13,19 @@ from msnb.ops.quant.universal_linear import LEAST, EightBits
 
 @operator
 def WtsARQ(w, w_min, w_max, *, num_bits: EightBits, offset_flag: Bool):
-    """Rounds weights to the numbers that signed integers of 8 bits can stand for, by their smallest and largest.
+    """Rounds weights to the values that int8 can represent, for a range from the smallest to the largest weight.
 
     Args:
         num_bits (int): number of bits; 8 is the only one.
-        offset_flag (bool): whether the integers are shifted, so that they use their whole range; otherwise 0 stands
-            for 0.
+        offset_flag (bool): True shifts the integers so that all of them are used; False maps 0 to the integer 0.
 
     Inputs:
         - **w** (Tensor) - weights, float.
-        - **w_min**, **w_max** (Tensor) - their smallest and largest, with as many axes as `w`, each of its length or 1.
+        - **w_min**, **w_max** (Tensor) - smallest and largest weights, with as many axes as `w`, each of the length in
+          `w` or of length 1.
 
     Outputs:
-        Tensor, shape and type of `w`. Its gradient goes straight through, and the ends get none.
+        Tensor, shape and type of `w`. The gradient is passed to `w` unchanged; `w_min` and `w_max` get none.
 
     Raises:
         TypeError: If an input is no float Tensor.

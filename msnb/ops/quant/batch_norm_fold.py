@@ -1,8 +1,9 @@
 """Batch normalisation folded into a convolution, first part: the statistics (Jacob et al., 2018).
 
 A convolution and the normalisation behind it become one convolution when a network is deployed, so that in training
-the folded weights are those to quantise. The statistics of the batch would make them jump from step to step: the
-weights are folded with the running deviation, and BatchNormFold2 corrects the result to that of the batch.
+the folded weights have to be quantised. Weights folded with statistics of the batch would change abruptly from step to
+step. Therefore the weights are folded with the running deviation, and BatchNormFold2 corrects the result for the
+deviation of the batch.
 """
 
 import jax.numpy as jnp
@@ -18,8 +19,8 @@ from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn.norm.batch_norm import check_channels, column, moved, unbiased
 
 
-def _running(mean, variance, epsilon, dtype):
-    """The running mean and deviation, constants."""
+def _running_statistics(mean, variance, epsilon, dtype):
+    """Return the running mean and the running standard deviation, both without gradient."""
     deviation = jnp.sqrt(widened(variance) + epsilon)
     return tuple(lax.stop_gradient(v).astype(dtype) for v in (mean, deviation))
 
@@ -31,7 +32,7 @@ def _check_inputs(op, x, mean, variance):
     check_channels(op, x.shape[1], mean=mean, variance=variance)
 
 
-def _others(x):
+def _axes_but_channel(x):
     return tuple(i for i in range(x.ndim) if i != 1)
 
 
@@ -48,23 +49,24 @@ def BatchNormFold(
     is_training: Bool = True,
     freeze_bn: NonNegInt = 0,
 ):
-    """Statistics of the batch and running ones, for a convolution that batch normalisation is folded into.
+    """Return batch and running statistics for a convolution into which batch normalisation is folded.
 
     Args:
         momentum (float): how much of the running statistics stays, momentum * running + (1 - momentum) * batch, with
             the unbiased variance. Default: 0.9.
         epsilon (float): added to each variance. Default: 1e-5.
-        is_training (bool): False takes no statistics of the batch. Default: True.
-        freeze_bn (int): number of steps after which none are taken any more, and the running ones stay. Default: 0.
+        is_training (bool): False computes no statistics of the batch. Default: True.
+        freeze_bn (int): number of steps after which no batch statistics are computed and the running statistics stay
+            constant. Default: 0.
 
     Inputs:
-        - **x** (Tensor) - (N, C, ...), float: what the convolution gives.
+        - **x** (Tensor) - (N, C, ...), float: result of the convolution.
         - **mean**, **variance** (Parameter) - (C,); moved in place while training, before `freeze_bn`.
         - **global_step** (Tensor) - number of steps before this one, one whole number.
 
     Outputs:
-        Tuple of mean and deviation of the batch, (C,), which are 0 and 1 where none are taken, and mean and deviation
-        that ran before this step, which get no gradient.
+        Tuple of mean and standard deviation of the batch, (C,), which are 0 and 1 if none are computed, and mean and
+        deviation that ran before this step, which get no gradient.
 
     Raises:
         TypeError: If `x` is no float Tensor.
@@ -80,7 +82,7 @@ def BatchNormFold(
         [2.] [0.] [0.2]
     """
     _check_inputs("BatchNormFold", x, mean, variance)
-    running_mean, running_deviation = _running(mean, variance, epsilon, x.dtype)
+    running_mean, running_deviation = _running_statistics(mean, variance, epsilon, x.dtype)
     return jnp.zeros_like(running_mean), jnp.ones_like(running_mean), running_mean, running_deviation
 
 
@@ -99,19 +101,19 @@ def _batch_norm_fold_training(
 ):
     _check_inputs("BatchNormFold", x, mean, variance)
     wide = widened(x)
-    batch_mean, batch_variance = jnp.mean(wide, _others(x)), jnp.var(wide, _others(x))
+    batch_mean, batch_variance = jnp.mean(wide, _axes_but_channel(x)), jnp.var(wide, _axes_but_channel(x))
     taken = global_step.reshape(()) < freeze_bn
     return (
         jnp.where(taken, moved(mean, batch_mean, 1 - momentum), mean),
         jnp.where(taken, moved(variance, unbiased(x, 1, batch_variance), 1 - momentum), variance),
         jnp.where(taken, batch_mean, 0).astype(x.dtype),
         jnp.where(taken, jnp.sqrt(batch_variance + epsilon), 1).astype(x.dtype),
-        *_running(mean, variance, epsilon, x.dtype),
+        *_running_statistics(mean, variance, epsilon, x.dtype),
     )
 
 
 def _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std):
-    """The gradient for `x` of the mean and the deviation of each channel."""
+    """Return the gradient with respect to `x` of the mean and the standard deviation of each channel."""
     d_mean, d_std, mean, std = (column(v, x, 1) for v in (d_batch_mean, d_batch_std, batch_mean, batch_std))
     return (d_mean + d_std * (x - mean) / std) / (x.size // x.shape[1])
 
@@ -131,7 +133,7 @@ def BatchNormFoldGrad(
     is_training: Bool = True,
     freeze_bn: NonNegInt = 0,
 ):
-    """Gradient of BatchNormFold with respect to `x`; 0 where no statistics of the batch are taken."""
+    """Gradient of BatchNormFold with respect to `x`; 0 if no statistics of the batch are computed."""
     dx = _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
     return jnp.where((global_step.reshape(()) < freeze_bn) & is_training, dx, 0)
 
@@ -152,12 +154,12 @@ def BatchNormFoldD(
     is_training: OneOf(True, otherwise=_ALWAYS) = True,
     freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0,
 ):
-    """BatchNormFold from the sums of BNTrainingReduce.
+    """BatchNormFold that computes the statistics of the batch from the sums of BNTrainingReduce.
 
     Args:
         momentum (float): how much of the running statistics stays. Default: 0.9.
         epsilon (float): added to each variance. Default: 1e-5.
-        is_training (bool): no effect, the statistics of the batch are always taken. Default: True.
+        is_training (bool): no effect: the statistics of the batch are always computed. Default: True.
         freeze_bn (int): no effect, as `is_training`. Default: 0.
 
     Inputs:
@@ -177,7 +179,7 @@ def BatchNormFoldD(
         x,
         batch_mean.astype(x.dtype),
         jnp.sqrt(batch_variance + epsilon).astype(x.dtype),
-        *_running(mean, variance, epsilon, x.dtype),
+        *_running_statistics(mean, variance, epsilon, x.dtype),
         moved(mean, batch_mean, 1 - momentum),
         moved(variance, unbiased(x, 1, batch_variance), 1 - momentum),
     )
@@ -197,7 +199,8 @@ def BatchNormFoldGradD(
     is_training: OneOf(True, otherwise=_ALWAYS) = True,
     freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0,
 ):
-    """The gradient with respect to `x` of the batch's mean and deviation, as BatchNormFoldD gives them."""
+    """Gradient with respect to `x` of the mean and the standard deviation of the batch, two results of
+    BatchNormFoldD."""
     return _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
 
 

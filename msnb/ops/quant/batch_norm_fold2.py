@@ -1,4 +1,5 @@
-"""Batch normalisation folded into a convolution, second part: what corrects the result, and adds the bias."""
+"""Batch normalisation folded into a convolution, second part: correct the result of the convolution and add the
+bias."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -14,17 +15,17 @@ from msnb.ops.nn.norm.batch_norm import check_channels, column
 _ALWAYS = "this form always takes the statistics of the batch"
 
 
-def _corrected(x, beta, gamma, batch_std, batch_mean, running_std):
-    """`x`, which weights folded with the running deviation gave, as those folded with that of the batch would give
-    it, and the bias that normalisation comes down to."""
+def _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std):
+    """Return x * running_std / batch_std + beta - gamma * batch_mean / batch_std: the result for statistics of the
+    batch, from an `x` that weights folded with the running deviation gave."""
     beta, gamma, batch_std, batch_mean, running_std = (
         column(v, x, 1) for v in (beta, gamma, batch_std, batch_mean, running_std)
     )
     return widened(x) * (running_std / batch_std) + (beta - gamma * batch_mean / batch_std)
 
 
-def _biased(x, beta, gamma, running_std, running_mean):
-    """`x` and the bias of the running statistics."""
+def _normalise_by_running(x, beta, gamma, running_std, running_mean):
+    """Return x + beta - gamma * running_mean / running_std: the result for running statistics."""
     beta, gamma, running_std, running_mean = (column(v, x, 1) for v in (beta, gamma, running_std, running_mean))
     return widened(x) + (beta - gamma * running_mean / running_std)
 
@@ -36,8 +37,8 @@ def _check_inputs(op, x, **vectors):
     check_channels(op, x.shape[1], **vectors)
 
 
-def _sums(dout, x):
-    """The sums over each channel that the gradients need: of the cotangent, and of its product with `x`."""
+def _sum_cotangent_and_product(dout, x):
+    """Return the sums of `dout` and of dout * x over each channel."""
     others = tuple(i for i in range(x.ndim) if i != 1)
     return jnp.sum(dout, others), jnp.sum(dout * x, others)
 
@@ -47,7 +48,8 @@ def _sums(dout, x):
 def BatchNormFold2(
     x, beta, gamma, batch_std, batch_mean, running_std, running_mean, global_step, *, freeze_bn: NonNegInt = 0
 ):
-    """Corrects a convolution with folded weights to the statistics of the batch, and adds the folded bias.
+    """Corrects the result of a convolution with folded weights for the statistics of the batch, and adds the folded
+    bias.
 
     x * running_std / batch_std + beta - gamma * batch_mean / batch_std; from the step `freeze_bn` on
     x + beta - gamma * running_mean / running_std.
@@ -56,7 +58,7 @@ def BatchNormFold2(
         freeze_bn (int): number of steps after which the running statistics are used. Default: 0.
 
     Inputs:
-        - **x** (Tensor) - (N, C, ...), float: what the folded weights give.
+        - **x** (Tensor) - (N, C, ...), float: result of the convolution with folded weights.
         - **beta**, **gamma** (Tensor) - (C,).
         - **batch_std**, **batch_mean**, **running_std**, **running_mean** (Tensor) - (C,), from BatchNormFold.
         - **global_step** (Tensor) - number of steps before this one, one whole number.
@@ -80,8 +82,8 @@ def BatchNormFold2(
     )
     running_std, running_mean = lax.stop_gradient((running_std, running_mean))
     taken = global_step.reshape(()) < freeze_bn
-    corrected = _corrected(x, beta, gamma, batch_std, batch_mean, running_std)
-    return jnp.where(taken, corrected, _biased(x, beta, gamma, running_std, running_mean)).astype(x.dtype)
+    corrected = _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std)
+    return jnp.where(taken, corrected, _normalise_by_running(x, beta, gamma, running_std, running_mean)).astype(x.dtype)
 
 
 @operator
@@ -92,7 +94,7 @@ def BatchNormFold2Grad(
 ):
     """Gradients of BatchNormFold2 with respect to `batch_std`, `batch_mean`, `beta`, `gamma` and `x`."""
     taken = global_step.reshape(()) < freeze_bn
-    total, along = _sums(dout, x)
+    total, along = _sum_cotangent_and_product(dout, x)
     d_std, d_mean, d_gamma, dx = _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std)
     return (
         jnp.where(taken, d_std, 0),
@@ -114,7 +116,7 @@ def _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std):
 
 @operator
 def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0):
-    """BatchNormFold2 that always corrects to the statistics of the batch.
+    """BatchNormFold2 that always uses the statistics of the batch.
 
     Args:
         freeze_bn (int): no effect. Default: 0.
@@ -135,7 +137,7 @@ def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freez
         batch_mean=batch_mean,
         running_std=running_std,
     )
-    return _corrected(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(x.dtype)
+    return _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(x.dtype)
 
 
 @operator
@@ -160,9 +162,9 @@ def BatchNormFold2GradD(
 @operator
 @in_float32
 def BatchNormFold2GradReduce(dout, x, *, freeze_bn: OneOf(0, otherwise=_ALWAYS, among=NonNegInt) = 0):
-    """The sums over each channel of the cotangent, which is the gradient of `beta`, and of its product with `x`."""
+    """Return the sums of dout, the gradient of `beta`, and of dout * x over each channel."""
     _check.same_shape("BatchNormFold2GradReduce", dout=dout, x=x)
-    return _sums(dout, x)
+    return _sum_cotangent_and_product(dout, x)
 
 
 _STD = U(3, low=0.5, high=2)

@@ -13,7 +13,8 @@ from msnb.ops.quant._grid import columns
 
 @operator
 def CorrectionMul(x, batch_std, running_std, *, channel_axis: NonNegInt = 0):
-    """x * batch_std / running_std, with one value of these a channel: weights into which normalisation is folded.
+    """x * batch_std / running_std, each standard deviation with one value per channel: fold batch normalisation into
+    weights.
 
     For the folded weights themselves, `batch_std` is the gamma of the normalisation.
 
@@ -50,22 +51,22 @@ def CorrectionMul(x, batch_std, running_std, *, channel_axis: NonNegInt = 0):
 @operator
 @in_float32
 def CorrectionMulGrad(dout, x, gamma, running_std, *, channel_axis: NonNegInt = 0):
-    """Gradients of CorrectionMul with respect to `x` and `batch_std`, whose values are `gamma` here."""
+    """Gradients of CorrectionMul with respect to `x` and `batch_std`. The argument `gamma` is that `batch_std`."""
     op = "CorrectionMulGrad"
     _check.same_shape(op, dout=dout, x=x)
     gamma, running_std = columns(op, x, channel_axis, gamma=gamma, running_std=running_std)
-    return dout * (gamma / running_std), _sum_of_channels(dout * x / running_std, channel_axis)
+    return dout * (gamma / running_std), _sum_per_channel(dout * x / running_std, channel_axis)
 
 
 @operator
 @in_float32
 def CorrectionMulGradReduce(mul_dx, *, channel_axis: NonNegInt = 0):
-    """The sum over each channel, (C,)."""
+    """Return the sum over each channel, of shape (C,)."""
     _check.axis_in("CorrectionMulGradReduce", channel_axis, mul_dx.ndim, "channel_axis")
-    return _sum_of_channels(mul_dx, channel_axis)
+    return _sum_per_channel(mul_dx, channel_axis)
 
 
-def _sum_of_channels(each, axis):
+def _sum_per_channel(each, axis):
     return jnp.sum(each, tuple(i for i in range(each.ndim) if i != axis))
 
 

@@ -45,17 +45,17 @@ def FakeQuantPerLayer(
     narrow_range: Bool = False,
     training: Bool = True,
 ):
-    """Rounds to the numbers that an integer of `num_bits` bits can stand for, with one range for all elements.
+    """Rounds elements to the values that integers of `num_bits` bits can represent, with one range for all elements.
 
-    The range is nudged so that 0 is one of these numbers. The gradient goes straight through within the range, and is
-    0 outside; `min` and `max` get none.
+    The range is shifted slightly so that 0 is one of these values. The gradient is passed to `x` unchanged within the
+    range, and is 0 outside; `min` and `max` get none.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.
         ema (bool): no effect, the range is moved by MinMaxUpdatePerLayer. Default: False.
         ema_decay (float): no effect, as `ema`. Default: 0.999.
-        quant_delay (int): while training, how many steps pass before anything is rounded. Default: 0.
-        symmetric (bool): whether 0 is made the middle of the range. Default: False.
+        quant_delay (int): number of training steps before rounding begins. Default: 0.
+        symmetric (bool): whether to widen the range so that 0 is its middle. Default: False.
         narrow_range (bool): whether the smallest integer is left out. Default: False.
         training (bool): whether `quant_delay` counts. Default: True.
 
@@ -98,7 +98,7 @@ def FakeQuantPerLayerGrad(
     symmetric: Bool = False,
     narrow_range: Bool = False,
 ):
-    """Gradient of FakeQuantPerLayer: the cotangent where `x` is within the nudged range, 0 elsewhere."""
+    """Gradient of FakeQuantPerLayer: `dout` where `x` is within the range after its shift, 0 elsewhere."""
     one_value("FakeQuantPerLayerGrad", min=min, max=max)
     ends = min.reshape(()), max.reshape(())
     return _fake_quant_grad(
@@ -122,14 +122,14 @@ def FakeQuantPerChannel(
     training: Bool = True,
     channel_axis: NonNegInt = 1,
 ):
-    """FakeQuantPerLayer with a range for each channel.
+    """FakeQuantPerLayer with a separate range for each channel.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.
         ema (bool): no effect, the ranges are moved by MinMaxUpdatePerChannel. Default: False.
         ema_decay (float): no effect, as `ema`. Default: 0.999.
-        quant_delay (int): while training, how many steps pass before anything is rounded. Default: 0.
-        symmetric (bool): whether 0 is made the middle of each range. Default: False.
+        quant_delay (int): number of training steps before rounding begins. Default: 0.
+        symmetric (bool): whether to widen each range so that 0 is its middle. Default: False.
         narrow_range (bool): whether the smallest integer is left out. Default: False.
         training (bool): whether `quant_delay` counts. Default: True.
         channel_axis (int): the axis of the channels: 0 of weights, 1 of images. Default: 1.
@@ -175,7 +175,7 @@ def FakeQuantPerChannelGrad(
     narrow_range: Bool = False,
     channel_axis: NonNegInt = 1,
 ):
-    """Gradient of FakeQuantPerChannel: the cotangent where `x` is within its channel's nudged range, 0 elsewhere."""
+    """Gradient of FakeQuantPerChannel: `dout` where `x` is within the shifted range of its channel, 0 elsewhere."""
     ends = columns("FakeQuantPerChannelGrad", x, channel_axis, min=min, max=max)
     return _fake_quant_grad(
         "FakeQuantPerChannelGrad", dout, x, *ends, step, num_bits, quant_delay, symmetric, narrow_range

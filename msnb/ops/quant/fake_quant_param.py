@@ -1,4 +1,4 @@
-"""What a quantised network knows of its integers, kept in its graph."""
+"""`FakeQuantParam`: an operator that records in a graph how values are quantised."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ __all__ = ["FakeQuantParam"]
 
 
 class FakeQuantParam(PrimitiveWithInfer):
-    """Passes its input on; its attributes say by which integers the values are meant to be stored.
+    """Returns its input unchanged. Its attributes describe the integers that a deployed network stores the values as.
 
     Args:
-        quant_dtype (QuantDtype): The integers.
-        quant_algo_name (str): How they were found; `FakeQuantParam.attr_value_linear_quant_algo_name` for a scale and
-            a zero point.
-        is_per_channel (bool): Whether each channel has its own.
-        kwargs: What else is known, by name.
+        quant_dtype (QuantDtype): Type of the integers.
+        quant_algo_name (str): Name of the quantisation method; `FakeQuantParam.attr_value_linear_quant_algo_name` for a
+            scale and a zero point.
+        is_per_channel (bool): Whether each channel has its own scale and zero point.
+        kwargs: Further attributes of the operator.
 
     Inputs:
         - **input_x** (Tensor) - Any shape and dtype.
@@ -64,7 +64,8 @@ class FakeQuantParam(PrimitiveWithInfer):
         is_per_channel: bool = False,
         **kwargs: Any,
     ) -> "FakeQuantParam":
-        """The operator for integers q that stand for (q - zp) * scale; both may be a list, of one for each channel.
+        """Create the operator for integers q that represent (q - zp) * scale. `scale` and `zp` may be lists with one
+        entry per channel.
 
         Raises:
             TypeError: If `scale` is neither a float nor a list or tuple, or `zp` neither an int nor a list or tuple.
@@ -79,5 +80,5 @@ class FakeQuantParam(PrimitiveWithInfer):
         return cls(quant_dtype, cls.attr_value_linear_quant_algo_name, is_per_channel, **kwargs)
 
     def kernel(self, input_x: jax.Array) -> jax.Array:
-        """The input."""
+        """Return the input."""
         return input_x

@@ -1,4 +1,4 @@
-"""Simulated quantisation whose range is learned: its ends get the gradient of what lies beyond them."""
+"""Simulated quantisation with a learned range. The gradient of elements outside the range goes to its bounds."""
 
 import jax
 import jax.numpy as jnp
@@ -12,53 +12,54 @@ from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 
 @jax.custom_jvp
-def _clipped(x, low, high, value, below, above):
-    """`value`; its gradient is that of clipping `x` to the range: 1 for `low` where `below`, for `high` where `above`,
-    and for `x` elsewhere."""
+def _with_clip_gradient(x, low, high, value, below, above):
+    """Return `value` with the gradient of clip(x, low, high): the derivative 1 belongs to `low` where `below` is True,
+    to `high` where `above` is True, and to `x` elsewhere."""
     return value
 
 
-@_clipped.defjvp
-def _derivative(primals, tangents):
+@_with_clip_gradient.defjvp
+def _clip_gradient_jvp(primals, tangents):
     value, below, above = primals[3:]
     dx, dlow, dhigh = tangents[:3]
     return value, jnp.where(below, dlow, jnp.where(above, dhigh, dx)).astype(value.dtype)
 
 
-def _sides(x, low, high, num_bits, narrow_range):
+def _grid_and_outside_masks(x, low, high, num_bits, narrow_range):
     grid = grid_of(low, high, num_bits, False, narrow_range)
     return grid, x < grid.low, x > grid.high
 
 
 def _fake_quant(x, low, high, num_bits, narrow_range):
     wide = widened(x)
-    grid, below, above = _sides(wide, low, high, num_bits, narrow_range)
-    return _clipped(wide, low, high, grid.rounded(wide), below, above).astype(x.dtype)
+    grid, below, above = _grid_and_outside_masks(wide, low, high, num_bits, narrow_range)
+    return _with_clip_gradient(wide, low, high, grid.rounded(wide), below, above).astype(x.dtype)
 
 
 def _gradients(gradients, x, low, high, num_bits, narrow_range, axes):
-    _, below, above = _sides(widened(x), low, high, num_bits, narrow_range)
+    _, below, above = _grid_and_outside_masks(widened(x), low, high, num_bits, narrow_range)
     dlow, dhigh = (jnp.sum(jnp.where(where, widened(gradients), 0), axes) for where in (below, above))
     return jnp.where(below | above, 0, gradients), dlow, dhigh
 
 
-def _ends(op, x, low, high):
+def _check_layer_bounds(op, x, low, high):
     _check.dtype_in(op, "x", x, _check.FLOAT)
     one_value(op, min=low, max=high)
     return widened(low).reshape(()), widened(high).reshape(())
 
 
-def _ends_of_channels(op, x, low, high):
+def _check_channel_bounds(op, x, low, high):
     _check.dtype_in(op, "x", x, _check.FLOAT)
     return columns(op, x, x.ndim - 1, min=low, max=high)
 
 
 @operator
 def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bool = False):
-    """Rounds to the numbers that an integer of `num_bits` bits can stand for; the ends of the range are learned.
+    """Rounds elements to the values that integers of `num_bits` bits can represent, in a range whose bounds are
+    learned.
 
-    The gradient of an element goes to `min` where it lies below the nudged range, to `max` where it lies above, and
-    straight through within it.
+    The gradient of an element goes to `min` if the element is below the shifted range, to `max` if it is above, and to
+    `x` otherwise.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.
@@ -81,14 +82,14 @@ def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bo
         >>> print(ops.operations.FakeQuantWithMinMaxVars(num_bits=3)(x, low, high))
         [-4.  0.  0.  3.]
     """
-    return _fake_quant(x, *_ends("FakeQuantWithMinMaxVars", x, min, max), num_bits, narrow_range)
+    return _fake_quant(x, *_check_layer_bounds("FakeQuantWithMinMaxVars", x, min, max), num_bits, narrow_range)
 
 
 @operator
 def FakeQuantWithMinMaxVarsGradient(gradients, x, min, max, *, num_bits: Bits = 8, narrow_range: Bool = False):
     """Gradients of FakeQuantWithMinMaxVars with respect to `x`, `min` and `max`."""
     op = "FakeQuantWithMinMaxVarsGradient"
-    ends = _ends(op, x, min, max)
+    ends = _check_layer_bounds(op, x, min, max)
     _check.same_shape(op, gradients=gradients, x=x)
     dx, dlow, dhigh = _gradients(gradients, x, *ends, num_bits, narrow_range, None)
     return dx, dlow.reshape(min.shape).astype(min.dtype), dhigh.reshape(max.shape).astype(max.dtype)
@@ -96,7 +97,7 @@ def FakeQuantWithMinMaxVarsGradient(gradients, x, min, max, *, num_bits: Bits = 
 
 @operator
 def FakeQuantWithMinMaxVarsPerChannel(x, min, max, *, num_bits: Bits = 8, narrow_range: Bool = False):
-    """FakeQuantWithMinMaxVars with a range for each channel, which are the last axis.
+    """FakeQuantWithMinMaxVars with a separate range for each channel. The channels are the last axis.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.
@@ -113,7 +114,9 @@ def FakeQuantWithMinMaxVarsPerChannel(x, min, max, *, num_bits: Bits = 8, narrow
         TypeError: If an input is no float Tensor.
         ValueError: If `num_bits` is out of range, or `min` or `max` has not one value a channel.
     """
-    return _fake_quant(x, *_ends_of_channels("FakeQuantWithMinMaxVarsPerChannel", x, min, max), num_bits, narrow_range)
+    return _fake_quant(
+        x, *_check_channel_bounds("FakeQuantWithMinMaxVarsPerChannel", x, min, max), num_bits, narrow_range
+    )
 
 
 @operator
@@ -122,7 +125,7 @@ def FakeQuantWithMinMaxVarsPerChannelGradient(
 ):
     """Gradients of FakeQuantWithMinMaxVarsPerChannel with respect to `x`, `min` and `max`."""
     op = "FakeQuantWithMinMaxVarsPerChannelGradient"
-    ends = _ends_of_channels(op, x, min, max)
+    ends = _check_channel_bounds(op, x, min, max)
     _check.same_shape(op, gradients=gradients, x=x)
     dx, dlow, dhigh = _gradients(gradients, x, *ends, num_bits, narrow_range, tuple(range(x.ndim - 1)))
     return dx, dlow.astype(min.dtype), dhigh.astype(max.dtype)

@@ -1,4 +1,4 @@
-"""The scale that an activation is best quantised with, searched among several (input feature map reconstruction)."""
+"""Search for the best quantisation scale of an activation (input feature map reconstruction)."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ _INT32 = frozenset((np.dtype(np.int32),))
 _LEAST = float(np.finfo(np.float32).eps)  # a scale below it is none
 
 
-def _range(value):
+def _accept_search_range(value):
     low, high = value
     if not all(type(v) is float for v in (low, high)):
         raise TypeError
@@ -26,7 +26,7 @@ def _range(value):
     return low, high
 
 
-SearchRange = Kind("two positive floats, the smaller one first", _range, examples=((0.7, 1.3),))
+SearchRange = Kind("two positive floats, the smaller one first", _accept_search_range, examples=((0.7, 1.3),))
 Step = Static(Between(StrictFloat, 0, float("inf"), low_in=False, high_in=False))
 
 
@@ -44,22 +44,23 @@ def IFMR(
     search_step: Step = 0.01,
     with_offset: Bool = True,
 ):
-    """Searches the scale of 8 bits with which an activation, quantised and back, loses least in the square mean.
+    """Searches for the int8 scale that minimizes the mean squared error of quantising and dequantising an activation.
 
-    The histogram says where the shares `min_percentile` and `max_percentile` of the numbers end; the upper end is then
-    taken times each factor of the search range.
+    The lower and upper end of the range are quantiles from the histogram, at 1 - min_percentile and max_percentile. The
+    search then multiplies the upper end by each factor of the search range.
 
     Args:
         min_percentile (float): Share of the numbers that are above the lower end. Default: 0.999999.
         max_percentile (float): Share of the numbers that are below the upper end. Default: 0.999999.
-        search_range (Union[list(float), tuple(float)]): First and last factor of the upper end. Default: (0.7, 1.3).
-        search_step (float): From one factor to the next. Default: 0.01.
-        with_offset (bool): Whether zero may have a number of its own, else the range is symmetric. Default: True.
+        search_range (Union[list(float), tuple(float)]): First and last factor to try for the upper end of the range.
+            Default: (0.7, 1.3).
+        search_step (float): Difference of adjacent factors. Default: 0.01.
+        with_offset (bool): Whether to compute a zero point; otherwise the range is symmetric. Default: True.
 
     Inputs:
         - **data** (Tensor) - The activation, float16 or float32.
-        - **data_min**, **data_max** (Tensor) - Its least and its largest number, (1,), float16 or float32.
-        - **cumsum** (Tensor) - How many of its numbers each bin of equal width and those before it hold, (B,), int32.
+        - **data_min**, **data_max** (Tensor) - Smallest and largest number of `data`, (1,), float16 or float32.
+        - **cumsum** (Tensor) - Cumulative histogram of `data` with bins of equal width, (B,), int32.
 
     Outputs:
         Tuple of scale and offset, (1,), float32: a number x is stored as round(x / scale) + offset, within [-128, 127].

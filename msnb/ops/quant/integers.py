@@ -1,4 +1,4 @@
-"""From floating point numbers to integers of 8 bits and back, where a quantised network is run in earnest."""
+"""Conversion of floating point numbers to int8 and back, for running a quantised network with real integers."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,12 +21,12 @@ _ROUND = {"Round": jnp.round, "Floor": jnp.floor, "Ceil": jnp.ceil, "Trunc": jnp
 def Quant(
     input_x, *, scale: StrictFloat, offset: StrictFloat, sqrt_mode: Bool = False, round_mode: OneOf(*_ROUND) = "Round"
 ):
-    """round(x * scale + offset) as int8; what does not fit becomes the nearest number that does.
+    """round(x * scale + offset) as int8, clipped to [-128, 127].
 
     Args:
-        scale (float): the reciprocal of what a step of 1 stands for.
-        offset (float): the integer that stands for 0.
-        sqrt_mode (bool): whether `scale` is the square root of the factor. Default: False.
+        scale (float): the reciprocal of the value of one integer step.
+        offset (float): the integer that represents 0.
+        sqrt_mode (bool): whether `scale` is the square root of the factor to multiply by. Default: False.
         round_mode (str): "Round" (halves to even), "Floor", "Ceil" or "Trunc". Default: "Round".
 
     Inputs:
@@ -50,10 +50,10 @@ def Quant(
 
 @operator
 def Dequant(input_x, deq_scale, *, sqrt_mode: Bool = False, relu_flag: Bool = False, dtype: DType = mstype.float16):
-    """x * scale: sums of products of integers as floating point numbers.
+    """x * deq_scale: convert sums of integer products to floating point.
 
     Args:
-        sqrt_mode (bool): whether `deq_scale` is the square root of the factor. Default: False.
+        sqrt_mode (bool): whether `deq_scale` is the square root of the factor to multiply by. Default: False.
         relu_flag (bool): whether negative results become 0. Default: False.
         dtype (:class:`mindspore.dtype`): the element type of the result. Default: mindspore.float16.
 

@@ -1,4 +1,4 @@
-"""Simulated quantisation whose scale is learned with the weights (Esser et al., 2020)."""
+"""Simulated quantisation with a scale that is learned together with the weights (Esser et al., 2020)."""
 
 import jax
 import jax.numpy as jnp
@@ -13,61 +13,64 @@ from msnb.ops.quant._grid import columns, delayed, one_value
 LEAST = 1e-6  # a scale: what is nearer to 0 is taken for it
 
 
-def _parts(x, alpha, quant_max, neg_trunc):
-    """x / alpha, that rounded to the grid, and where it lies within the range."""
-    share = x / _divisor(alpha)
+def _divide_and_round(x, alpha, quant_max, neg_trunc):
+    """Return x / alpha, x / alpha rounded to multiples of 1 / quant_max, and a mask of the elements within the
+    range."""
+    share = x / _nonzero_alpha(alpha)
     within = (share >= (0 if neg_trunc else -1)) & (share <= 1)
     clipped = jnp.clip(share, 0 if neg_trunc else -1, 1)
     return share, jnp.floor(clipped * quant_max + 0.5) / quant_max, within
 
 
-def _divisor(alpha):
+def _nonzero_alpha(alpha):
     return jnp.where(jnp.abs(alpha) < LEAST, LEAST, alpha)
 
 
-def _slope(share, rounded, within):
-    """The derivative for `alpha`: the error of rounding within the range, and the end that is held outside."""
+def _derivative_by_alpha(share, rounded, within):
+    """Return the derivative of the quantised value by `alpha`: rounded - share within the range, sign(share)
+    outside."""
     return jnp.where(within, rounded - share, jnp.sign(share))
 
 
 @jax.custom_jvp
-def _scaled(x, alpha, value, within, slope):
-    """`value`; its gradient is 1 for `x` where `within`, and `slope` for `alpha`."""
+def _with_learned_scale_gradient(x, alpha, value, within, slope):
+    """Return `value` with a given gradient: the derivative by `x` is 1 where `within`, else 0; by `alpha` it is
+    `slope`."""
     return value
 
 
-@_scaled.defjvp
-def _derivative(primals, tangents):
+@_with_learned_scale_gradient.defjvp
+def _learned_scale_jvp(primals, tangents):
     value, within, slope = primals[2:]
     return value, (jnp.where(within, tangents[0], 0) + slope * tangents[1]).astype(value.dtype)
 
 
 def _fake_quant(op, x, alpha, quant_max, step, quant_delay, neg_trunc):
     wide = widened(x)
-    share, rounded, within = _parts(wide, alpha, quant_max, neg_trunc)
-    value = delayed(op, quant_delay, step, rounded * _divisor(alpha), wide)
-    slope = delayed(op, quant_delay, step, _slope(share, rounded, within), jnp.zeros_like(share))
+    share, rounded, within = _divide_and_round(wide, alpha, quant_max, neg_trunc)
+    value = delayed(op, quant_delay, step, rounded * _nonzero_alpha(alpha), wide)
+    slope = delayed(op, quant_delay, step, _derivative_by_alpha(share, rounded, within), jnp.zeros_like(share))
     within = delayed(op, quant_delay, step, within, jnp.ones_like(within))
-    return _scaled(wide, alpha, value, within, slope).astype(x.dtype)
+    return _with_learned_scale_gradient(wide, alpha, value, within, slope).astype(x.dtype)
 
 
-def _each(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
-    """The gradient for `x`, and that for `alpha` before it is summed."""
+def _elementwise_gradients(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
+    """Return the gradients with respect to `x` and, before the sum over elements, to `alpha`."""
     _check.same_shape(op, dout=dout, x=x)
-    share, rounded, within = _parts(x, alpha, quant_max, neg_trunc)
+    share, rounded, within = _divide_and_round(x, alpha, quant_max, neg_trunc)
     return (
         delayed(op, quant_delay, step, jnp.where(within, dout, 0), dout),
-        delayed(op, quant_delay, step, dout * _slope(share, rounded, within), jnp.zeros_like(dout)),
+        delayed(op, quant_delay, step, dout * _derivative_by_alpha(share, rounded, within), jnp.zeros_like(dout)),
     )
 
 
-def _single(op, x, alpha, quant_max):
+def _check_layer_inputs(op, x, alpha, quant_max):
     _check.dtype_in(op, "input_x", x, _check.FLOAT)
     one_value(op, alpha=alpha, quant_max=quant_max)
     return widened(alpha).reshape(()), widened(quant_max).reshape(())
 
 
-def _channels(op, x, alpha, quant_max, axis):
+def _check_channel_inputs(op, x, alpha, quant_max, axis):
     _check.dtype_in(op, "input_x", x, _check.FLOAT)
     one_value(op, quant_max=quant_max)
     return columns(op, x, axis, alpha=alpha)[0], widened(quant_max).reshape(())
@@ -87,8 +90,8 @@ def FakeLearnedScaleQuantPerLayer(
     """Rounds to multiples of alpha / quant_max between -alpha and alpha, where alpha is learned.
 
     Args:
-        quant_delay (int): while training, how many steps pass before anything is rounded. Default: 0.
-        neg_trunc (bool): whether negative numbers become 0, as behind a ReLU. Default: False.
+        quant_delay (int): number of training steps before rounding begins. Default: 0.
+        neg_trunc (bool): whether negative numbers become 0, as for the result of a ReLU. Default: False.
         training (bool): whether `quant_delay` counts. Default: True.
 
     Inputs:
@@ -98,8 +101,8 @@ def FakeLearnedScaleQuantPerLayer(
         - **step** (Tensor) - number of steps before this one, one value; needed for a `quant_delay` alone.
 
     Outputs:
-        Tensor, shape and type of `input_x`. Its gradient goes straight through within the range; that of `alpha` is
-        the error of rounding there, and the sign outside.
+        Tensor, shape and type of `input_x`. The gradient is passed to `input_x` unchanged within the range. The
+        derivative by `alpha` is the error of rounding within the range, and the sign outside.
 
     Raises:
         TypeError: If an input is no float Tensor.
@@ -111,7 +114,7 @@ def FakeLearnedScaleQuantPerLayer(
         >>> print(Q.FakeLearnedScaleQuantPerLayer()(x, alpha, Tensor([3.0], mindspore.float32)))
         [-3.  1.  1.]
     """
-    ends = _single("FakeLearnedScaleQuantPerLayer", input_x, alpha, quant_max)
+    ends = _check_layer_inputs("FakeLearnedScaleQuantPerLayer", input_x, alpha, quant_max)
     delay = quant_delay if training else 0
     return _fake_quant("FakeLearnedScaleQuantPerLayer", input_x, *ends, step, delay, neg_trunc)
 
@@ -123,22 +126,25 @@ def FakeLearnedScaleQuantPerLayerGrad(
 ):
     """Gradients of FakeLearnedScaleQuantPerLayer with respect to `x` and `alpha`."""
     op = "FakeLearnedScaleQuantPerLayerGrad"
-    dx, each = _each(op, dout, x, *_single(op, x, alpha, quant_max), step, quant_delay, neg_trunc)
+    dx, each = _elementwise_gradients(
+        op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), step, quant_delay, neg_trunc
+    )
     return dx, jnp.sum(each).reshape(alpha.shape)
 
 
 @operator
 @in_float32
 def FakeLearnedScaleQuantPerLayerGradD(dout, x, alpha, quant_max, *, neg_trunc: Bool = False):
-    """FakeLearnedScaleQuantPerLayerGrad, with what is to be summed for `alpha` in the shape of `x`."""
+    """FakeLearnedScaleQuantPerLayerGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerLayerGradD"
-    return _each(op, dout, x, *_single(op, x, alpha, quant_max), None, 0, neg_trunc)
+    return _elementwise_gradients(op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), None, 0, neg_trunc)
 
 
 @operator
 @in_float32
 def FakeLearnedScaleQuantPerLayerGradDReduce(dout_alpha):
-    """The gradient for `alpha`, (1,), from what FakeLearnedScaleQuantPerLayerGradD gives for it."""
+    """Gradient with respect to `alpha`, of shape (1,): the sum of the second result of
+    FakeLearnedScaleQuantPerLayerGradD."""
     return jnp.sum(dout_alpha).reshape(1)
 
 
@@ -154,11 +160,11 @@ def FakeLearnedScaleQuantPerChannel(
     training: Bool = True,
     channel_axis: NonNegInt = 1,
 ):
-    """FakeLearnedScaleQuantPerLayer with an alpha for each channel.
+    """FakeLearnedScaleQuantPerLayer with a separate `alpha` for each channel.
 
     Args:
-        quant_delay (int): while training, how many steps pass before anything is rounded. Default: 0.
-        neg_trunc (bool): whether negative numbers become 0, as behind a ReLU. Default: False.
+        quant_delay (int): number of training steps before rounding begins. Default: 0.
+        neg_trunc (bool): whether negative numbers become 0, as for the result of a ReLU. Default: False.
         training (bool): whether `quant_delay` counts. Default: True.
         channel_axis (int): the axis of the channels. Default: 1.
 
@@ -175,7 +181,7 @@ def FakeLearnedScaleQuantPerChannel(
         TypeError: If an input is no float Tensor.
         ValueError: If `alpha` has not one value a channel, or `quant_delay` no `step`.
     """
-    ends = _channels("FakeLearnedScaleQuantPerChannel", input_x, alpha, quant_max, channel_axis)
+    ends = _check_channel_inputs("FakeLearnedScaleQuantPerChannel", input_x, alpha, quant_max, channel_axis)
     delay = quant_delay if training else 0
     return _fake_quant("FakeLearnedScaleQuantPerChannel", input_x, *ends, step, delay, neg_trunc)
 
@@ -195,9 +201,9 @@ def FakeLearnedScaleQuantPerChannelGrad(
 ):
     """Gradients of FakeLearnedScaleQuantPerChannel with respect to `x` and `alpha`."""
     op = "FakeLearnedScaleQuantPerChannelGrad"
-    ends = _channels(op, x, alpha, quant_max, channel_axis)
-    dx, each = _each(op, dout, x, *ends, step, quant_delay, neg_trunc)
-    return dx, _sum_of_channels(each, channel_axis)
+    ends = _check_channel_inputs(op, x, alpha, quant_max, channel_axis)
+    dx, each = _elementwise_gradients(op, dout, x, *ends, step, quant_delay, neg_trunc)
+    return dx, _sum_per_channel(each, channel_axis)
 
 
 @operator
@@ -205,20 +211,23 @@ def FakeLearnedScaleQuantPerChannelGrad(
 def FakeLearnedScaleQuantPerChannelGradD(
     dout, x, alpha, quant_max, *, neg_trunc: Bool = False, channel_axis: NonNegInt = 1
 ):
-    """FakeLearnedScaleQuantPerChannelGrad, with what is to be summed for `alpha` in the shape of `x`."""
+    """FakeLearnedScaleQuantPerChannelGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerChannelGradD"
-    return _each(op, dout, x, *_channels(op, x, alpha, quant_max, channel_axis), None, 0, neg_trunc)
+    return _elementwise_gradients(
+        op, dout, x, *_check_channel_inputs(op, x, alpha, quant_max, channel_axis), None, 0, neg_trunc
+    )
 
 
 @operator
 @in_float32
 def FakeLearnedScaleQuantPerChannelGradDReduce(dout_alpha, *, channel_axis: NonNegInt = 1):
-    """The gradient for `alpha`, (C,), from what FakeLearnedScaleQuantPerChannelGradD gives for it."""
+    """Gradient with respect to `alpha`, of shape (C,): sums of the second result of
+    FakeLearnedScaleQuantPerChannelGradD."""
     _check.axis_in("FakeLearnedScaleQuantPerChannelGradDReduce", channel_axis, dout_alpha.ndim, "channel_axis")
-    return _sum_of_channels(dout_alpha, channel_axis)
+    return _sum_per_channel(dout_alpha, channel_axis)
 
 
-def _sum_of_channels(each, axis):
+def _sum_per_channel(each, axis):
     return jnp.sum(each, tuple(i for i in range(each.ndim) if i != axis))
 
 

@@ -1,4 +1,4 @@
-"""The range of what passes by, from one batch to the next."""
+"""Update of the minimum and maximum of activations from batch to batch."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -12,8 +12,8 @@ from msnb.ops.nn._kinds import Momentum
 from msnb.ops.quant._grid import columns, one_value
 
 
-def _moved(low, high, batch_low, batch_high, ema, ema_decay):
-    """The range after a batch: it has 0 in it, and an end stays where that of the batch is no number.
+def _update_range(low, high, batch_low, batch_high, ema, ema_decay):
+    """Return the updated (low, high), which includes 0. A bound stays unchanged if that of the batch is not finite.
 
     An overflow, which a loss scale is there to answer, would otherwise stay in a moving average for ever.
     """
@@ -27,10 +27,10 @@ def _moved(low, high, batch_low, batch_high, ema, ema_decay):
 
 @operator
 def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum = 0.999):
-    """The range of all elements of `x`, for FakeQuantPerLayer; it always has 0 in it.
+    """Return the minimum and maximum of all elements of `x`, for FakeQuantPerLayer. The range always includes 0.
 
     Args:
-        ema (bool): whether the result is ema_decay * old + (1 - ema_decay) * new instead. Default: False.
+        ema (bool): True returns ema_decay * old + (1 - ema_decay) * new. Default: False.
         ema_decay (float): weight of the old range. Default: 0.999.
 
     Inputs:
@@ -55,15 +55,15 @@ def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum 
     _check.dtype_in("MinMaxUpdatePerLayer", "x", x, _check.FLOAT)
     _check.some("MinMaxUpdatePerLayer", "x", x)
     one_value("MinMaxUpdatePerLayer", min=min, max=max)
-    return _moved(min, max, jnp.min(x), jnp.max(x), ema, ema_decay)
+    return _update_range(min, max, jnp.min(x), jnp.max(x), ema, ema_decay)
 
 
 @operator
 def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentum = 0.999, channel_axis: NonNegInt = 1):
-    """The range of each channel of `x`, for FakeQuantPerChannel; each has 0 in it.
+    """Return the minimum and maximum of each channel of `x`, for FakeQuantPerChannel. Each range includes 0.
 
     Args:
-        ema (bool): whether the result is ema_decay * old + (1 - ema_decay) * new instead. Default: False.
+        ema (bool): True returns ema_decay * old + (1 - ema_decay) * new. Default: False.
         ema_decay (float): weight of the old ranges. Default: 0.999.
         channel_axis (int): the axis of the channels: 0 of weights, 1 of images. Default: 1.
 
@@ -83,7 +83,7 @@ def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentu
     _check.some("MinMaxUpdatePerChannel", "x", x)
     columns("MinMaxUpdatePerChannel", x, channel_axis, min=min, max=max)
     others = tuple(i for i in range(x.ndim) if i != channel_axis)
-    return _moved(min, max, jnp.min(x, others), jnp.max(x, others), ema, ema_decay)
+    return _update_range(min, max, jnp.min(x, others), jnp.max(x, others), ema, ema_decay)
 
 
 _RANGE = Values([-1.1]), Values([1.7])

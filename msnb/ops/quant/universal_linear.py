@@ -1,4 +1,4 @@
-"""Simulated quantisation of activations between two learned ends (universal linear quantisation)."""
+"""Simulated quantisation of activations between two learned bounds (universal linear quantisation)."""
 
 import jax
 import jax.numpy as jnp
@@ -15,35 +15,36 @@ LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of flo
 
 
 @jax.custom_jvp
-def _held(x, low, high, value, inside_low, inside_high, loss):
-    """`value`; 1 is its gradient for `x` inside, and the ends have that of what lies beyond them and of rounding."""
+def _with_bound_gradients(x, low, high, value, inside_low, inside_high, loss):
+    """Return `value` with a given gradient: 1 for `x` inside the range. `low` and `high` get the gradient of the
+    elements beyond them and of the error of rounding, `loss`."""
     return value
 
 
-@_held.defjvp
-def _derivative(primals, tangents):
+@_with_bound_gradients.defjvp
+def _bound_gradients_jvp(primals, tangents):
     value, inside_low, inside_high, loss = primals[3:]
     dx, dlow, dhigh = tangents[:3]
     inside = jnp.where(inside_low & inside_high, dx, 0)
-    return value, (inside + _slope_low(inside_low, loss) * dlow + _slope_high(inside_high, loss) * dhigh).astype(
-        value.dtype
-    )
+    return value, (
+        inside + _derivative_by_low(inside_low, loss) * dlow + _derivative_by_high(inside_high, loss) * dhigh
+    ).astype(value.dtype)
 
 
-def _slope_low(mask, loss):
+def _derivative_by_low(mask, loss):
     return (1 - mask.astype(loss.dtype)) - loss
 
 
-def _slope_high(mask, loss):
+def _derivative_by_high(mask, loss):
     return (1 - mask.astype(loss.dtype)) + loss
 
 
 @operator
 def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: EightBits = 8):
-    """Rounds to 256 numbers between two learned ends; 0 is one of them.
+    """Rounds to 256 equally spaced values between two learned bounds; 0 is one of the values.
 
     Args:
-        fixed_min (bool): whether the lower end is 0, whatever `clamp_min` is. Default: False.
+        fixed_min (bool): whether the lower bound is 0, whatever `clamp_min` is. Default: False.
         num_bits (int): number of bits; 8 is the only one. Default: 8.
 
     Inputs:
@@ -53,7 +54,8 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     Outputs:
         Tuple of the rounded `x`, of its shape and type; where it is not below the lower end and where not above the
         upper one (bool); and the error of rounding, as a share of the range, of the type of `x`. The gradient of the
-        first goes straight through inside, and the ends get that of what lies beyond them and of the error.
+        first result is passed to `x` unchanged inside the range; `clamp_min` and `clamp_max` get the gradient of the
+        elements beyond them and of the error.
 
     Raises:
         TypeError: If an input is no float Tensor.
@@ -76,14 +78,14 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     # Beyond the ends it is the lower end that is rounded.
     loss = jnp.where(inside_low & inside_high, rounded - steps, first - low / scale) / last
     loss = jax.lax.stop_gradient(loss)
-    y = _held(wide, *ends, rounded * scale, inside_low, inside_high, loss)
+    y = _with_bound_gradients(wide, *ends, rounded * scale, inside_low, inside_high, loss)
     return y.astype(x.dtype), inside_low, inside_high, loss.astype(x.dtype)
 
 
 @operator
 @shapes("y_grad clamp_min_mask clamp_max_mask: *s")
 def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
-    """The gradient of ActsULQ for `x`: the cotangent where both masks are True."""
+    """Gradient of ActsULQ with respect to `x`: `y_grad` where both masks are True, else 0."""
     return jnp.where((clamp_min_mask != 0) & (clamp_max_mask != 0), y_grad, 0)
 
 
@@ -91,16 +93,16 @@ def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
 @shapes("y_grad clamp_min_mask x_clamped_loss: *s")
 @in_float32
 def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
-    """The gradient of ActsULQ for `clamp_min`: one value, with as many axes as `y_grad`."""
-    return jnp.sum(y_grad * _slope_low(clamp_min_mask, x_clamped_loss), keepdims=True)
+    """Gradient of ActsULQ with respect to `clamp_min`: one element, with as many axes as `y_grad`."""
+    return jnp.sum(y_grad * _derivative_by_low(clamp_min_mask, x_clamped_loss), keepdims=True)
 
 
 @operator
 @shapes("y_grad clamp_max_mask x_clamped_loss: *s")
 @in_float32
 def ActULQClampMaxGrad(y_grad, clamp_max_mask, x_clamped_loss):
-    """The gradient of ActsULQ for `clamp_max`: one value, with as many axes as `y_grad`."""
-    return jnp.sum(y_grad * _slope_high(clamp_max_mask, x_clamped_loss), keepdims=True)
+    """Gradient of ActsULQ with respect to `clamp_max`: one element, with as many axes as `y_grad`."""
+    return jnp.sum(y_grad * _derivative_by_high(clamp_max_mask, x_clamped_loss), keepdims=True)
 
 
 _ENDS = Values([[-1.1]]), Values([[1.3]])

@@ -1,7 +1,8 @@
-"""Streams of random numbers.
+"""Selection of random streams by seeds, and shared checks of random operators.
 
 Every call takes the next key of the stream that `set_seed` fixes. The attributes `seed` and `seed2` pick another stream
-of it: two operators with different seeds differ, and a program repeats itself after the same `set_seed`.
+of it: two operators with different seeds draw different numbers, and a program draws the same numbers again after the
+same `set_seed`.
 """
 
 import jax
@@ -13,30 +14,30 @@ from msnb.ops._numpy import element_type
 
 
 def stream(key, *seeds):
-    """`key`, or the stream of it that `seeds` pick."""
+    """Return `key` with each nonzero seed folded in: a separate random stream for each choice of `seeds`."""
     for seed in seeds:
         if seed:
             key = jax.random.fold_in(key, seed & 0xFFFFFFFF)
     return key
 
 
-def _positive_shape(value):
+def _accept_positive_shape(value):
     value = accept_value(Shape, value)
     if any(n < 1 for n in value):
         raise ValueError
     return value
 
 
-PositiveShape = Kind("a tuple of positive int", _positive_shape)
+PositiveShape = Kind("a tuple of positive int", _accept_positive_shape)
 
 
 def seed_of(op, seed):
-    """`seed`, checked; 0 for None."""
+    """Return a checked `seed`, or 0 for None."""
     return 0 if seed is None else check(NonNegInt, seed, "seed", op)
 
 
 def common_shape(op, shape, *parameters):
-    """`shape` broadcast with the shapes of the parameters of a distribution."""
+    """Return `shape` broadcast with the shapes of the parameters of a distribution."""
     try:
         return jnp.broadcast_shapes(shape, *(p.shape for p in parameters))
     except ValueError:
@@ -54,14 +55,15 @@ def check_numbers(op, name, value, allowed):
 
 
 def size_of(op, size):
-    """A shape given as one tuple or as several ints."""
+    """Return a shape that is given as one tuple or as several ints."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     return check(Shape, tuple(size), "size", op)
 
 
 def number_type(op, dtype, allowed):
-    """The element type that `dtype`, an argument of `mindspore.numpy`'s function `op`, stands for; one of `allowed`."""
+    """Return the element type for the argument `dtype` of a function of `mindspore.numpy`. Raise ValueError unless it
+    is in `allowed`."""
     found = element_type(dtype, op)
     if found not in allowed:
         raise ValueError(f"For '{op}', 'dtype' should be {' or '.join(map(str, allowed))}, but got {found}.")

@@ -1,4 +1,4 @@
-"""Random numbers that are 0 or 1, waiting times, and choices that let gradients through."""
+"""Bernoulli, exponential and Gumbel-softmax random numbers."""
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from msnb.ops.random._stream import seed_of, stream
 
 @operator(random=True)
 def Bernoulli(key, x, p, *, seed: Int = 0, offset: Int = 0):
-    """1 with a probability, else 0, in each place.
+    """Draw each element: 1 with probability `p`, else 0.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -41,7 +41,7 @@ def Bernoulli(key, x, p, *, seed: Int = 0, offset: Int = 0):
     return (jax.random.uniform(stream(key, seed, offset), x.shape, jnp.float32) < p).astype(x.dtype)
 
 
-def _probability(function, p):
+def _check_probability(function, p):
     if isinstance(p, Tensor):
         return p
     if isinstance(p, bool) or not isinstance(p, (int, float)):
@@ -53,7 +53,7 @@ def _probability(function, p):
 
 @spelling(Bernoulli)
 def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -> Tensor:
-    """1 with a probability, else 0, in each place.
+    """Draw each element: 1 with probability `p`, else 0.
 
     Args:
         input (Tensor): Gives shape and element type.
@@ -68,16 +68,16 @@ def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -
         ValueError: If `p` is not in [0, 1], or does not broadcast.
     """
     tensor_argument("bernoulli", "input", input)
-    return Bernoulli(seed_of("bernoulli", seed))(input, _probability("bernoulli", p))
+    return Bernoulli(seed_of("bernoulli", seed))(input, _check_probability("bernoulli", p))
 
 
 @spelling(Bernoulli, function="bernoulli_ext")
 def _bernoulli_ext(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """1 with the probability that each element is, else 0.
+    """Draw each element of the result: 1 with the probability in `input`, else 0.
 
     Args:
-        input (Tensor): Probabilities.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        input (Tensor): Probability of each element.
+        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -92,36 +92,36 @@ spelling(Bernoulli, method="bernoulli")(_bernoulli_ext)
 
 @spelling(Bernoulli, function="bernoulli_", method="bernoulli_")
 def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill with 1 with a probability, else with 0, and return the Tensor.
+    """Fill a Tensor in place: 1 with probability `p`, else 0. Return the Tensor.
 
     Args:
-        input (Tensor): What is written.
+        input (Tensor): The Tensor to fill.
         p (Union[Tensor, float]): The probability, of a shape that broadcasts to that of `input`. Default: 0.5.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
         Tensor, `input` itself.
     """
     with drawn_from("bernoulli_", generator):
-        return take_over("bernoulli_", input, Bernoulli()(input, _probability("bernoulli_", p)))
+        return take_over("bernoulli_", input, Bernoulli()(input, _check_probability("bernoulli_", p)))
 
 
 @operator(random=True)
 def _Exponential(key, x):
-    """Waiting times with the mean 1, of the shape and the floating point type of `x`."""
+    """Draw exponentially distributed numbers with mean 1, of the shape and the floating point type of `x`."""
     dtype_in("exponential_", "self", x, FLOAT)
     return jax.random.exponential(key, x.shape, jnp.float32).astype(x.dtype)
 
 
 @spelling(_Exponential, function="exponential_", method="exponential_")
 def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Fill with exponentially distributed random numbers of the rate `lambd`, and return the Tensor.
+    """Fill a Tensor in place with exponentially distributed random numbers of rate `lambd`, and return it.
 
     Args:
-        input (Tensor): What is written, floating point.
+        input (Tensor): The Tensor to fill, floating point.
         lambd (float): The rate, positive. Default: 1.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -135,7 +135,7 @@ def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Generator |
 
 @operator(random=True)
 def _GumbelNoise(key, logits):
-    """Random numbers of Gumbel's distribution, of the shape and the element type of `logits`."""
+    """Draw random numbers from the standard Gumbel distribution, of the shape and the element type of `logits`."""
     dtype_in("gumbel_softmax", "logits", logits, FLOAT)
     return jax.random.gumbel(key, logits.shape, jnp.float32).astype(logits.dtype)
 
@@ -143,7 +143,7 @@ def _GumbelNoise(key, logits):
 @operator
 @shapes("x: ... _")
 def _NearestCorner(x, dim: Int):
-    """1 at the largest element along a dimension, else 0, with the gradient of `x` itself."""
+    """Return the one-hot vector of the largest element along `dim`, with the gradient of `x` (straight-through)."""
     some("gumbel_softmax", "logits", x, dim)
     corner = jax.nn.one_hot(jnp.argmax(x, dim), x.shape[dim], dtype=x.dtype, axis=dim)
     return x + jax.lax.stop_gradient(corner - x)
@@ -151,13 +151,13 @@ def _NearestCorner(x, dim: Int):
 
 @spelling(_GumbelNoise, _NearestCorner)
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: Bool = False, dim: int = -1) -> Tensor:
-    """Random shares that are near to a random choice, and let gradients through.
+    """Draw differentiable samples of a categorical distribution: softmax((logits + Gumbel noise) / tau).
 
     Args:
         logits (Tensor): Logarithms of the probabilities, not normalised; float16 or float32.
-        tau (float): The temperature: the lower, the nearer to a choice. Default: 1.0.
-        hard (bool): Whether the result is the choice itself, its gradient that of the shares. Default: False.
-        dim (int): The dimension along which one is chosen. Default: -1.
+        tau (float): The temperature: the lower, the nearer to a one-hot vector. Default: 1.0.
+        hard (bool): Whether to return a one-hot vector, with the gradient of the softmax. Default: False.
+        dim (int): The dimension of the classes. Default: -1.
 
     Returns:
         Tensor of the shape and element type of `logits`.

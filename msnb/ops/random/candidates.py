@@ -1,4 +1,4 @@
-"""Candidate samplers, which draw classes to contrast with the true ones, and penalties for repetition."""
+"""Candidate samplers, which draw negative classes for a sampled softmax, and n-gram blocking."""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from msnb.ops._check import FLOAT, INDEX, dtype_in, rank
 from msnb.ops.random._stream import stream
 
 
-def _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
+def _check_sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
     dtype_in(op, "true_classes", true_classes, INDEX)
     rank(op, "true_classes", true_classes, 2)
     if true_classes.shape[1] != num_true:
@@ -37,15 +37,16 @@ def UniformCandidateSampler(
     seed: NonNegInt = 0,
     remove_accidental_hits: Bool = False,
 ):
-    """Classes drawn uniformly from [0, range_max), and how often each class is expected.
+    """Draw classes uniformly from [0, range_max), and return them with expected counts of the true and the drawn
+    classes.
 
     Args:
         num_true (int): Number of true classes of each example.
-        num_sampled (int): How many classes to draw.
+        num_sampled (int): Number of classes to draw.
         unique (bool): Whether the drawn classes are all different.
         range_max (int): Number of classes.
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
-        remove_accidental_hits (bool): Whether true classes are not drawn. Default: False.
+        remove_accidental_hits (bool): Whether to exclude true classes from the draw. Default: False.
 
     Inputs:
         - **true_classes** (Tensor) - int32 or int64 of shape (N, num_true).
@@ -67,7 +68,7 @@ def UniformCandidateSampler(
         (3,)
     """
     op = "UniformCandidateSampler"
-    _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max)
+    _check_sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max)
     key = stream(key, seed)
     allowed = jnp.ones(range_max, bool)
     if remove_accidental_hits:
@@ -97,11 +98,11 @@ def LogUniformCandidateSampler(
     range_max: PositiveInt = 5,
     seed: NonNegInt = 0,
 ):
-    """Classes drawn from [0, range_max) with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
+    """Draw classes c from [0, range_max) with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
 
     Args:
         num_true (int): Number of true classes of each example. Default: 1.
-        num_sampled (int): How many classes to draw. Default: 5.
+        num_sampled (int): Number of classes to draw. Default: 5.
         unique (bool): Whether the drawn classes are all different. Default: True.
         range_max (int): Number of classes. Default: 5.
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -125,13 +126,13 @@ def LogUniformCandidateSampler(
         >>> print(sampler(Tensor([[1, 2], [0, 4], [3, 3]]))[1].shape)
         (3, 2)
     """
-    _sampler_inputs("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max)
+    _check_sampler_inputs("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max)
     classes = jnp.arange(range_max, dtype=jnp.float32)
     probability = jnp.log1p(1 / (classes + 1)) / jnp.log(jnp.float32(range_max + 1))
     key = stream(key, seed)
     if unique:
         drawn = jax.lax.top_k(jnp.log(probability) + jax.random.gumbel(key, (range_max,), jnp.float32), num_sampled)[1]
-        tries = _tries(probability, num_sampled)
+        tries = _expected_draws(probability, num_sampled)
 
         def often(p):
             return -jnp.expm1(tries * jnp.log1p(-jnp.minimum(p, 1 - 1e-6)))
@@ -141,14 +142,14 @@ def LogUniformCandidateSampler(
         def often(p):
             return p * num_sampled
 
-    # Of a class beyond the last one as well, as the formula goes on.
+    # The formula also gives a probability for a class beyond the last one.
     true = jnp.log1p(1 / (true_classes.astype(jnp.float32) + 1)) / jnp.log(jnp.float32(range_max + 1))
     true = often(true)
     return drawn.astype(true_classes.dtype), true, often(probability[drawn])
 
 
-def _tries(probability, wanted):
-    """How many draws with replacement give `wanted` different classes on average, by bisection."""
+def _expected_draws(probability, wanted):
+    """Return the number of draws with replacement that give `wanted` different classes on average, by bisection."""
     log_rest = jnp.log1p(-jnp.minimum(probability, 1 - 1e-6))
 
     def halve(_, bounds):
@@ -163,7 +164,7 @@ def _tries(probability, wanted):
 
 @operator
 def NoRepeatNGram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
-    """Log probabilities in which a word that would repeat an n-gram of its sequence gets the lowest number.
+    """Set the log probability of each word that would repeat an n-gram of its sequence to the lowest number.
 
     Args:
         ngram_size (int): Length n of the n-grams, at most the length of a sequence. Default: 1.

@@ -1,4 +1,4 @@
-"""Random choices: of classes, of places, and of orders."""
+"""Random choices: classes, indices of True elements, and permutations."""
 
 import jax
 import jax.numpy as jnp
@@ -16,17 +16,17 @@ from msnb.ops.array.sort import IndexType
 from msnb.ops.random._stream import seed_of, stream
 
 
-def _up_to_five_dimensions(op, x):
+def _check_at_most_five_dimensions(op, x):
     dtype_in(op, "input_x", x, BOOL)
     rank(op, "input_x", x, 1, 2, 3, 4, 5)
 
 
 @operator(random=True)
 def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 0, seed2: Int = 0):
-    """Random places at which a mask is True, each at most once.
+    """Draw indices of True elements of a mask, without replacement.
 
     Args:
-        count (int): How many places. Default: 256.
+        count (int): Number of indices to draw. Default: 256.
         seed (int): Picks a stream of random numbers. Default: 0.
         seed2 (int): Picks a stream together with `seed`. Default: 0.
 
@@ -37,7 +37,7 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
         Two Tensors.
 
         - **index** - Places, int32 of shape (count, input_x.ndim); zeros where there are not enough.
-        - **mask** - Which rows of `index` are places, bool of shape (count,).
+        - **mask** - True for the rows of `index` that are valid, bool of shape (count,).
 
     Raises:
         TypeError: If `input_x` is not bool or an argument is not an int.
@@ -48,7 +48,7 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
         >>> print(index.shape, mask)
         (3, 2) [ True  True  True]
     """
-    _up_to_five_dimensions("RandomChoiceWithMask", input_x)
+    _check_at_most_five_dimensions("RandomChoiceWithMask", input_x)
     flat = input_x.reshape(-1)
     score = jnp.where(flat, jax.random.uniform(stream(key, seed, seed2), flat.shape, jnp.float32), -1.0)
     score, place = jax.lax.top_k(score, min(count, flat.size))
@@ -59,26 +59,26 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
     return index, mask
 
 
-def _categorical_type(value):
+def _accept_categorical_type(value):
     value = accept_value(DType, value)
     if value not in (mstype.int16, mstype.int32, mstype.int64):
         raise TypeError
     return value
 
 
-CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _categorical_type)
+CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _accept_categorical_type)
 
 
 @operator(functional="random_categorical", called=("", "num_sample"), random=True)
 def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
-    """Samples of categorical distributions given by logits.
+    """Draw samples from categorical distributions given by logits.
 
     Args:
         dtype (mindspore.dtype): mindspore.int16, int32 or int64. Default: mindspore.int64.
 
     Inputs:
         - **logits** (Tensor) - Unnormalised log probabilities, floating point of shape (N, C).
-        - **num_samples** (int) - How many samples of each distribution, positive.
+        - **num_samples** (int) - Number of samples of each distribution, positive.
         - **seed** (int) - 0 for new random numbers in each call. Another one gives the same samples in each call, those
           of r1.1: all distributions get one sequence of the "minimal standard" generator (Park and Miller, 1988).
           Default: 0.
@@ -98,15 +98,16 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     rank("RandomCategorical", "logits", logits, 2)
     if seed:
         shares = jnp.cumsum(jax.nn.softmax(logits.astype(float), axis=-1), axis=-1)
-        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _minimal_standard(seed, num_samples))
+        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _minimal_standard_uniforms(seed, num_samples))
         samples = jnp.minimum(found, logits.shape[1] - 1)
     else:
         samples = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, logits.shape[0])).T
     return samples.astype(np_dtype(dtype))
 
 
-def _minimal_standard(seed, count):
-    """Numbers in [0, 1): x <- 16807 x mod (2**31 - 1), two of which make one, as C++'s standard library joins them."""
+def _minimal_standard_uniforms(seed, count):
+    """Return numbers in [0, 1) from the generator x <- 16807 x mod (2**31 - 1). As in C++'s standard library, two draws
+    make one number."""
     modulus = 2**31 - 1
     state, values = seed % modulus or 1, np.empty(2 * count)
     for i in range(2 * count):
@@ -126,7 +127,7 @@ def Multinomial(
     seed2: NonNegInt = 0,
     dtype: IndexType = mstype.int32,
 ):
-    """Samples, with replacement, of categorical distributions given by weights.
+    """Draw samples with replacement from categorical distributions given by weights.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -135,7 +136,7 @@ def Multinomial(
 
     Inputs:
         - **inputs** (Tensor) - Non-negative weights, float32 of shape (C,) or (N, C); they need not sum to 1.
-        - **num_samples** (int) - How many samples of each distribution, positive.
+        - **num_samples** (int) - Number of samples of each distribution, positive.
 
     Outputs:
         Tensor of `dtype`, of shape (num_samples,) or (N, num_samples).
@@ -157,14 +158,14 @@ def Multinomial(
 
 @operator(random=True)
 def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0):
-    """Samples, each class at most once, of categorical distributions given by weights.
+    """Draw samples without replacement from categorical distributions given by weights.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
 
     Inputs:
         - **inputs** (Tensor) - Non-negative weights, floating point of shape (C,) or (N, C).
-        - **num_samples** (int) - How many samples of each distribution, at most C.
+        - **num_samples** (int) - Number of samples of each distribution, at most C.
 
     Outputs:
         Tensor of int32.
@@ -184,11 +185,11 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 @spelling(Multinomial, _MultinomialWithoutReplacement, generation=1)
 @keyword_aliases(input="inputs", num_samples="num_sample")
 def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed: int | None = None) -> Tensor:
-    """Samples of categorical distributions given by weights.
+    """Draw samples from categorical distributions given by weights.
 
     Args:
         inputs (Tensor): Non-negative weights, float32 or integers, of shape (C,) or (N, C).
-        num_sample (int): How many samples of each distribution.
+        num_sample (int): Number of samples of each distribution.
         replacement (bool): Whether a class may be drawn again. Default: True.
         seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
 
@@ -212,15 +213,15 @@ def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed:
 
 @operator(random=True)
 def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType = mstype.int32):
-    """The numbers 0 to n - 1 in random order, filled up to a fixed length.
+    """Return a random permutation of 0 to n - 1, padded to a fixed length.
 
     Args:
         max_length (int): Length of the result. Default: 1.
-        pad (int): What fills the places after the n numbers. Default: -1.
+        pad (int): Padding after the n numbers. Default: -1.
         dtype (mindspore.dtype): Element type, of integers. Default: mindspore.int32.
 
     Inputs:
-        - **n** (Tensor) - How many numbers, int32 of shape (1,), at most `max_length`.
+        - **n** (Tensor) - Length n of the permutation, int32 of shape (1,), at most `max_length`.
 
     Outputs:
         Tensor of shape (max_length,) and element type `dtype`.
@@ -245,10 +246,10 @@ def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType
 def _RandpermOf(
     key, n: PositiveInt, *, seed: NonNegInt = 0, offset: NonNegInt = 0, dtype: Optional(DType) = mstype.int64
 ):
-    """The numbers 0 to n - 1 in random order.
+    """Return a random permutation of 0 to n - 1.
 
     Args:
-        n (int): How many numbers.
+        n (int): Length of the permutation.
         seed (int): Picks a stream of random numbers. Default: 0.
         offset (int): Picks one of the streams of a seed. Default: 0.
         dtype (mindspore.dtype): Element type. Default: mindspore.int64.
@@ -261,16 +262,16 @@ def _RandpermOf(
 
 @spelling(RandomChoiceWithMask)
 def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
-    """Random places at which a mask is True, each at most once.
+    """Draw indices of True elements of a mask, without replacement.
 
     Args:
         input_x (Tensor): The mask, bool of 1 to 5 dimensions.
-        count (int): How many places. Default: 256.
+        count (int): Number of indices to draw. Default: 256.
         seed (int): Picks a stream of random numbers. Default: None, 0.
 
     Returns:
-        A tuple of two Tensors: the places, int32 of shape (count, input_x.ndim), zeros where there are not enough, and
-        which of them are places, bool of shape (count,).
+        A tuple of two Tensors: the indices, int32 of shape (count, input_x.ndim), padded with zeros if there are not
+        enough, and a mask of the valid rows, bool of shape (count,).
 
     Raises:
         TypeError: If `input_x` is not bool.
@@ -281,13 +282,13 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
 
 @spelling(RandomCategorical, method="random_categorical")
 def _random_categorical_of(self: Tensor, num_sample: int, seed: int = 0, dtype: DType = mstype.int64) -> Tensor:
-    """Samples of categorical distributions given by logits; see `ops.random_categorical`."""
+    """Draw samples from categorical distributions given by logits; see `ops.random_categorical`."""
     return RandomCategorical(dtype)(self, num_sample, seed)
 
 
 @spelling(Multinomial, _MultinomialWithoutReplacement, method="multinomial")
 def _multinomial_of(self: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
-    """Samples of categorical distributions given by weights; see `ops.multinomial`."""
+    """Draw samples from categorical distributions given by weights; see `ops.multinomial`."""
     return multinomial(self, num_samples, replacement, seed)
 
 

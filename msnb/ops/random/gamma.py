@@ -19,7 +19,7 @@ def _as_float(op, argument, x):
 
 @operator(random=True)
 def Gamma(key, shape: PositiveShape, alpha, beta, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    """Numbers of Gamma distributions.
+    """Draw random numbers from gamma distributions.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -49,7 +49,7 @@ def Gamma(key, shape: PositiveShape, alpha, beta, *, seed: NonNegInt = 0, seed2:
 
 @spelling(Gamma, generation=1)
 def gamma(shape: tuple[int, ...], alpha: Tensor, beta: Tensor, seed: int | None = None) -> Tensor:
-    """Numbers of Gamma distributions.
+    """Draw random numbers from gamma distributions.
 
     Args:
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
@@ -74,7 +74,7 @@ def gamma(shape: tuple[int, ...], alpha: Tensor, beta: Tensor, seed: int | None 
 
 @operator(random=True)
 def Poisson(key, shape: PositiveShape, mean, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    """Numbers of Poisson distributions.
+    """Draw random numbers from Poisson distributions.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -103,7 +103,7 @@ def Poisson(key, shape: PositiveShape, mean, *, seed: NonNegInt = 0, seed2: NonN
 
 @spelling(Poisson, generation=1)
 def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Tensor:
-    """Numbers of Poisson distributions.
+    """Draw random numbers from Poisson distributions.
 
     Args:
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
@@ -127,7 +127,7 @@ def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Te
 
 @operator(random=True)
 def _Beta(key, shape: PositiveShape, a, b, *, seed: NonNegInt = 0):
-    """Numbers of Beta distributions; drawn by their logarithms, so that small parameters give no 0 / 0.
+    """Draw random numbers from beta distributions. The logarithms are drawn, so that small parameters give no 0 / 0.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.

@@ -1,4 +1,4 @@
-"""Random numbers of Cauchy's and of the log normal distribution."""
+"""Random numbers from Cauchy and log-normal distributions."""
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +13,12 @@ from msnb.ops.random._stream import PositiveShape
 
 @operator(random=True, generation=2)
 def Cauchy(key, *, size: PositiveShape, median: Float = 0.0, sigma: Float = 1.0):
-    """Numbers of Cauchy's distribution.
+    """Draw random numbers from a Cauchy distribution.
 
     Args:
         size (tuple[int]): Shape of the result.
-        median (float): Where the distribution has its middle. Default: 0.0.
-        sigma (float): How wide it is: half of the numbers are nearer than that. Default: 1.0.
+        median (float): Median of the distribution. Default: 0.0.
+        sigma (float): Half width: half of the numbers are nearer to the median than `sigma`. Default: 1.0.
 
     Outputs:
         Tensor of float32, of shape `size`.
@@ -36,7 +36,7 @@ def Cauchy(key, *, size: PositiveShape, median: Float = 0.0, sigma: Float = 1.0)
 
 @operator(random=True, generation=2)
 def LogNormalReverse(key, input_x, *, mean: Float = 1.0, std: Float = 2.0):
-    """Numbers whose logarithms are those of a normal distribution, in a Tensor like another.
+    """Draw random numbers from a log-normal distribution, in the shape and element type of `input_x`.
 
     Args:
         mean (float): The mean of the logarithms. Default: 1.0.
@@ -57,10 +57,10 @@ def LogNormalReverse(key, input_x, *, mean: Float = 1.0, std: Float = 2.0):
 
 @spelling(Cauchy, method="cauchy")
 def _cauchy_of(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
-    """Numbers of Cauchy's distribution, in the shape and element type of the Tensor.
+    """Draw random numbers from a Cauchy distribution, in the shape and element type of the Tensor.
 
     Args:
-        median (float): Where the distribution has its middle. Default: 0.0.
+        median (float): Median of the distribution. Default: 0.0.
         sigma (float): How wide it is. Default: 1.0.
 
     Returns:
@@ -72,7 +72,7 @@ def _cauchy_of(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
 
 @spelling(LogNormalReverse, method="log_normal")
 def _log_normal_of(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
-    """Numbers whose logarithms are those of a normal distribution, in the shape and element type of the Tensor.
+    """Draw random numbers from a log-normal distribution, in the shape and element type of the Tensor.
 
     Args:
         mean (float): The mean of the logarithms. Default: 1.0.

@@ -22,7 +22,7 @@ from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, s
 
 @operator(random=True)
 def StandardNormal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    """Numbers of the normal distribution with mean 0 and standard deviation 1.
+    """Draw random numbers from the normal distribution with mean 0 and standard deviation 1.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -48,7 +48,7 @@ def StandardNormal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: Non
 
 @spelling(StandardNormal)
 def standard_normal(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
-    """Numbers of the normal distribution with mean 0 and standard deviation 1.
+    """Draw random numbers from the normal distribution with mean 0 and standard deviation 1.
 
     Args:
         shape (tuple[int]): Shape of the result.
@@ -60,8 +60,8 @@ def standard_normal(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
     return StandardNormal(seed=seed_of("standard_normal", seed))(shape)
 
 
-def _parameter(value):
-    """Python numbers are taken as Tensors, as 2.x does."""
+def _number_to_tensor(value):
+    """Return a Python number as a Tensor, as MindSpore 2 does; other values unchanged."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return Tensor(float(value), mstype.float32)
     return value
@@ -69,7 +69,7 @@ def _parameter(value):
 
 @spelling(StandardNormal, generation=1)
 def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float, seed: int | None = None) -> Tensor:
-    """Numbers of normal distributions.
+    """Draw random numbers from normal distributions.
 
     Args:
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
@@ -90,7 +90,7 @@ def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float,
         (2, 2)
     """
     allowed = (*mstype.int_type, mstype.float16, mstype.float32)
-    mean, stddev = _parameter(mean), _parameter(stddev)
+    mean, stddev = _number_to_tensor(mean), _number_to_tensor(stddev)
     check_numbers("normal", "mean", mean, allowed)
     check_numbers("normal", "stddev", stddev, allowed)
     return StandardNormal(seed=seed_of("normal", seed))(shape) * stddev + mean
@@ -98,7 +98,7 @@ def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float,
 
 @spelling(StandardNormal)
 def randn(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Tensor:
-    """Numbers of the standard normal distribution.
+    """Draw random numbers from the standard normal distribution.
 
     Args:
         size (Union[int, tuple[int]]): Shape of the result.
@@ -114,7 +114,7 @@ def randn(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Te
 
 @spelling(StandardNormal)
 def randn_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = None) -> Tensor:
-    """Numbers of the standard normal distribution, of the shape of a Tensor.
+    """Draw random numbers from the standard normal distribution, in the shape of a Tensor.
 
     Args:
         input (Tensor): Gives shape and type.
@@ -129,10 +129,10 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = 
 
 @spelling(StandardNormal, numpy="randn")
 def _numpy_randn(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
-    """Random numbers around 0, of the normal distribution with variance 1.
+    """Draw random numbers from the normal distribution with mean 0 and variance 1.
 
     Args:
-        shape (Union[int, tuple[int], list[int]]): How many along each dimension; one number if nothing is said.
+        shape (Union[int, tuple[int], list[int]]): Lengths of the result; one element without arguments.
         dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
 
     Returns:
@@ -148,7 +148,7 @@ def _numpy_randn(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
 
 @operator(random=True)
 def StandardLaplace(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    """Numbers of the Laplace distribution with mean 0 and scale 1.
+    """Draw random numbers from the Laplace distribution with mean 0 and scale 1.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -174,7 +174,7 @@ def StandardLaplace(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: No
 
 @spelling(StandardLaplace)
 def standard_laplace(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
-    """Numbers of the Laplace distribution with mean 0 and scale 1.
+    """Draw random numbers from the Laplace distribution with mean 0 and scale 1.
 
     Args:
         shape (tuple[int]): Shape of the result.
@@ -188,7 +188,7 @@ def standard_laplace(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
 
 @spelling(StandardLaplace, generation=1)
 def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: int | None = None) -> Tensor:
-    """Numbers of Laplace distributions.
+    """Draw random numbers from Laplace distributions.
 
     Args:
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
@@ -216,7 +216,7 @@ def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: in
 @differs_in_api2("dtype stands before seed", "dtype", "seed", "seed2")
 @operator(random=True)
 def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32, seed2: Int = 0):
-    """Numbers of the standard normal distribution, none further than 2 from 0.
+    """Draw random numbers from the standard normal distribution truncated to [-2, 2].
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -241,13 +241,13 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
 
 @spelling(StandardNormal, function="normal_", method="normal_")
 def normal_(input: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Fill a Tensor with numbers of a normal distribution, and return it.
+    """Fill a Tensor in place with random numbers from a normal distribution, and return it.
 
     Args:
-        input (Tensor): It is written.
+        input (Tensor): The Tensor to fill.
         mean (float): The mean. Default: 0.
         std (float): The standard deviation. Default: 1.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Random orders of rows, and numbers of distributions that a Tensor of parameters names."""
+"""Random permutations of rows, and random numbers from distributions with Tensors of parameters."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from msnb.ops.random._stream import seed_of, stream
 
 @operator(random=True)
 def RandomShuffle(key, x, *, seed: Int = 0, seed2: Int = 0):
-    """The slices along the first axis in a random order.
+    """Permute the slices along the first axis randomly.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -35,7 +35,7 @@ def RandomShuffle(key, x, *, seed: Int = 0, seed2: Int = 0):
 
 @spelling(RandomShuffle)
 def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
-    """The slices along the first axis in a random order.
+    """Permute the slices along the first axis randomly.
 
     Args:
         x (Tensor): Any Tensor.
@@ -49,7 +49,7 @@ def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
 
 @operator(random=True)
 def RandomGamma(key, shape: Shape, alpha, *, seed: Int = 0, seed2: Int = 0):
-    """Numbers of gamma distributions of scale 1.
+    """Draw random numbers from gamma distributions of scale 1.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -71,7 +71,7 @@ def RandomGamma(key, shape: Shape, alpha, *, seed: Int = 0, seed2: Int = 0):
 
 @spelling(RandomGamma)
 def random_gamma(shape: Tensor | tuple[int, ...], alpha: Tensor, seed: int | None = None) -> Tensor:
-    """Numbers of gamma distributions of scale 1.
+    """Draw random numbers from gamma distributions of scale 1.
 
     Args:
         shape (Union[Tensor, tuple[int]]): Shape of the numbers of each distribution, a constant.
@@ -89,7 +89,7 @@ def random_gamma(shape: Tensor | tuple[int, ...], alpha: Tensor, seed: int | Non
 
 @operator(random=True)
 def RandomPoisson(key, shape: Shape, rate, *, seed: Int = 0, seed2: Int = 0, dtype: DType = mstype.int64):
-    """Numbers of Poisson distributions.
+    """Draw random numbers from Poisson distributions.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -115,7 +115,7 @@ def RandomPoisson(key, shape: Shape, rate, *, seed: Int = 0, seed2: Int = 0, dty
 def random_poisson(
     shape: Tensor | tuple[int, ...], rate: Tensor, seed: int | None = None, dtype: DType = mstype.float32
 ) -> Tensor:
-    """Numbers of Poisson distributions.
+    """Draw random numbers from Poisson distributions.
 
     Args:
         shape (Union[Tensor, tuple[int]]): Shape of the numbers of each distribution, a constant.
@@ -134,10 +134,10 @@ def random_poisson(
 
 @operator(random=True)
 def MultinomialWithReplacement(key, x, seed: Int, offset: Int, *, numsamples: PositiveInt, replacement: Bool = False):
-    """Classes by their weights.
+    """Draw classes with probabilities proportional to weights.
 
     Args:
-        numsamples (int): How many classes are drawn of each row.
+        numsamples (int): Number of classes to draw for each row.
         replacement (bool): Whether a class may be drawn again. Default: False.
 
     Inputs:
@@ -168,13 +168,13 @@ def MultinomialWithReplacement(key, x, seed: Int, offset: Int, *, numsamples: Po
 def multinomial_with_replacement(
     x: Tensor, seed: int, offset: int, numsamples: int, replacement: bool = False
 ) -> Tensor:
-    """Classes by their weights.
+    """Draw classes with probabilities proportional to weights.
 
     Args:
         x (Tensor): Weights, floating point of shape (C,) or (N, C); they need not add up to 1.
         seed (int): Picks a stream of random numbers.
         offset (int): Picks a stream together with `seed`.
-        numsamples (int): How many classes are drawn of each row.
+        numsamples (int): Number of classes to draw for each row.
         replacement (bool): Whether a class may be drawn again. Default: False.
 
     Returns:
@@ -189,7 +189,7 @@ def multinomial_with_replacement(
 
 @operator(random=True)
 def RandpermV2(key, n: PositiveInt, *, seed: Int = 0, offset: Int = 0, dtype: DType = mstype.int64):
-    """The numbers from 0 to n - 1 in a random order.
+    """Return a random permutation of 0 to n - 1.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -197,7 +197,7 @@ def RandpermV2(key, n: PositiveInt, *, seed: Int = 0, offset: Int = 0, dtype: DT
         dtype (mindspore.dtype): Element type. Default: mindspore.int64.
 
     Inputs:
-        - **n** (Union[Tensor, int]) - How many, a constant.
+        - **n** (Union[Tensor, int]) - Length n of the permutation, a constant.
 
     Outputs:
         Tensor of shape (n,).
@@ -210,7 +210,7 @@ def RandpermV2(key, n: PositiveInt, *, seed: Int = 0, offset: Int = 0, dtype: DT
 
 @operator(random=True)
 def NonDeterministicInts(key, shape: Shape, *, dtype: DType = mstype.int64):
-    """Whole numbers of the element type, all equally likely.
+    """Draw random integers uniformly from all values of an integer type.
 
     Args:
         dtype (mindspore.dtype): An integer type. Default: mindspore.int64.
@@ -232,7 +232,7 @@ def NonDeterministicInts(key, shape: Shape, *, dtype: DType = mstype.int64):
 
 @operator(random=True)
 def ParameterizedTruncatedNormal(key, shape: Shape, mean, stdevs, min, max, *, seed: Int = 0, seed2: Int = 0):
-    """Numbers of normal distributions that are cut off at both ends, one distribution for each first index.
+    """Draw random numbers from normal distributions truncated to [min, max], one distribution for each index of axis 0.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.

@@ -1,4 +1,4 @@
-"""Uniform distributions, over real and whole numbers."""
+"""Random numbers from uniform distributions of real numbers and integers."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, s
 
 @operator(random=True)
 def UniformReal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    """Numbers of the uniform distribution over [0, 1).
+    """Draw random numbers uniformly from [0, 1).
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -46,7 +46,7 @@ def UniformReal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNeg
 
 @operator(random=True)
 def UniformInt(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    """Whole numbers of the uniform distribution over [minval, maxval).
+    """Draw random integers uniformly from [minval, maxval).
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -86,7 +86,7 @@ def uniform(
     seed: int | None = None,
     dtype: DType | None = mstype.float32,
 ) -> Tensor:
-    """Numbers of uniform distributions over [minval, maxval).
+    """Draw random numbers uniformly from [minval, maxval).
 
     Args:
         shape (tuple[int]): Shape of the numbers, broadcast with those of the bounds.
@@ -119,7 +119,7 @@ def uniform(
 
 @spelling(UniformReal)
 def rand(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Tensor:
-    """Numbers of the uniform distribution over [0, 1).
+    """Draw random numbers uniformly from [0, 1).
 
     Args:
         size (Union[int, tuple[int]]): Shape of the result.
@@ -135,7 +135,7 @@ def rand(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Ten
 
 @spelling(UniformReal)
 def rand_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = None) -> Tensor:
-    """Numbers of the uniform distribution over [0, 1), of the shape of a Tensor.
+    """Draw random numbers uniformly from [0, 1), in the shape of a Tensor.
 
     Args:
         input (Tensor): Gives shape and type.
@@ -152,7 +152,7 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = N
 def randint(
     low: int, high: int, size: int | tuple[int, ...] | list[int], seed: int | None = None, *, dtype: DType | None = None
 ) -> Tensor:
-    """Whole numbers of the uniform distribution over [low, high).
+    """Draw random integers uniformly from [low, high).
 
     Args:
         low (int): The smallest number.
@@ -171,10 +171,10 @@ def randint(
 
 @spelling(UniformReal, numpy="rand")
 def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
-    """Random numbers of at least 0 and below 1, all equally likely.
+    """Draw random numbers uniformly from [0, 1).
 
     Args:
-        shape (Union[int, tuple[int], list[int]]): How many along each dimension; one number if nothing is said.
+        shape (Union[int, tuple[int], list[int]]): Lengths of the result; one element without arguments.
         dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
 
     Returns:
@@ -192,7 +192,7 @@ def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
 def _numpy_randint(
     minval: int, maxval: int | None = None, shape: Shape | None = None, dtype: DType | str = mstype.int32
 ) -> Tensor:
-    """Whole numbers of the uniform distribution over [minval, maxval).
+    """Draw random integers uniformly from [minval, maxval).
 
     Args:
         minval (int): The smallest number; the number above the largest, from 0, if there is no `maxval`.
@@ -218,7 +218,7 @@ def _numpy_randint(
 
 @spelling(UniformInt)
 def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: DType | None = None) -> Tensor:
-    """Whole numbers of the uniform distribution over [low, high), of the shape of a Tensor.
+    """Draw random integers uniformly from [low, high), in the shape of a Tensor.
 
     Args:
         input (Tensor): Gives shape and type.
@@ -242,25 +242,25 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
 
 @spelling(UniformReal, method="uniform")
 def _uniform_of(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Numbers of the uniform distribution over [from_, to), of the shape and element type of the Tensor."""
+    """Draw random numbers uniformly from [from_, to), in the shape and element type of the Tensor."""
     with drawn_from("uniform", generator):
-        return (UniformReal()(_drawn(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
+        return (UniformReal()(_shape_to_draw(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
 
 
-def _drawn(x):
-    """A shape to draw numbers in for the elements of a Tensor: that of a scalar has none to draw."""
+def _shape_to_draw(x):
+    """Return the shape in which to draw random numbers for a Tensor: its shape, or (1,) for a scalar."""
     return x.shape or (1,)
 
 
 @spelling(UniformReal, function="uniform_", method="uniform_")
 def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Fill a Tensor with numbers of the uniform distribution over [from_, to), and return it.
+    """Fill a Tensor in place with random numbers drawn uniformly from [from_, to), and return it.
 
     Args:
-        input (Tensor): It is written.
+        input (Tensor): The Tensor to fill.
         from_ (float): The lower end. Default: 0.
         to (float): The upper end. Default: 1.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -276,14 +276,14 @@ def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Gener
 
 @spelling(UniformInt, function="random_", method="random_")
 def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
-    """Fill a Tensor with whole numbers that are all equally likely, and return it.
+    """Fill a Tensor in place with random integers drawn uniformly from [from_, to), and return it.
 
     Args:
-        input (Tensor): It is written.
+        input (Tensor): The Tensor to fill.
         from_ (int): The smallest number. Default: 0.
         to (int): The number above the largest. Default: None, above the largest whole number that the element type,
             or int32, holds exactly.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -295,15 +295,16 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         NotImplementedError: If a generator is given within a compiled program.
     """
     tensor_argument("random_", "input", input)
-    low, high = from_, _largest(input.dtype) if to is None else to
+    low, high = from_, _exclusive_upper_bound(input.dtype) if to is None else to
     if low >= high:
         raise ValueError(f"For 'random_', there should be a number in [{low}, {high}).")
     with drawn_from("random_", generator):
-        return take_over("random_", input, randint(low, high, _drawn(input)).reshape(input.shape))
+        return take_over("random_", input, randint(low, high, _shape_to_draw(input)).reshape(input.shape))
 
 
-def _largest(dtype):
-    """The number above the largest whole number that a type holds exactly, and int32 as well."""
+def _exclusive_upper_bound(dtype):
+    """Return the exclusive upper bound of random integers of a type: 2 ** (number of its digits), at most 2 ** 31 -
+    1."""
     kind = np_dtype(dtype)
     digits = jnp.finfo(kind).nmant + 1 if jnp.issubdtype(kind, jnp.floating) else jnp.iinfo(kind).bits - 1
     return 2 ** min(digits, 31) - 1 if digits >= 31 else 2**digits

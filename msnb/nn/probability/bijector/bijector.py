@@ -32,10 +32,10 @@ class Bijector(Cell):
 
     Args:
         is_constant_jacobian (bool): Whether the derivative is the same everywhere. Default: False.
-        is_injective (bool): Whether no two values have the same image. Default: True.
-        name (str): A name. Default: None, which is refused.
-        dtype (mindspore.dtype): The type that parameters and values have to have. Default: None: any type of floating
-            point numbers, and parameters are cast to that of the value.
+        is_injective (bool): Whether g maps different values to different images. Default: True.
+        name (str): Name of the bijector. Default: None, which is refused.
+        dtype (mindspore.dtype): The required type of parameters and values. Default: None: any type of floating point
+            numbers, and parameters are cast to that of the value.
         param (dict): The constructor arguments; "param_dict" has the parameters of the bijector. Default: None.
 
     Raises:
@@ -88,7 +88,7 @@ class Bijector(Cell):
     # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
-        """The name."""
+        """Name of the bijector."""
         return self._name
 
     @property
@@ -103,17 +103,17 @@ class Bijector(Cell):
 
     @property
     def is_constant_jacobian(self) -> bool:
-        """True if the derivative is constant."""
+        """True if the derivative of g is constant."""
         return self._is_constant_jacobian
 
     @property
     def is_injective(self) -> bool:
-        """True if different values have different images."""
+        """True if g maps different values to different images."""
         return self._is_injective
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
-        """The broadcast shape of the parameters; None if there are none, or one is missing."""
+        """The broadcast shape of the parameters; None if the bijector has no parameters, or one is missing."""
         return self._batch_shape
 
     @property
@@ -127,12 +127,12 @@ class Bijector(Cell):
         return None
 
     def shape_mapping(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of the image of a Tensor of shape `shape` (tuple)."""
+        """Return the shape of the result of `forward` for a Tensor of shape `shape` (tuple)."""
         return np.broadcast_shapes(shape, self._batch_shape or ())
 
     # ------------------------------------------------------------------ parameters, for subclasses
     def _add_parameter(self, value, name):
-        """The Tensor for a parameter."""
+        """Convert a parameter to a Tensor and register it."""
         if isinstance(value, bool) or not isinstance(value, (int, float, list, np.ndarray, np.number, Tensor)):
             raise TypeError(f"For '{self.cls_name}', '{name}' should be numbers, but got {describe(value)}.")
         tensor = value if isinstance(value, Parameter) else Tensor(value)
@@ -150,7 +150,7 @@ class Bijector(Cell):
 
     def cast_param_by_value(self, value: Tensor, para: Tensor) -> Tensor:
         """
-        Return a parameter cast to the dtype of a value.
+        Cast a parameter to the dtype of a value.
 
         Args:
             value (Tensor): The value.
@@ -173,7 +173,7 @@ class Bijector(Cell):
         return value
 
     def _with_parameters(self, value):
-        """Return `value` and the parameters cast to its dtype, for the formulas of a subclass."""
+        """Return `value`, and the parameters cast to the dtype of `value`."""
         value = self._check_value_dtype(value)
         return value, *(self.cast_param_by_value(value, p) for p in self.default_parameters)
 
@@ -188,7 +188,7 @@ class Bijector(Cell):
 
     def forward(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The image g(value).
+        Return g(value).
 
         Args:
             value (Tensor): Floating point numbers.
@@ -201,26 +201,27 @@ class Bijector(Cell):
         return self._call_own("_forward", value, args, kwargs)
 
     def inverse(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """Return the inverse image of `value`. See `forward` for the arguments."""
+        """Return the x with g(x) = value. See `forward` for the arguments."""
         return self._call_own("_inverse", value, args, kwargs)
 
     def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of the derivative of `forward` at `value`. See `forward` for the arguments."""
+        """Return log |g'(value)|, from the derivative of `forward`. See `forward` for the arguments."""
         return self._call_own("_forward_log_jacobian", value, args, kwargs)
 
     def inverse_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of the derivative of `inverse` at `value`. See `forward` for the arguments."""
+        """Return the logarithm of the absolute derivative of `inverse` at `value`. See `forward` for the arguments."""
         return self._call_own("_inverse_log_jacobian", value, args, kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A method by its name, ``bijector("forward", x)``; or, of a Distribution, the TransformedDistribution."""
+        """Call a method by its name, as ``bijector("forward", x)``; for a Distribution return the
+        TransformedDistribution."""
         if args and isinstance(args[0], Cell) and type(self)._transformed is not None:
             return type(self)._transformed(self, *args, **kwargs)
         return super().__call__(*args, **kwargs)
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Tensor:
         """
-        A method by its name: ``bijector("inverse", y)`` is ``bijector.inverse(y)``.
+        Call a method by its name: ``bijector("inverse", y)`` is ``bijector.inverse(y)``.
 
         Raises:
             NotImplementedError: If there is no such method.
@@ -230,7 +231,7 @@ class Bijector(Cell):
         return getattr(self, name)(*args, **kwargs)
 
     def extend_repr(self) -> str:
-        """The parameters if they are numbers, else their shape."""
+        """Return a text with the parameters if they are numbers, else with their shape."""
         if not self._words:
             return ""
         if not self._is_scalar_batch:

@@ -1,4 +1,4 @@
-"""The exponential function."""
+"""`Exp`: the exponential function as a bijector."""
 
 from msnb.nn.probability.bijector.power_transform import PowerTransform
 from msnb.ops import functional as F

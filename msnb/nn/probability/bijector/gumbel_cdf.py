@@ -1,4 +1,4 @@
-"""The distribution function of Gumbel."""
+"""`GumbelCDF`: the cumulative distribution function of the Gumbel distribution as a bijector."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
@@ -11,11 +11,12 @@ __all__ = ["GumbelCDF"]
 
 class GumbelCDF(Bijector):
     r"""
-    :math:`g(x) = \exp(-\exp(-z))` with :math:`z = (x - loc) / scale`: the distribution function of Gumbel.
+    :math:`g(x) = \exp(-\exp(-z))` with :math:`z = (x - loc) / scale`: the cumulative distribution function of the
+    Gumbel distribution.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): Where it rises. Default: 0.0.
-        scale (Union[float, list, numpy.ndarray, Tensor]): How slowly, positive. Default: 1.0.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The location. Default: 0.0.
+        scale (Union[float, list, numpy.ndarray, Tensor]): The scale, positive. Default: 1.0.
         name (str): A name. Default: "GumbelCDF".
 
     Raises:

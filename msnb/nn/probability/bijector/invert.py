@@ -1,4 +1,4 @@
-"""The inverse of a bijector."""
+"""`Invert`: the inverse of a bijector."""
 
 from typing import Annotated, Any
 
@@ -11,11 +11,11 @@ __all__ = ["Invert"]
 
 class Invert(Bijector):
     """
-    The inverse of a bijector as a bijector.
+    The inverse of a bijector, which is a bijector itself.
 
     Args:
         bijector (Bijector): The bijector.
-        name (str): A name. Default: "": "Invert" and that of the bijector.
+        name (str): Name of the result. Default: "", which gives "Invert" + the name of the bijector.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -50,17 +50,17 @@ class Invert(Bijector):
         return self._bijector._is_decreasing
 
     def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """`inverse` of the bijector at `x`; further arguments go to it."""
+        """Return the `inverse` of the inverted bijector at `x`. It gets all further arguments."""
         return self._bijector.inverse(x, *args, **kwargs)
 
     def inverse(self, y: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """`forward` of the bijector at `y`; further arguments go to it."""
+        """Return `forward` of the inverted bijector at `y`. It gets all further arguments."""
         return self._bijector.forward(y, *args, **kwargs)
 
     def forward_log_jacobian(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """`inverse_log_jacobian` of the bijector at `x`; further arguments go to it."""
+        """Return the `inverse_log_jacobian` of the inverted bijector at `x`. It gets all further arguments."""
         return self._bijector.inverse_log_jacobian(x, *args, **kwargs)
 
     def inverse_log_jacobian(self, y: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """`forward_log_jacobian` of the bijector at `y`; further arguments go to it."""
+        """Return the `forward_log_jacobian` of the inverted bijector at `y`. It gets all further arguments."""
         return self._bijector.forward_log_jacobian(y, *args, **kwargs)

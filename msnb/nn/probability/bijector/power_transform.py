@@ -1,4 +1,4 @@
-"""Powers, with the exponential function as their limit."""
+"""`PowerTransform`: the power function (1 + c x)^(1/c) as a bijector."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
@@ -39,26 +39,26 @@ class PowerTransform(Bijector):
 
     @property
     def power(self) -> Tensor:
-        """The number c."""
+        """The power c of the formula."""
         return self._power
 
     def _forward(self, x):
-        x, power, is_exp = self._split(x)
+        x, power, is_exp = self._separate_zero_power(x)
         return F.exp(F.where(is_exp, x, F.log1p(power * x) / power))
 
     def _inverse(self, y):
-        y, power, is_exp = self._split(y)
+        y, power, is_exp = self._separate_zero_power(y)
         return F.where(is_exp, F.log(y), F.expm1(power * F.log(y)) / power)
 
     def _forward_log_jacobian(self, x):
-        x, power, is_exp = self._split(x)
+        x, power, is_exp = self._separate_zero_power(x)
         return F.where(is_exp, x, (1.0 / power - 1.0) * F.log1p(power * x))
 
     def _inverse_log_jacobian(self, y):
         y, power = self._with_parameters(y)
         return (power - 1.0) * F.log(y)
 
-    def _split(self, value):
+    def _separate_zero_power(self, value):
         """Return the value, the power with 0 replaced by 1, and a mask of the zeros."""
         value, power = self._with_parameters(value)
         is_exp = power == 0.0

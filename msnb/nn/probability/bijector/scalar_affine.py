@@ -1,4 +1,4 @@
-"""Affine functions of a scalar."""
+"""`ScalarAffine`: the affine function a x + b as a bijector."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor

@@ -1,4 +1,4 @@
-"""The smooth rectifier."""
+"""`Softplus`: the softplus function as a bijector."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
@@ -37,7 +37,7 @@ class Softplus(Bijector):
 
     @property
     def sharpness(self) -> Tensor:
-        """The number k."""
+        """The sharpness k of the formula."""
         return self._sharpness
 
     def _forward(self, x):

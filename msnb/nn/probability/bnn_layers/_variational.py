@@ -1,4 +1,4 @@
-"""Base of Bayesian layers: prior and posterior of weight and bias, and their divergence."""
+"""Base class of Bayesian layers: prior and posterior of weight and bias, and the divergence of both."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,12 @@ from msnb.ops import operations as P
 
 
 def normal_posterior(name: str, shape: Any) -> NormalPosterior:
-    """Return the default posterior of a layer."""
+    """Create the default posterior of a layer, a NormalPosterior."""
     return NormalPosterior(name=name, shape=shape)
 
 
 def _check_normal(distribution, argument, layer):
-    """Raise TypeError unless the Cell holds a normal distribution, and no other Cell."""
+    """Raise TypeError unless the Cell `distribution` contains a normal distribution and no other Cell."""
     cells = distribution.name_cells() if isinstance(distribution, Cell) else {}
     if list(cells) != ["normal"] or not isinstance(cells["normal"], Normal):
         raise TypeError(
@@ -28,7 +28,7 @@ def _check_normal(distribution, argument, layer):
 
 
 class Variational(Cell):
-    """A layer that draws its weight, and its bias if it has one, in each call."""
+    """Base class of layers that sample weight and bias from their posteriors in each call."""
 
     has_bias: bool
     weight_prior: Any
@@ -56,7 +56,7 @@ class Variational(Cell):
         setattr(self, f"{what}_posterior", posterior)
 
     def apply_variational_bias(self, inputs: Tensor) -> Tensor:
-        """Return `inputs` (Tensor) plus a random bias."""
+        """Return `inputs` (Tensor) plus a bias sampled from its posterior."""
         return P.BiasAdd()(inputs, self.bias_posterior("sample"))
 
     def compute_kl_loss(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""A Bayesian network with its loss."""
+"""`WithBNNLossCell`: a Bayesian network together with its loss."""
 
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
@@ -17,12 +17,12 @@ Factor = Annotated[float, Between(Real, 0, None)]
 
 class WithBNNLossCell(Cell):
     """
-    A network with its loss, to which the divergences of its Bayesian layers are added:
-    `dnn_factor * loss_fn(backbone(data), label) + bnn_factor * sum of compute_kl_loss()`.
+    A network with its loss. The divergences of the Bayesian layers are added to the loss: `dnn_factor *
+    loss_fn(backbone(data), label) + bnn_factor * sum of compute_kl_loss()`.
 
     Args:
         backbone (Cell): The network.
-        loss_fn (Cell): The loss of its output and the label.
+        loss_fn (Cell): The loss function of network output and label.
         dnn_factor (Union[int, float]): Factor of the loss, not negative. Default: 1.
         bnn_factor (Union[int, float]): Factor of the divergences, not negative. Default: 1.
 

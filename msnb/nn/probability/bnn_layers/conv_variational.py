@@ -1,4 +1,4 @@
-"""The Bayesian convolution."""
+"""`ConvReparam`: the Bayesian convolution."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,15 +20,15 @@ class ConvReparam(Convolution, Variational):
     Welling, 2013).
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the kernel downwards and to the right. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in Conv2d. Default: "same".
-        padding (Union[int, tuple[int]]): How many zeros for "pad": on each side, or (top, bottom, left, right).
+        padding (Union[int, tuple[int]]): Number of zeros for "pad": on each side, or (top, bottom, left, right).
             Default: 0.
-        dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance of neighbouring kernel elements in pixels. Default: 1.
+        group (int): Number of groups of channels, which are convolved separately. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
         weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
             returns one. Default: NormalPrior.
@@ -49,7 +49,8 @@ class ConvReparam(Convolution, Variational):
             not divide the channels.
 
     Note:
-        The Parameters `weight` and `bias` of a Conv2d are there, and are neither used nor trained, as in MindSpore.
+        The layer also has the Parameters `weight` and `bias` of a Conv2d, which are neither used nor trained, as in
+        MindSpore.
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers
@@ -88,7 +89,7 @@ class ConvReparam(Convolution, Variational):
         return self.apply_variational_bias(image) if self.has_bias else image
 
     def extend_repr(self) -> str:
-        """Arguments, and the Parameters of the posteriors."""
+        """Return a text with the arguments and the Parameters of the posteriors."""
         return (
             f"in_channels={self.in_channels}, out_channels={self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}, pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "

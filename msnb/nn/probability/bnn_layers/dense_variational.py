@@ -26,7 +26,7 @@ def _check_activation(value):
     return layer
 
 
-# A name becomes the layer.
+# The name of an activation is replaced by its layer.
 Activation = Annotated[
     str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]
@@ -67,7 +67,7 @@ class _DenseVariational(Variational):
         return self.activation(y) if self.activation_flag else y
 
     def extend_repr(self) -> str:
-        """Sizes, and the Parameters of the posteriors."""
+        """Return a text with the sizes and the Parameters of the posteriors."""
         text = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._repr_of_posteriors()}"
         return f"{text}, activation={self.activation}" if self.activation_flag else text
 
@@ -79,10 +79,10 @@ class DenseReparam(_DenseVariational):
     2013).
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
-        has_bias (bool): Whether b is there. Default: True.
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        activation (Union[str, Cell, Primitive]): The function f; None for the identity. Default: None.
+        has_bias (bool): Whether to add b. Default: True.
         weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
             returns one. Default: NormalPrior.
         weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
@@ -118,10 +118,10 @@ class DenseLocalReparam(_DenseVariational):
     less variance (Kingma, Salimans and Welling, 2015).
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        activation (Union[str, Cell, Primitive]): The function that follows; None is none. Default: None.
-        has_bias (bool): Whether a bias is added, which is drawn. Default: True.
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        activation (Union[str, Cell, Primitive]): The activation function; None for the identity. Default: None.
+        has_bias (bool): Whether to add a bias, which is sampled. Default: True.
         weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
             returns one. Default: NormalPrior.
         weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a

@@ -63,23 +63,24 @@ class NormalPrior(Cell):
         self.normal: Normal = Normal(mean, std, dtype=dtype)
 
     def construct(self, *inputs: Any) -> Any:
-        """A method of the distribution, by its name."""
+        """Call a method of the distribution by its name."""
         return self.normal(*inputs)
 
 
 class NormalPosterior(Cell):
     r"""
-    A normal posterior distribution of weights: the means :math:`\mu` and the numbers :math:`\rho` of the standard
-    deviations :math:`\log(1 + e^\rho)` are Parameters (Blundell et al., 2015).
+    A normal posterior distribution of weights. Its Parameters are the means :math:`\mu` and the numbers :math:`\rho`,
+    which give the standard deviations :math:`\log(1 + e^\rho)` (Blundell et al., 2015).
 
     Args:
         name (str): Prefix of the Parameter names.
         shape (Union[list, tuple]): Shape of the weights.
         dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
-        loc_mean (Union[int, float]): Mean of the first :math:`\mu`, which are drawn. Default: 0.
-        loc_std (Union[int, float]): Standard deviation of these. Default: 0.1.
-        untransformed_scale_mean (Union[int, float]): Mean of the first :math:`\rho`, which are drawn. Default: -5.
-        untransformed_scale_std (Union[int, float]): Standard deviation of these. Default: 0.1.
+        loc_mean (Union[int, float]): Mean of the initial :math:`\mu`, which are drawn randomly. Default: 0.
+        loc_std (Union[int, float]): Standard deviation of these initial values. Default: 0.1.
+        untransformed_scale_mean (Union[int, float]): Mean of the initial :math:`\rho`, which are drawn randomly.
+            Default: -5.
+        untransformed_scale_std (Union[int, float]): Standard deviation of these initial values. Default: 0.1.
 
     Inputs:
         As a Distribution's: the name of a method, and its arguments.
@@ -116,9 +117,9 @@ class NormalPosterior(Cell):
         self.normal: Normal = Normal(dtype=dtype)
 
     def std_trans(self, std_pre: Tensor) -> Tensor:
-        """The standard deviation, a little more than 0, for a number of any size (Tensor)."""
+        """Return the standard deviation log(1 + exp(std_pre)), plus a small number so that it is not 0."""
         return 1e-6 - F.logsigmoid(-std_pre)
 
     def construct(self, *inputs: Any) -> Any:
-        """A method of the distribution, by its name."""
+        """Call a method of the distribution by its name."""
         return self.normal(*inputs, mean=self.mean, sd=self.std_trans(self.untransformed_std))

@@ -1,4 +1,4 @@
-"""Decorators that turn formulas into methods. A formula computes with Tensors of one shape and dtype.
+"""Decorators that make methods of distributions from formulas. A formula computes with Tensors of one shape and dtype.
 
     @at_value
     def _log_prob(self, value, mean, sd): ...
@@ -41,7 +41,7 @@ def _make_method(formula, signature, body):
 
 
 def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for a formula of the parameters: ``formula(self, *parameters)``."""
+    """Decorator that makes a method from a formula of the parameters: ``formula(self, *parameters)``."""
     bound, signature = _make_binder(formula, 0)
 
     def body(self, *args, **kwargs):
@@ -51,7 +51,7 @@ def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for a formula at a value: ``formula(self, value, *parameters)``."""
+    """Decorator that makes a method from a formula at a value: ``formula(self, value, *parameters)``."""
     bound, signature = _make_binder(formula, 1)
 
     def body(self, *args, **kwargs):
@@ -63,13 +63,14 @@ def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def two_distributions(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator for a formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
+    """Decorator that makes a method from a formula of two distributions a and b: ``formula(self, *parameters of b,
+    *parameters of a)``.
 
     The method takes the name of b's family first, and refuses any but one.
 
     Args:
-        family (str): The name that is accepted.
-        others (int): How many parameters b has.
+        family (str): Name of the family, which the argument `dist` of the method must have.
+        others (int): Number of parameters of b.
     """
 
     def decorate(formula):
@@ -94,7 +95,8 @@ def two_distributions(family: str, others: int) -> Callable[[Callable[..., Any]]
 
 
 def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for a sampler: ``formula(self, shape, *parameters)``, where `shape` is the shape of the result.
+    """Decorator that makes the method `_sample` from a formula: ``formula(self, shape, *parameters)``, where `shape` is
+    the shape of the result.
 
     The method takes the sample shape, () by default. The result has the sample shape followed by the parameter shape.
     """

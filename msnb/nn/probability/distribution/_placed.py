@@ -1,4 +1,4 @@
-"""Location-scale distributions."""
+"""Base class of location-scale distributions."""
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, check_greater_zero
@@ -6,10 +6,10 @@ from msnb.nn.probability.distribution.distribution import Distribution
 
 
 class LocationScaleDistribution(Distribution):
-    """Base of location-scale distributions of (x - mean) / sd."""
+    """Base class of distributions whose formulas depend on (x - mean) / sd (location-scale families)."""
 
     def _add_location_and_scale(self, mean: Numbers, sd: Numbers) -> None:
-        """Add both parameters.
+        """Register the parameters `mean` and `sd`.
 
         Raises:
             ValueError: If `sd` is not positive.
@@ -20,10 +20,10 @@ class LocationScaleDistribution(Distribution):
 
     @property
     def mean(self) -> Tensor | None:
-        """The location."""
+        """The location parameter."""
         return self._mean_value
 
     @property
     def sd(self) -> Tensor | None:
-        """The scale."""
+        """The scale parameter."""
         return self._sd_value

@@ -21,7 +21,7 @@ __all__ = ["Bernoulli"]
 
 class Bernoulli(Distribution):
     """
-    The Bernoulli distribution: 1 with a probability, else 0.
+    The Bernoulli distribution: 1 with probability `probs`, else 0.
 
     Args:
         probs (Union[float, list, numpy.ndarray, Tensor]): The probability of 1. Default: None, given in each call.

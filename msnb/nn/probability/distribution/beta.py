@@ -36,9 +36,9 @@ class Beta(Distribution):
     The beta distribution: density :math:`x^{\alpha - 1} (1 - x)^{\beta - 1} / B(\alpha, \beta)` between 0 and 1.
 
     Args:
-        concentration1 (Union[int, list, numpy.ndarray, Tensor]): The exponent :math:`\alpha`. Default: None, given in
+        concentration1 (Union[int, list, numpy.ndarray, Tensor]): The parameter :math:`\alpha`. Default: None, given in
             each call.
-        concentration0 (Union[int, list, numpy.ndarray, Tensor]): The exponent :math:`\beta`. Default: None, given in
+        concentration0 (Union[int, list, numpy.ndarray, Tensor]): The parameter :math:`\beta`. Default: None, given in
             each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
@@ -81,12 +81,12 @@ class Beta(Distribution):
 
     @property
     def concentration1(self) -> Tensor | None:
-        """The exponent of x."""
+        """The parameter alpha; x has the exponent alpha - 1 in the density."""
         return self._concentration1
 
     @property
     def concentration0(self) -> Tensor | None:
-        """The exponent of 1 - x."""
+        """The parameter beta; 1 - x has the exponent beta - 1 in the density."""
         return self._concentration0
 
     @of_parameters

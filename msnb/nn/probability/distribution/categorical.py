@@ -105,12 +105,12 @@ class Categorical(Distribution):
 
     @at_value
     def _log_prob(self, value, probs):
-        log_prob, _, is_one = _of_class(value, F.log(probs))
+        log_prob, _, is_one = _look_up_class(value, F.log(probs))
         return F.where(is_one, log_prob, -math.inf)
 
     @at_value
     def _cdf(self, value, probs):
-        below, place, _ = _of_class(value, F.cumsum(probs, -1))
+        below, place, _ = _look_up_class(value, F.cumsum(probs, -1))
         return F.where(place < 0.0, 0.0, F.where(place < probs.shape[-1] - 1.0, below, 1.0))
 
     @two_distributions("Categorical", 1)
@@ -133,9 +133,9 @@ def _count_classes(probs):
     return Tensor(np.arange(probs.shape[-1]), probs.dtype)
 
 
-def _of_class(value, table):
-    """Return the entry of `table` (classes on the last axis) for the class `value`, the class index, and its
-    validity. A value between -1 and 0 counts as 0, as in a cast to int."""
+def _look_up_class(value, table):
+    """Return (the entry of `table` for the class `value`, the class index, a mask of valid indices). The last axis of
+    `table` is that of the classes. A value between -1 and 0 counts as 0, as in a cast to int."""
     shape = np.broadcast_shapes(value.shape, table.shape[:-1])
     classes = table.shape[-1]
     place = F.broadcast_to(F.where(F.logical_and(value > -1.0, value < 0.0), 0.0, F.floor(value)), shape)

@@ -65,12 +65,12 @@ class Cauchy(Distribution):
 
     @property
     def loc(self) -> Tensor | None:
-        """The location."""
+        """The location parameter."""
         return self._loc
 
     @property
     def scale(self) -> Tensor | None:
-        """Half the width at half the height."""
+        """The scale parameter: half the width of the density at half its maximum."""
         return self._scale
 
     @of_parameters

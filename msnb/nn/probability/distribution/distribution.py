@@ -1,4 +1,5 @@
-"""`Distribution`: the methods of every distribution, and derivations of methods that a subclass does not define."""
+"""`Distribution`: base class of distributions. It derives methods that a subclass does not define from those that it
+defines."""
 
 import inspect
 from collections.abc import Callable
@@ -94,7 +95,7 @@ class Distribution(Cell):
             self._set_parameter_info(self._parameters.get("param_dict", {}))
 
     def _set_parameter_info(self, parameters):
-        """Set dtype and shapes from the dict `parameters`."""
+        """Set the attributes for dtype and shapes from the dict `parameters`."""
         self.parameter_type: mstype.Type = set_param_type(parameters, self._dtype)
         self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in parameters.values())
         self._batch_shape: tuple[int, ...] | None = None
@@ -114,7 +115,7 @@ class Distribution(Cell):
     # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
-        """The name."""
+        """Name of the distribution."""
         return self._name
 
     @property
@@ -124,7 +125,7 @@ class Distribution(Cell):
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """Seed of the random numbers."""
         return self._seed
 
     @property
@@ -149,7 +150,7 @@ class Distribution(Cell):
 
     @property
     def _value_type(self):
-        """The dtype that values are cast to."""
+        """Return the dtype to which values are cast."""
         return self._dtype if self._dtype in mstype.float_type else self.parameter_type
 
     # ------------------------------------------------------------------ parameters, for subclasses
@@ -158,7 +159,8 @@ class Distribution(Cell):
         self.parameter_names: list[str] = []
 
     def _add_parameter(self, value, name):
-        """Return a parameter as a Tensor, or None. It is the default of each call."""
+        """Register a parameter of the constructor and return it as a Tensor, or None. Calls without this parameter use
+        it."""
         tensor = None if value is None else cast_to_tensor(value, self.parameter_type)
         self.default_parameters.append(tensor)
         self.parameter_names.append(name)
@@ -175,7 +177,8 @@ class Distribution(Cell):
         return as_type(_check_tensor(value, name), self.parameter_type)
 
     def _all_parameters(self, *args):
-        """Return all parameters of a call, broadcast; those of the constructor where `args` has None."""
+        """Return all parameters of a call, broadcast to one shape. Where `args` has None, the parameter of the
+        constructor is used."""
         entries = zip(args, self.parameter_names, self.default_parameters, strict=True)
         parameters = [self._parameter(*one) for one in entries]
         if len({x.shape for x in parameters}) < 2:
@@ -196,7 +199,7 @@ class Distribution(Cell):
         return parameters[0].shape
 
     def _draw_uniform(self, shape):
-        """Draw numbers in the open interval (0, 1)."""
+        """Draw uniformly distributed numbers from the open interval (0, 1)."""
         return F.maximum(UniformReal.functional(shape, seed=self._seed), _SMALLEST)
 
     # ------------------------------------------------------------------ derived methods
@@ -217,7 +220,7 @@ class Distribution(Cell):
         Return the density, or the probability of a value of a discrete distribution.
 
         Args:
-            value (Tensor): Where.
+            value (Tensor): Points at which the distribution is evaluated.
             args (Tensor): Parameters of the distribution.
             kwargs (Tensor): Parameters of the distribution.
 
@@ -227,7 +230,7 @@ class Distribution(Cell):
         return self._call_first_defined("prob", {"_prob": None, "_log_prob": F.exp}, (value, *args), kwargs)
 
     def log_prob(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of `prob`, which has the same arguments."""
+        """Return the logarithm of `prob`, which has the same arguments."""
         return self._call_first_defined("log_prob", {"_log_prob": None, "_prob": F.log}, (value, *args), kwargs)
 
     def cdf(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -241,7 +244,7 @@ class Distribution(Cell):
         return self._call_first_defined("cdf", ways, (value, *args), kwargs)
 
     def log_cdf(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of `cdf`, which has the same arguments."""
+        """Return the logarithm of `cdf`, which has the same arguments."""
         ways = {
             "_log_cdf": None,
             "_cdf": F.log,
@@ -256,7 +259,7 @@ class Distribution(Cell):
         return self._call_first_defined("survival_function", ways, (value, *args), kwargs)
 
     def log_survival(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of `survival_function`, which has the same arguments."""
+        """Return the logarithm of `survival_function`, which has the same arguments."""
         ways = {
             "_log_survival": None,
             "_survival_function": F.log,
@@ -267,7 +270,7 @@ class Distribution(Cell):
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The mean.
+        Return the mean.
 
         Args:
             args (Tensor): Parameters of the distribution.
@@ -279,28 +282,28 @@ class Distribution(Cell):
         return self._call_first_defined("mean", {"_mean": None}, args, kwargs)
 
     def mode(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The value that is most probable. See `mean` for the arguments."""
+        """Return the most probable value. See `mean` for the arguments."""
         return self._call_first_defined("mode", {"_mode": None}, args, kwargs)
 
     def sd(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The standard deviation. See `mean` for the arguments."""
+        """Return the standard deviation. See `mean` for the arguments."""
         return self._call_first_defined("sd", {"_sd": None, "_var": F.sqrt}, args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The variance. See `mean` for the arguments."""
+        """Return the variance. See `mean` for the arguments."""
         return self._call_first_defined("var", {"_var": None, "_sd": F.square}, args, kwargs)
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The entropy, by natural logarithms. See `mean` for the arguments."""
+        """Return the entropy, in natural logarithms. See `mean` for the arguments."""
         return self._call_first_defined("entropy", {"_entropy": None}, args, kwargs)
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The Kullback-Leibler divergence KL(a||b), where this distribution is a.
+        Return the Kullback-Leibler divergence KL(a||b), where a is this distribution.
 
         Args:
-            dist (str): The family of b: that of a.
-            args (Tensor): Parameters of b, all of them, and behind them those of a.
+            dist (str): Name of the family of b, which must be that of a.
+            args (Tensor): All parameters of b, followed by those of a.
             kwargs (Tensor): Parameters of b and of a.
 
         Returns:
@@ -309,19 +312,20 @@ class Distribution(Cell):
         return self._call_first_defined("kl_loss", {"_kl_loss": None}, (dist, *args), kwargs)
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The cross entropy H(a, b), where this distribution is a: H(a) + KL(a||b). See `kl_loss` for the arguments."""
+        """Return the cross entropy H(a, b) = H(a) + KL(a||b), where a is this distribution. See `kl_loss` for the
+        arguments."""
         return self._call_first_defined("cross_entropy", {"_cross_entropy": None}, (dist, *args), kwargs)
 
     def sample(self, *args: Any, **kwargs: Any) -> Tensor:
         """
-        Random numbers of this distribution.
+        Draw random numbers from this distribution.
 
         Args:
             args: The shape of the sample, a tuple, () by default; and Parameters of the distribution.
             kwargs: The same by name: `shape`, and Parameters of the distribution.
 
         Returns:
-            Tensor of element type `dtype`, whose shape is that of the sample with that of the parameters behind it.
+            Tensor of element type `dtype`, of shape (shape of the sample + shape of the parameters).
         """
         return self._call_first_defined("sample", {"_sample": None}, args, kwargs)
 
@@ -334,7 +338,7 @@ class Distribution(Cell):
             kwargs (Tensor): Parameters of the distribution, which are returned.
 
         Returns:
-            tuple[Tensor], with those of the constructor for missing ones.
+            tuple[Tensor]. Missing parameters are replaced by those of the constructor.
         """
         return self._call_first_defined("get_dist_args", {"_get_dist_args": None}, args, kwargs)
 
@@ -347,7 +351,7 @@ class Distribution(Cell):
         return tuple(default if x is None else _check_tensor(x, name) for (name, x), default in pairs)
 
     def get_dist_type(self) -> str:
-        """The name of the family."""
+        """Return the name of the family, such as "Normal"."""
         return self._call_first_defined("get_dist_type", {"_get_dist_type": None}, (), {})
 
     def _get_dist_type(self):
@@ -355,14 +359,14 @@ class Distribution(Cell):
 
     # ------------------------------------------------------------------ as a Cell
     def _bind_positional(self, args, kwargs):
-        """Return keyword arguments as positional ones: a graph takes no keywords."""
+        """Convert keyword arguments to positional arguments, since a graph takes no keywords."""
         bound = inspect.signature(getattr(self, f"_{args[0]}", getattr(self, args[0], None))).bind(*args[1:], **kwargs)
         bound.apply_defaults()
         return (args[0], *bound.args), bound.kwargs
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """
-        A method by its name: ``dist("log_prob", value)`` is ``dist.log_prob(value)``.
+        Call a method by its name: ``dist("log_prob", value)`` is ``dist.log_prob(value)``.
 
         Raises:
             NotImplementedError: If there is no such method.
@@ -375,7 +379,7 @@ class Distribution(Cell):
         return method(*args, **kwargs)
 
     def extend_repr(self) -> str:
-        """The parameters if they are numbers, else their shape."""
+        """Return a text with the parameters if they are numbers, else with their shape."""
         if not self._words:
             return ""
         if not self._is_scalar_batch:

@@ -59,7 +59,7 @@ class Exponential(Distribution):
 
     @property
     def rate(self) -> Tensor | None:
-        """The rate."""
+        """The rate parameter lambda."""
         return self._rate
 
     @of_parameters

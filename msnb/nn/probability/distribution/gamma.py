@@ -35,7 +35,8 @@ class Gamma(Distribution):
     The gamma distribution: density :math:`\beta^\alpha x^{\alpha - 1} \exp(-\beta x) / \Gamma(\alpha)` from 0 on.
 
     Args:
-        concentration (Union[list, numpy.ndarray, Tensor]): The shape :math:`\alpha`. Default: None, given in each call.
+        concentration (Union[list, numpy.ndarray, Tensor]): The shape parameter :math:`\alpha`. Default: None, given in
+            each call.
         rate (Union[list, numpy.ndarray, Tensor]): The rate :math:`\beta`. Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
@@ -77,12 +78,12 @@ class Gamma(Distribution):
 
     @property
     def concentration(self) -> Tensor | None:
-        """The shape."""
+        """The shape parameter alpha."""
         return self._concentration
 
     @property
     def rate(self) -> Tensor | None:
-        """The rate."""
+        """The rate parameter beta."""
         return self._rate
 
     @of_parameters

@@ -30,11 +30,11 @@ _EULER = float(np.euler_gamma)
 
 class Gumbel(TransformedDistribution):
     r"""
-    The Gumbel distribution, that of the largest of many numbers: distribution function :math:`\exp(-\exp(-z))` with
-    :math:`z = (x - loc) / scale`.
+    The Gumbel distribution, a limit distribution of the maximum of many numbers: distribution function
+    :math:`\exp(-\exp(-z))` with :math:`z = (x - loc) / scale`.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): Where the density is highest.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The location, at which the density has its maximum.
         scale (Union[float, list, numpy.ndarray, Tensor]): The scale.
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
@@ -73,12 +73,12 @@ class Gumbel(TransformedDistribution):
 
     @property
     def loc(self) -> Tensor:
-        """The location."""
+        """The location parameter."""
         return self._loc
 
     @property
     def scale(self) -> Tensor:
-        """The scale."""
+        """The scale parameter."""
         return self._scale
 
     @of_parameters

@@ -15,8 +15,8 @@ __all__ = ["HalfNormal"]
 
 class HalfNormal(LocationScaleDistribution):
     r"""
-    The half of a normal distribution above its mean: from m on density
-    :math:`\sqrt{2 / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
+    The half-normal distribution, the half of a normal distribution above its mean m: for x >= m density :math:`\sqrt{2
+    / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
 
     Args:
         mean (Union[float, list, numpy.ndarray, Tensor]): The lower bound m. Default: None, given in each call.

@@ -23,7 +23,7 @@ __all__ = ["LogNormal"]
 
 class LogNormal(TransformedDistribution):
     r"""
-    The log-normal distribution: that of :math:`e^X` for a normal X.
+    The log-normal distribution: the distribution of :math:`e^X` for a normal X.
 
     Args:
         loc (Union[float, list, numpy.ndarray, Tensor]): The mean of X. Default: None, given in each call.
@@ -96,7 +96,7 @@ class LogNormal(TransformedDistribution):
         return loc + F.log(scale) + 0.5 * (1.0 + math.log(2 * math.pi))
 
     def _call_at_log(self, method, value, loc, scale, below):
-        """Call a method of the normal distribution at the logarithm of `value`; return `below` for values up to 0."""
+        """Call a method of the normal distribution at log(value). The result for values up to 0 is `below`."""
         is_inside = value > 0.0
         log_value = F.log(F.where(is_inside, value, 1.0))  # no NaN goes into the gradient
         return F.where(is_inside, getattr(self._distribution, method)(log_value, loc, scale), below), log_value

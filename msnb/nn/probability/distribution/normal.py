@@ -25,7 +25,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def normal_kl(mean_b: Tensor, sd_b: Tensor, mean_a: Tensor, sd_a: Tensor) -> Tensor:
-    """KL(a||b) of two normal distributions, exact where they are nearly the same."""
+    """Return KL(a||b) of two normal distributions, accurate also where they are nearly equal."""
     log_ratio = F.log(sd_a) - F.log(sd_b)
     return 0.5 * (F.square((mean_a - mean_b) / sd_b) + F.expm1(2.0 * log_ratio)) - log_ratio
 

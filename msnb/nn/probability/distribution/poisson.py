@@ -67,7 +67,7 @@ class Poisson(Distribution):
 
     @property
     def rate(self) -> Tensor | None:
-        """The rate."""
+        """The rate parameter lambda, the mean number of events."""
         return self._rate
 
     @of_parameters

@@ -22,8 +22,8 @@ class TransformedDistribution(Distribution):
 
     Args:
         bijector (Bijector): The function g.
-        distribution (Distribution): That of X, of floating point numbers.
-        seed (int): Without effect: the numbers are drawn by `distribution`, with its seed. Default: None.
+        distribution (Distribution): The distribution of X, of floating point numbers.
+        seed (int): No effect: `distribution` draws the numbers, with its own seed. Default: None.
         name (str): A name. Default: "transformed_distribution".
 
     Raises:
@@ -32,7 +32,7 @@ class TransformedDistribution(Distribution):
         NotImplementedError: Of `mode`, `sd`, `var` and `entropy`: likewise.
 
     Note:
-        Each method takes the parameters of `distribution` behind its own arguments.
+        Each method takes the parameters of `distribution` after its own arguments.
 
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
@@ -96,8 +96,8 @@ class TransformedDistribution(Distribution):
         return F.where(of_x == -math.inf, -math.inf, of_x + self._bijector.inverse_log_jacobian(value))
 
     def _tail_probability(self, method, other, value, args, kwargs):
-        """Return the probability of X on one side of the inverse image of `value`; on the other side if g
-        decreases."""
+        """Return the method `method` of X at the inverse image of `value`, a tail probability. If g decreases, the
+        method `other` is used."""
         x = self._bijector.inverse(value)
         share = getattr(self._distribution, method)(x, *args, **kwargs)
         is_decreasing = self._bijector._is_decreasing
@@ -125,24 +125,24 @@ class TransformedDistribution(Distribution):
             )
         return self._bijector.forward(self._distribution.mean(*args, **kwargs))
 
-    def _log_slope(self, of_x, what):
-        """Return the logarithm of the derivative, in the dtype of a Tensor."""
+    def _log_constant_derivative(self, of_x, what):
+        """Return the logarithm of the constant derivative of g, in the dtype of the Tensor `of_x`."""
         if not self._is_linear_transformation:
             raise NotImplementedError(f"{what} is not implemented for the distribution '{self._name}'.")
         return self._bijector.forward_log_jacobian(of_x)
 
     def _mode(self, *args, **kwargs):
         of_x = self._distribution.mode(*args, **kwargs)
-        self._log_slope(of_x, "mode")
+        self._log_constant_derivative(of_x, "mode")
         return self._bijector.forward(of_x)
 
     def _sd(self, *args, **kwargs):
         of_x = self._distribution.sd(*args, **kwargs)
-        return of_x * F.exp(self._log_slope(of_x, "sd"))
+        return of_x * F.exp(self._log_constant_derivative(of_x, "sd"))
 
     def _entropy(self, *args, **kwargs):
         of_x = self._distribution.entropy(*args, **kwargs)
-        return of_x + self._log_slope(of_x, "entropy")
+        return of_x + self._log_constant_derivative(of_x, "entropy")
 
     def _sample(self, *args, **kwargs):
         return self._bijector.forward(self._distribution.sample(*args, **kwargs))

@@ -1,4 +1,4 @@
-"""Re-export module: tools built of probabilistic networks."""
+"""Re-export module: anomaly detection and uncertainty evaluation with probabilistic networks."""
 
 from msnb.nn.probability.toolbox.anomaly_detection import VAEAnomalyDetection
 from msnb.nn.probability.toolbox.uncertainty_evaluation import UncertaintyEvaluation

@@ -18,8 +18,8 @@ __all__ = ["VAEAnomalyDetection"]
 
 class VAEAnomalyDetection:
     """
-    Anomaly detection with a variational autoencoder: it reconstructs samples like its training data, and fails for
-    outliers.
+    Anomaly detection with a variational autoencoder. The autoencoder reconstructs samples that resemble its training
+    data, and fails to reconstruct outliers.
 
     Args:
         encoder (Cell): As of `VAE`.
@@ -43,11 +43,11 @@ class VAEAnomalyDetection:
 
     def train(self, train_dataset: Any, epochs: int = 5) -> Cell:
         """
-        Train the autoencoder, with Adam.
+        Train the autoencoder with Adam.
 
         Args:
             train_dataset (Dataset): Batches with the columns "image" and "label".
-            epochs (int): How often it is gone through. Default: 5.
+            epochs (int): Number of passes over the data set. Default: 5.
 
         Returns:
             Cell, the autoencoder.
@@ -75,7 +75,7 @@ class VAEAnomalyDetection:
 
         Args:
             sample_x (Tensor): The sample, of shape (N, C, H, W).
-            threshold (float): The score from which on it is one, positive. Default: 100.0.
+            threshold (float): The smallest outlier score of an outlier, positive. Default: 100.0.
 
         Returns:
             bool.

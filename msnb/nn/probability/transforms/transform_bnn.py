@@ -43,10 +43,10 @@ def _conv_args(layer):
 
 class TransformToBNN:
     """
-    Replace layers of a network by Bayesian layers, in place.
+    Replaces layers of a network by Bayesian layers, in place.
 
     Args:
-        trainable_dnn (Cell): The network in its training step, a `TrainOneStepCell`.
+        trainable_dnn (Cell): The training step, a `TrainOneStepCell`, which contains the network.
         dnn_factor (Union[int, float]): See `WithBNNLossCell`. Default: 1.
         bnn_factor (Union[int, float]): See `WithBNNLossCell`. Default: 1.
 
@@ -90,9 +90,10 @@ class TransformToBNN:
         Replace every Dense by a DenseReparam and every Conv2d by a ConvReparam.
 
         Args:
-            get_dense_args (Callable): From a Dense to the arguments of its DenseReparam. Default: sizes, bias and
-                activation of the Dense.
-            get_conv_args (Callable): From a Conv2d to the arguments of its ConvReparam. Default: those of the Conv2d.
+            get_dense_args (Callable): Function from a Dense layer to the arguments of the DenseReparam that replaces
+                it. Default: sizes, bias and activation of the Dense.
+            get_conv_args (Callable): Function from a Conv2d to the arguments of the ConvReparam that replaces it.
+                Default: the arguments of the Conv2d.
             add_dense_args (dict): Further arguments of each DenseReparam. Default: None.
             add_conv_args (dict): Further arguments of each ConvReparam. Default: None.
 
@@ -105,7 +106,7 @@ class TransformToBNN:
         """
         self._replace_layers(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
         self._replace_layers(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
-        return self._training_step()
+        return self._build_training_step()
 
     def transform_to_bnn_layer(
         self,
@@ -120,9 +121,9 @@ class TransformToBNN:
         Args:
             dnn_layer_type (type): nn.Dense or nn.Conv2d.
             bnn_layer_type (type): DenseReparam or ConvReparam.
-            get_args (Callable): From a layer to the arguments of the one that replaces it. Default: None, see
-                `transform_to_bnn_model`.
-            add_args (dict): Further arguments of these. Default: None.
+            get_args (Callable): Function from a layer to the arguments of the layer that replaces it. Default: None,
+                see `transform_to_bnn_model`.
+            add_args (dict): Further arguments of the new layers. Default: None.
 
         Returns:
             Cell, the training step of the Bayesian network.
@@ -142,7 +143,7 @@ class TransformToBNN:
                 )
         usual = _dense_args if dnn_layer_type is Dense else _conv_args
         self._replace_layers(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
-        return self._training_step()
+        return self._build_training_step()
 
     def _replace_layers(self, net, old, new, get_args, add_args):
         for name, cell in net.name_cells().items():
@@ -151,7 +152,7 @@ class TransformToBNN:
             else:
                 self._replace_layers(cell, old, new, get_args, add_args)
 
-    def _training_step(self):
+    def _build_training_step(self):
         for path, param in self.backbone.parameters_and_names():
             param.name = path  # Parameters of the new layers have no prefix yet
         optimizer = _rebuild_optimizer(self.optimizer, self.backbone.trainable_params())
@@ -160,7 +161,7 @@ class TransformToBNN:
 
 
 def _rebuild_optimizer(optimizer, parameters):
-    """Return an optimizer of the same class for other Parameters, with the settings that its constructor takes."""
+    """Return an optimizer of the same class and with the same settings for other Parameters."""
     kind = type(optimizer)
     if kind.__name__ not in optim.__all__:
         names = ", ".join(optim.__all__)

@@ -1,4 +1,4 @@
-"""Re-export module: MindSpore's path of functions for every type."""
+"""Re-export module at MindSpore's path `mindspore.ops.composite.multitype_ops`."""
 
 from msnb.ops.composite import ones_like, zeros_like
 

@@ -1,4 +1,4 @@
-"""Re-export module: `zeros_like` under MindSpore's path, which gradients in Python import."""
+"""Re-export module of `zeros_like` at MindSpore's path. Gradient functions that users write import it."""
 
 from msnb.ops.composite import zeros_like
 

@@ -37,7 +37,7 @@ def _compute_elu(x, alpha):
 @operator
 @shapes("y_grad y: *s")
 def EluGrad(y_grad, y):
-    """Gradient of Elu from the cotangent and its output."""
+    """Gradient of Elu, from the cotangent and the output of Elu."""
     return jnp.where(y > 0, y_grad, y_grad * (y + 1))
 
 

@@ -31,14 +31,15 @@ def GeLU(input_x):
 @operator
 @shapes("dy x y: *s")
 def GeLUGrad(dy, x, y):
-    """Gradient of GeLU from the cotangent, its input and its output."""
+    """Gradient of GeLU, from the cotangent and the input and output of the forward pass."""
     return pull(GeLU.kernel, x)(dy)[0]
 
 
 @operator(functional="gelu", generation=2)
 @in_float32
 def GeluExt(input, approximate: OneOf("none", "tanh") = "none"):
-    """Gaussian error linear unit: x * Phi(x) with the normal distribution function Phi.
+    """Gaussian error linear unit: x * Phi(x), where Phi is the cumulative distribution function of the normal
+    distribution.
 
     Inputs:
         - **input** (Tensor) - any shape, float.
@@ -71,7 +72,7 @@ def FastGeLU(input_x):
 @operator
 @shapes("dy x: *s")
 def FastGeLUGrad(dy, x):
-    """Gradient of FastGeLU from the cotangent and its input."""
+    """Gradient of FastGeLU, from the cotangent and the input of the forward pass."""
     return pull(FastGeLU.kernel, x)(dy)[0]
 
 

@@ -1,4 +1,4 @@
-"""Rectifiers: 0, a slope or a constant for small inputs.
+"""Rectifiers: x for large inputs; 0, a multiple of x or a constant for small ones.
 
 Gradients at the kinks are MindSpore's: zero where the function is flat on one side.
 """
@@ -54,7 +54,7 @@ def relu(input: Tensor, inplace: Bool = False) -> Tensor:
 
     Args:
         input (Tensor): Any shape, any number type.
-        inplace (bool): Whether `input` holds the result, too. Default: False.
+        inplace (bool): Whether to write the result to `input`, too. Default: False.
 
     Returns:
         Tensor of the shape and type of `input`; `input` itself with `inplace`.
@@ -71,7 +71,7 @@ def relu(input: Tensor, inplace: Bool = False) -> Tensor:
 
 @operator
 def ReluGrad(y_backprop, x):
-    """Gradient of ReLU from the cotangent and its input or output."""
+    """Gradient of ReLU, from the cotangent and the input or output of the forward pass."""
     _check.same_shape("ReluGrad", y_backprop=y_backprop, x=x)
     return jnp.where(x > 0, y_backprop, jnp.zeros_like(y_backprop))
 
@@ -93,14 +93,14 @@ def ReLU6(input_x):
 
 @operator
 def ReLU6Grad(y_grad, x):
-    """Gradient of ReLU6 from the cotangent and its input."""
+    """Gradient of ReLU6, from the cotangent and the input of the forward pass."""
     _check.same_shape("ReLU6Grad", y_grad=y_grad, x=x)
     return jnp.where((x > 0) & (x <= 6), y_grad, jnp.zeros_like(y_grad))
 
 
 @operator
 def ReLUV2(input_x):
-    """ReLU of a 4-D Tensor that also returns where the input was positive.
+    """ReLU of a 4-D Tensor, and a mask of the positive inputs.
 
     Inputs:
         - **input_x** (Tensor) - shape (N, C, H, W).
@@ -118,13 +118,13 @@ def ReLUV2(input_x):
 @operator
 @shapes("gradients mask: *s")
 def ReluGradV2(gradients, mask):
-    """Gradient of ReLUV2 from the cotangent and its mask."""
+    """Gradient of ReLUV2, from the cotangent and the mask of the forward pass."""
     return jnp.where(mask > 0, gradients, jnp.zeros_like(gradients))
 
 
 @operator(functional="prelu", called=(("input", "x"),), generation=2)
 def PReLU(input_x, weight):
-    """x where x > 0, weight * x elsewhere, one weight a channel (arXiv:1502.01852).
+    """x where x > 0, weight * x elsewhere, with one weight per channel (arXiv:1502.01852).
 
     Inputs:
         - **input_x** (Tensor) - at least 2-D; axis 1 is the channel.
@@ -188,7 +188,7 @@ def Threshold(input, *, thr: Float, value: Float):
 
     Args:
         thr (float): the threshold.
-        value (float): replaces x that is not larger.
+        value (float): result where x is not above the threshold.
 
     Inputs:
         - **input** (Tensor) - any shape.
@@ -202,7 +202,7 @@ def Threshold(input, *, thr: Float, value: Float):
 
 @operator(functional="hardtanh", generation=2)
 def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
-    """x cut to [min_val, max_val].
+    """min(max(x, min_val), max_val), element by element.
 
     Args:
         min_val (float): lower bound. Default: -1.0.
@@ -221,7 +221,7 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
 
 @operator(random=True)
 def _RRelu(key, input, lower, upper):
-    """The input if it is not negative, else times a slope sampled for each element, uniform over [lower, upper)."""
+    """x where x >= 0, slope * x elsewhere, with a slope for each element drawn uniformly from [lower, upper)."""
     _check.dtype_in("rrelu", "input", input, _check.FLOAT)
     wide = jnp.promote_types(input.dtype, jnp.float32)
     slope = jax.random.uniform(key, input.shape, wide) * (upper - lower) + lower
@@ -230,12 +230,12 @@ def _RRelu(key, input, lower, upper):
 
 @spelling(_RRelu)
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
-    """The input where it is not negative, else times a slope drawn for each element (arXiv:1505.00853).
+    """x where x >= 0, slope * x elsewhere, with a slope drawn for each element (arXiv:1505.00853).
 
     Args:
         input (Tensor): Any shape, float.
         lower (float): The smallest slope. Default: 1/8.
-        upper (float): The largest. Default: 1/3.
+        upper (float): The largest slope. Default: 1/3.
 
     Returns:
         Tensor, shape and type of `input`.

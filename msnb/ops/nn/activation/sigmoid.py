@@ -1,4 +1,4 @@
-"""The sigmoid, its logarithm, gated units, and piecewise linear relatives."""
+"""The sigmoid, its logarithm, gated units, and piecewise linear approximations."""
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +41,7 @@ def Sigmoid(input_x):
 @shapes("y dy: *s")
 @in_float32
 def SigmoidGrad(y, dy):
-    """Gradient of Sigmoid from its output and the cotangent."""
+    """Gradient of Sigmoid, from the output of the forward pass and the cotangent."""
     return dy * y * (1 - y)
 
 
@@ -122,7 +122,7 @@ def _relu6_of_shifted(x):
 @operator
 @shapes("y_grad x: *s")
 def HSigmoidGrad(y_grad, x):
-    """Gradient of HSigmoid from the cotangent and its input."""
+    """Gradient of HSigmoid, from the cotangent and the input of the forward pass."""
     return pull(HSigmoid.kernel, x)(y_grad)[0]
 
 
@@ -147,20 +147,20 @@ def HSwish(input_x):
 @operator
 @shapes("y_grad x: *s")
 def HSwishGrad(y_grad, x):
-    """Gradient of HSwish from the cotangent and its input."""
+    """Gradient of HSwish, from the cotangent and the input of the forward pass."""
     return pull(HSwish.kernel, x)(y_grad)[0]
 
 
 @spelling(Sigmoid, method="sigmoid_")
 def _sigmoid_into(self: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)) in place; returns the Tensor."""
+    """Replace each element by 1 / (1 + exp(-x)), in place, and return the Tensor."""
     return take_over("sigmoid_", self, Sigmoid.functional(self))
 
 
 @operator(functional="swiglu", generation=2)
 @in_float32
 def _SwiGlu(input, *, dim: Int = -1):
-    """The first half along an axis times its own sigmoid, times the second half (arXiv:2002.05202).
+    """a * sigmoid(a) * b for the two halves a and b of `input` along `dim` (arXiv:2002.05202).
 
     Args:
         input (Tensor): Any shape, float.
@@ -183,7 +183,7 @@ def _SwiGlu(input, *, dim: Int = -1):
 
 @spelling(Sigmoid)
 def inplace_sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)) of each element, in place.
+    """Replace each element by 1 / (1 + exp(-x)), in place.
 
     Args:
         input (Tensor): Tensor to update, floating point.
@@ -200,7 +200,7 @@ def Logit(x, *, eps: Static(Float) = -1.0):
     """Logarithm of the odds, log(x / (1 - x)).
 
     Args:
-        eps (float): Keeps `x` in [eps, 1 - eps]; nothing is cut off where it is negative. Default: -1.0.
+        eps (float): Clips `x` to [eps, 1 - eps]; a negative `eps` does not clip. Default: -1.0.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -222,7 +222,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
     Args:
         input (Tensor): Floating point.
-        eps (float): Keeps `input` in [eps, 1 - eps]. Default: None, nothing is cut off.
+        eps (float): Clips `input` to [eps, 1 - eps]. Default: None, no clipping.
 
     Returns:
         Tensor of the shape and element type of `input`.

@@ -14,13 +14,13 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 
 
-def _check_axis(value):
+def _accept_axis(value):
     value = kind_of(IntOrTuple).accept(value)
     return value if isinstance(value, tuple) else (value,)
 
 
 # MindSpore's Softmax keeps its axis as a tuple, which programs read.
-Axes = Kind("an int or a tuple of int", _check_axis, python=int | tuple[int, ...])
+Axes = Kind("an int or a tuple of int", _accept_axis, python=int | tuple[int, ...])
 
 
 @operator
@@ -29,7 +29,7 @@ def Softmax(logits, *, axis: Axes = (-1,)):
     """exp(x - max) / sum(exp(x - max)) along `axis`.
 
     Args:
-        axis (Union[int, tuple[int]]): the axis, or axes, over which the results sum to 1. Default: -1.
+        axis (Union[int, tuple[int]]): the axis or axes along which the results sum to 1. Default: -1.
 
     Inputs:
         - **logits** (Tensor) - any shape, float.
@@ -57,10 +57,10 @@ def softmax(input: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None)
 
     Args:
         input (Tensor): Any shape, float.
-        axis (Union[int, tuple[int]]): Where the results sum to 1. Default: -1.
+        axis (Union[int, tuple[int]]): The axis along which the results sum to 1. Default: -1.
 
     Keyword Args:
-        dtype (mindspore.dtype): Converts `input` first. Default: None.
+        dtype (mindspore.dtype): Type to which `input` is converted first. Default: None.
 
     Returns:
         Tensor, shape of `input`.
@@ -74,10 +74,10 @@ def softmin(x: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None) -> 
 
     Args:
         x (Tensor): Any shape, float.
-        axis (Union[int, tuple[int]]): Where the results sum to 1. Default: -1.
+        axis (Union[int, tuple[int]]): The axis along which the results sum to 1. Default: -1.
 
     Keyword Args:
-        dtype (mindspore.dtype): Converts `x` first. Default: None.
+        dtype (mindspore.dtype): Type to which `x` is converted first. Default: None.
 
     Returns:
         Tensor, shape of `x`.
@@ -111,7 +111,7 @@ def LogSoftmax(logits, *, axis: Int = -1):
 @shapes("y dy: *s")
 @in_float32
 def SoftmaxGrad(y, dy):
-    """Gradient of Softmax over the last axis from its output and the cotangent."""
+    """Gradient of Softmax over the last axis, from the output of Softmax and the cotangent."""
     return (dy - jnp.sum(y * dy, -1, keepdims=True)) * y
 
 
@@ -119,7 +119,8 @@ def SoftmaxGrad(y, dy):
 @shapes("dout out: *s")
 @in_float32
 def _SoftmaxBackward(dout, out, *, dim: Int = -1):
-    """Gradient of Softmax over an axis, from the cotangent and the output. Files of MindSpore 2 contain it."""
+    """Gradient of Softmax over `dim`, from the cotangent and the output of Softmax. Exported files of MindSpore 2
+    contain this operator."""
     dim = _check.axis_in("SoftmaxBackward", dim, out.ndim)
     return (dout - jnp.sum(out * dout, dim, keepdims=True)) * out
 
@@ -150,7 +151,7 @@ def LogSoftmaxExt(input, dim: Optional(Int) = None, dtype: Optional(DType) = Non
 @shapes("y dy: *s")
 @in_float32
 def LogSoftmaxGrad(y, dy, *, axis: Int = -1):
-    """Gradient of LogSoftmax from its output and the cotangent."""
+    """Gradient of LogSoftmax, from the output of the forward pass and the cotangent."""
     axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)
     return dy - jnp.exp(y) * jnp.sum(dy, axis, keepdims=True)
 

@@ -54,7 +54,7 @@ def SoftplusExt(input, *, beta: Float = 1.0, threshold: Float = 20.0):
 @operator
 @shapes("dout x: *s")
 def SoftplusGrad(dout, x):
-    """Gradient of Softplus from the cotangent and its input."""
+    """Gradient of Softplus, from the cotangent and the input of the forward pass."""
     return dout * lax.logistic(x)
 
 

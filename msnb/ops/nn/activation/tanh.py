@@ -32,7 +32,7 @@ def Tanh(input_x):
 @shapes("y dy: *s")
 @in_float32
 def TanhGrad(y, dy):
-    """Gradient of Tanh from its output and the cotangent."""
+    """Gradient of Tanh, from the output of the forward pass and the cotangent."""
     return dy * (1 - y * y)
 
 
@@ -54,7 +54,7 @@ def Softsign(input_x):
 
 @spelling(Tanh, function="tanh_", method="tanh_")
 def _tanh_into(input: Tensor) -> Tensor:
-    """The hyperbolic tangent in place.
+    """Replace each element by its hyperbolic tangent, in place.
 
     Args:
         input (Tensor): Floating point; it is written.
@@ -68,7 +68,7 @@ def _tanh_into(input: Tensor) -> Tensor:
 @operator(functional="tanhshrink", generation=2)
 @in_float32
 def _TanhShrink(input):
-    """Each element minus its hyperbolic tangent.
+    """x - tanh(x), element by element.
 
     Args:
         input (Tensor): Numbers, of any shape.

@@ -21,7 +21,7 @@ def spatial_pads(op, pad_mode, pad, image, kernel, stride, dilation):
 
 
 def check_pad(op, pad_mode, pad):
-    """Raise ValueError for a padding that the mode does not allow."""
+    """Raise ValueError if `pad` is nonzero and `pad_mode` does not allow a padding."""
     if pad_mode != "pad" and any(pad):
         raise ValueError(
             f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; use pad_mode='pad'."
@@ -62,7 +62,7 @@ def check_images(op, x, w, dims, group):
 
 
 def check_weight(op, w, out_channel, kernel_size, name="weight"):
-    """Return `w`, an array or its shape, if it agrees with the attributes. Otherwise raise ValueError."""
+    """Return the weights `w` (an array or a shape). Raise ValueError unless they fit the attributes of the operator."""
     if w.shape[0] != out_channel or tuple(w.shape[2:]) != kernel_size:
         raise ValueError(
             f"For '{op}', '{name}' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
@@ -72,7 +72,7 @@ def check_weight(op, w, out_channel, kernel_size, name="weight"):
 
 
 def compare_weight(op, w, out_channel, kernel_size):
-    """Report once the attributes that contradict `w`, an array or its shape: they have no effect.
+    """Warn once about attributes that contradict the weights `w` (an array or a shape) and have no effect.
 
     MindSpore's gradients of convolutions read only the weights, and programs for r1.1 pass other attributes.
     """
@@ -85,7 +85,7 @@ def compare_weight(op, w, out_channel, kernel_size):
 
 
 def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, name="weight"):
-    """Return `w`, an array or its shape, if it agrees with attributes and images. Otherwise raise ValueError."""
+    """Return the weights `w` (an array or a shape). Raise ValueError unless they fit the attributes and the images."""
     expected = (channel_multiplier, channels, *kernel_size)
     if tuple(w.shape) != expected:
         raise ValueError(f"For '{op}', '{name}' should have shape {expected}, but got {tuple(w.shape)}.")
@@ -129,14 +129,14 @@ def convolve(op, x, w, pad_mode, pad, stride, dilation, group):
 
 
 def filter_attributes(op, weight):
-    """Return (number, window) of the filters of a MindSpore 2 function, the attributes of the operator."""
+    """Return the operator attributes (number of filters, window) for the weight of a MindSpore 2 function."""
     tensor_argument(op, "weight", weight)
     shape = weight._array.shape
     return (shape[0] if shape else 0), shape[2:]
 
 
 def both_sides(padding, dims):
-    """Return a padding of one number per dimension as one of two numbers per dimension."""
+    """Convert a padding of one number per dimension to two numbers per dimension."""
     if isinstance(padding, (tuple, list)) and len(padding) == dims:
         return tuple([p for p in padding for _ in range(2)])
     return padding

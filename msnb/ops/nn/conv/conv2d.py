@@ -39,7 +39,7 @@ def Conv2D(
         pad (Union[int, tuple[int]]): padding at top, bottom, left, right for "pad". Default: 0.
         stride (Union[int, tuple[int]]): step of the window. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the filter's taps. Default: 1.
-        group (int): number of groups of channels that do not mix. Default: 1.
+        group (int): number of groups of channels, which are convolved separately. Default: 1.
         data_format (str): "NCHW" or "NHWC" for `x` and the result. Default: "NCHW".
 
     Inputs:
@@ -113,7 +113,8 @@ def _Conv1D(
     dilation: Window1 = (1,),
     groups: PositiveInt = 1,
 ):
-    """Cross-correlation of sequences. MindSpore composes it of ExpandDims, Conv2D and Squeeze."""
+    """Cross-correlation of sequences with a bank of filters. MindSpore builds it from ExpandDims, Conv2D and
+    Squeeze."""
     _check.rank("conv1d", "input", input, 3)
     _check.rank("conv1d", "weight", weight, 3)
     x, w = input[:, :, None], weight[:, :, None]

@@ -154,9 +154,9 @@ def ConvTranspose2D(
     """Transposed convolution of images.
 
     Args:
-        stride (Union[int, tuple[int]]): distance of the inputs in the result. Default: 1.
-        padding (Union[int, tuple[int]]): pixels cut off at each side. Default: 0.
-        output_padding (Union[int, tuple[int]]): added to the size of the result. Default: 0.
+        stride (Union[int, tuple[int]]): distance of neighbouring input pixels in the result. Default: 1.
+        padding (Union[int, tuple[int]]): number of pixels to cut off from each side of the result. Default: 0.
+        output_padding (Union[int, tuple[int]]): number of pixels to add to each dimension of the result. Default: 0.
         groups (int): number of groups of channels. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
 

@@ -165,8 +165,8 @@ def Conv3DBackpropFilter(
     return apply_transpose(lambda w: direct(x, w, geometry), w.shape, out_backprop)
 
 
-def _check_growth(attributes):
-    """Raise ValueError unless the mode allows an addition to the output size and a stride reaches it."""
+def _check_output_padding(attributes):
+    """Raise ValueError unless `pad_mode` allows `output_padding` and each entry of it is small enough."""
     op = "Conv3DTranspose"
     check_pad(op, attributes["pad_mode"], attributes["pad"])
     extra, stride, dilation = (attributes[name] for name in ("output_padding", "stride", "dilation"))
@@ -182,7 +182,7 @@ def _check_growth(attributes):
         )
 
 
-@operator(refuses=_check_growth)
+@operator(refuses=_check_output_padding)
 @shapes("dout: _ _ _ _ _, weight: in_channel _ _ _ _")
 def Conv3DTranspose(
     dout,
@@ -210,7 +210,7 @@ def Conv3DTranspose(
         pad_mode (str): "same" gives `stride` times the size, "valid" all that the filters reach and no less than that,
             "pad" the extent of the filters minus `pad`. Default: "valid".
         pad (Union[int, tuple[int]]): pixels that "pad" cuts off at head, tail, top, bottom, left, right. Default: 0.
-        stride (Union[int, tuple[int]]): distance of the inputs in the result. Default: 1.
+        stride (Union[int, tuple[int]]): distance of neighbouring input pixels in the result. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
         group (int): number of groups of channels. Default: 1.
         output_padding (Union[int, tuple[int]]): for "pad", added to the size of the result; less than the stride or
@@ -259,7 +259,7 @@ def conv3d_transpose(
         weight (Tensor): Of shape (C_in, C_out / group, kernel depth, height, width).
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         padding (Union[int, tuple[int]]): Pixels that "pad" cuts off at each side. Default: 0.
-        stride (Union[int, tuple[int]]): Distance of the inputs in the result. Default: 1.
+        stride (Union[int, tuple[int]]): Distance of neighbouring input pixels in the result. Default: 1.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
         group (int): Number of groups of channels. Default: 1.
         output_padding (Union[int, tuple[int]]): For "pad", added to the size of the result. Default: 0.

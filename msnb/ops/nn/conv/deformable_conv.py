@@ -27,8 +27,8 @@ def DeformableOffsets(
     deformable_groups: PositiveInt = 1,
     modulated: OneOf(True) = True,
 ):
-    """The pixels that the windows of a deformable convolution look at, side by side: a plain convolution whose step is
-    the size of its window does the rest.
+    """Gather the pixels of all windows of a deformable convolution, window next to window. A convolution with stride
+    `ksize` of the result gives the deformable convolution.
 
     Args:
         strides (tuple[int]): step of the window, (1, 1, height, width).
@@ -36,8 +36,8 @@ def DeformableOffsets(
         ksize (tuple[int]): height and width of the window.
         dilations (tuple[int]): spacing of the pixels, (1, 1, height, width). Default: (1, 1, 1, 1).
         data_format (str): "NCHW". Default: "NCHW".
-        deformable_groups (int): groups of channels with offsets of their own. Default: 1.
-        modulated (bool): whether pixels are weighted: always. Default: True.
+        deformable_groups (int): number of groups of channels with separate offsets. Default: 1.
+        modulated (bool): whether pixels are weighted; only True. Default: True.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), float.
@@ -118,9 +118,9 @@ def deformable_conv2d(
         padding (tuple[int]): Padding at top, bottom, left and right.
         bias (Tensor): (C_out,). Default: None.
         dilations (tuple[int]): Spacing of the pixels, (1, 1, height, width). Default: (1, 1, 1, 1).
-        groups (int): Groups of channels that are convolved on their own. Default: 1.
-        deformable_groups (int): Groups of channels with offsets of their own. Default: 1.
-        modulated (bool): Whether pixels are weighted: always. Default: True.
+        groups (int): Number of groups of channels, which are convolved separately. Default: 1.
+        deformable_groups (int): Number of groups of channels with separate offsets. Default: 1.
+        modulated (bool): Whether pixels are weighted; only True. Default: True.
 
     Returns:
         Tensor, (N, C_out, H_out, W_out).

@@ -36,17 +36,17 @@ def DepthwiseConv2dNative(
     dilation: Window2 = (1, 1),
     group: PositiveInt = 1,
 ):
-    """Convolution of each channel with its own `channel_multiplier` filters.
+    """Convolve each channel with `channel_multiplier` filters of its own.
 
     Args:
-        channel_multiplier (int): filters a channel.
+        channel_multiplier (int): number of filters per channel.
         kernel_size (Union[int, tuple[int]]): height and width of a filter.
         mode (int): only 3. Default: 3.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding at top, bottom, left, right for "pad". Default: 0.
         stride (Union[int, tuple[int]]): step of the window, equal in both directions. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps, equal in both directions. Default: 1.
-        group (int): 1 or C: every channel is its own group in either case. Default: 1.
+        group (int): 1 or C; no effect: each channel is convolved separately. Default: 1.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W).

@@ -1,4 +1,5 @@
-"""Lowerings of a convolution of NCHW images with OIHW weights. All give equal numbers up to rounding.
+"""Lowerings (implementations) of a convolution of NCHW images with OIHW weights. All give the same result up to
+rounding.
 
 Each takes `(x, w, g)` with `g` a `Geometry`, and is linear in `x` and in `w`: the two gradients are its transposes.
 """
@@ -20,7 +21,7 @@ class Geometry(NamedTuple):
     group: int = 1
 
     def output(self, image, kernel):
-        """Return the spatial shape of the result from those of image and kernel."""
+        """Return the spatial shape of the result for the spatial shapes `image` and `kernel`."""
         return tuple(
             (n + sum(p) - d * (k - 1) - 1) // s + 1
             for n, k, s, p, d in zip(image, kernel, self.stride, self.padding, self.dilation, strict=True)
@@ -28,7 +29,7 @@ class Geometry(NamedTuple):
 
 
 def direct(x, w, g):
-    """XLA's convolution, for any number of spatial dimensions. It is the only one used on GPU and TPU."""
+    """Convolve by XLA's convolution, for any number of spatial dimensions. GPU and TPU use only this lowering."""
     letters = "DHW"[-len(g.stride) :]
     layout = ("NC" + letters, "OI" + letters, "NC" + letters)
     return lax.conv_general_dilated(
@@ -44,7 +45,8 @@ def direct(x, w, g):
 
 
 def channels_last(x, w, g):
-    """XLA's convolution on NHWC. On CPU it copies less if the neighbouring operators are matrix products."""
+    """Convolve by XLA's convolution in NHWC layout. On CPU it copies less if the neighbouring operators are matrix
+    products."""
     y = lax.conv_general_dilated(
         x.transpose(0, 2, 3, 1),
         w.transpose(2, 3, 1, 0),
@@ -73,7 +75,7 @@ def _shifted_images(x, kernel, g):
 
 
 def columns(x, w, g):
-    """im2col and one matrix product: (O, C*kh*kw) with (N, C*kh*kw, Ho*Wo).
+    """Convolve by im2col and one matrix product: (O, C*kh*kw) @ (N, C*kh*kw, Ho*Wo).
 
     The weights keep their layout. This lowering is chosen if they are larger than the images; transposing them would
     take longer than the product.
@@ -87,7 +89,7 @@ def columns(x, w, g):
 
 
 def rows(x, w, g):
-    """im2col with pixels as rows, then one matrix product: (N*Ho*Wo, C*kh*kw) @ (C*kh*kw, O)."""
+    """Convolve by im2col with pixels as rows and one matrix product: (N*Ho*Wo, C*kh*kw) @ (C*kh*kw, O)."""
     cols = [t.transpose(0, 2, 3, 1) for t in _shifted_images(x, w.shape[2:], g)]
     n, ho, wo, _ = cols[0].shape
     o = w.shape[0]
@@ -97,7 +99,7 @@ def rows(x, w, g):
 
 
 def taps(x, w, g):
-    """A matrix product for each tap of the kernel, summed."""
+    """Convolve by one matrix product for each tap of the kernel, and sum the products."""
     total = None
     for index, t in enumerate(_shifted_images(x, w.shape[2:], g)):
         t = t.transpose(0, 2, 3, 1)
@@ -110,7 +112,7 @@ def taps(x, w, g):
 
 
 def _loop_over_batch(way):
-    """Return `way` as a loop over two or more slices of the batch.
+    """Return the lowering `way` as a loop over two or more slices of the batch.
 
     XLA fuses sums of many shifted images into every consumer and computes them once for each. The result of a loop is
     computed once.
@@ -131,7 +133,7 @@ taps_in_parts, rows_in_parts = _loop_over_batch(taps), _loop_over_batch(rows)
 
 
 def depthwise(x, w, g):
-    """A fused sum of shifted images without a matrix product, for groups of one image channel."""
+    """Convolve by a fused sum of shifted images, without a matrix product, for groups of one image channel."""
     multiplier = w.shape[0] // g.group
     if multiplier > 1:
         x = jnp.repeat(x, multiplier, axis=1)
@@ -143,7 +145,7 @@ def depthwise(x, w, g):
 
 
 def grouped_columns(x, w, g):
-    """im2col with the groups as a batch dimension of one matrix product."""
+    """Convolve by im2col and one matrix product that has the groups as a batch dimension."""
     o, n, groups = w.shape[0], x.shape[0], g.group
     cols = [t.reshape(n, groups, -1, t.shape[2] * t.shape[3]) for t in _shifted_images(x, w.shape[2:], g)]
     ho, wo = g.output(x.shape[2:], w.shape[2:])

@@ -1,4 +1,4 @@
-"""All windows of a volume."""
+"""Extraction of all windows of a volume."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,11 +15,11 @@ Five = Each(PositiveInt, 5)
 
 @operator
 def ExtractVolumePatches(x, *, kernel_size: Five, strides: Five, padding: OneOf("SAME", "VALID", fold=True)):
-    """All windows of a volume, each as the channels of one place.
+    """Extract all windows of a volume. The elements of a window become the channels of one position of the result.
 
     Args:
         kernel_size (tuple[int]): (1, 1, depth, height, width) of the window.
-        strides (tuple[int]): (1, 1, depth, height, width) of its step.
+        strides (tuple[int]): (1, 1, depth, height, width) of the step of the window.
         padding (str): "SAME" or "VALID".
 
     Inputs:

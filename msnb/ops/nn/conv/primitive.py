@@ -54,7 +54,7 @@ def _filter_grad(x, dy, *, way, kernel, geometry, **_):
 # the two operands and of the result along which they are split.
 
 
-def _on_cpu(compute, choose, axes):
+def _make_cpu_computation(compute, choose, axes):
     def lowered(a, b, *, image, kernel, geometry):
         if a.dtype != jnp.float32 or not all(isinstance(n, int) for n in (*image, *kernel)):
             return compute(a, b, way=direct, image=image, kernel=kernel, geometry=geometry)
@@ -74,7 +74,7 @@ def _on_cpu(compute, choose, axes):
     return lowered
 
 
-def _abstract_rule(shape_of):
+def _make_abstract_rule(shape_of):
     def rule(a, b, *, image, kernel, geometry):
         shape = shape_of(image, kernel, geometry)
         varying = frozenset(getattr(a, "vma", ())) | frozenset(getattr(b, "vma", ()))  # over shard_map's mesh axes
@@ -91,9 +91,9 @@ def _define_primitive(name, shape_of, compute, choose, axes):
     primitive = Primitive(name)
     anywhere = partial(compute, way=direct)
     primitive.def_impl(lambda a, b, **attributes: jax.jit(partial(primitive.bind, **attributes))(a, b))
-    primitive.def_abstract_eval(_abstract_rule(shape_of))
+    primitive.def_abstract_eval(_make_abstract_rule(shape_of))
     xla_lowering = mlir.lower_fun(anywhere, multiple_results=False)
-    cpu_lowering = mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False)
+    cpu_lowering = mlir.lower_fun(_make_cpu_computation(compute, choose, axes), multiple_results=False)
 
     def on_cpu(context, *operands, **attributes):
         # The lowerings for one device split the batch in loops; several devices would send images to one another.

@@ -1,4 +1,4 @@
-"""Windows of images as columns, and their sum back to images."""
+"""im2col and col2im: extract the windows of images as columns, and sum columns back to images."""
 
 import math
 
@@ -17,7 +17,7 @@ from msnb.ops.array.reshape import Reshape
 
 @operator(functional="unfold", generation=2)
 def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape = (0,), stride: Shape = (1,)):
-    """Every window of an image as a column.
+    """Extract every window of an image as a column (im2col).
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W).
@@ -70,12 +70,12 @@ def Col2Im(
     padding: Shape = (0, 0),
     stride: Shape = (1, 1),
 ):
-    """The sum of windows as images: overlapping windows are added.
+    """Sum windows into images (col2im): elements of overlapping windows are added.
 
     Args:
         kernel_size (tuple[int]): Height and width of the window.
         dilation (tuple[int]): Spacing of the taps. Default: (1, 1).
-        padding (tuple[int]): Zeros at each side, which are cut off. Default: (0, 0).
+        padding (tuple[int]): Number of pixels to cut off from each side of the sum. Default: (0, 0).
         stride (tuple[int]): Step of the window. Default: (1, 1).
 
     Inputs:
@@ -114,7 +114,7 @@ def Col2Im(
     return back
 
 
-def _as_tuple(value):
+def _as_tuple_of_ints(value):
     return tuple(value.tolist()) if isinstance(value, Tensor) else value
 
 
@@ -127,14 +127,14 @@ def col2im(
     padding_value: IntOrTuple,
     stride: IntOrTuple,
 ) -> Tensor:
-    """The sum of windows as images: overlapping windows are added.
+    """Sum windows into images (col2im): elements of overlapping windows are added.
 
     Args:
         input_x (Tensor): Floating point, of shape (N, C, window, number of windows).
         output_size (Union[Tensor, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         dilation (Union[int, tuple[int]]): Spacing of the taps.
-        padding_value (Union[int, tuple[int]]): Zeros at each side, which are cut off.
+        padding_value (Union[int, tuple[int]]): Number of pixels to cut off from each side of the sum.
         stride (Union[int, tuple[int]]): Step of the window.
 
     Returns:
@@ -144,7 +144,7 @@ def col2im(
         TypeError: If `input_x` is not floating point.
         ValueError: If the shapes do not fit.
     """
-    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple(output_size))
+    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple_of_ints(output_size))
 
 
 @spelling(Col2Im, function="fold", method="fold")
@@ -156,7 +156,7 @@ def fold(
     padding: IntOrTuple = 0,
     stride: IntOrTuple = 1,
 ) -> Tensor:
-    """The sum of windows as images: overlapping windows are added.
+    """Sum windows into images (col2im): elements of overlapping windows are added.
 
     Args:
         input (Tensor): Floating point, of shape (N, C, window, number of windows), or of three axes with
@@ -164,7 +164,7 @@ def fold(
         output_size (Union[Tensor, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
-        padding (Union[int, tuple[int]]): Zeros at each side, which are cut off. Default: 0.
+        padding (Union[int, tuple[int]]): Number of pixels to cut off from each side of the sum. Default: 0.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 
     Returns:
@@ -187,7 +187,7 @@ def fold(
 @operator(generation=2)
 @shapes("x: n>0 _ _ _")
 def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), pads: Shape = (0,)):
-    """Every window of an image as a column.
+    """Extract every window of an image as a column (im2col).
 
     Args:
         ksizes (Union[int, tuple[int], list[int]]): Height and width of the window.
@@ -219,7 +219,7 @@ def _unfold_of(
     padding: int | tuple[int, ...] | list[int] = 0,
     stride: int | tuple[int, ...] | list[int] = 1,
 ) -> Tensor:
-    """Return every window of an image as a column; see `ops.unfold`."""
+    """Extract every window of an image as a column; see `ops.unfold`."""
     return Im2ColExt.functional(self, kernel_size, dilation, padding, stride)
 
 

@@ -44,7 +44,7 @@ def _to_rgb(x):
 @operator
 @in_float32
 def RGBToHSV(images):
-    """Images of red, green and blue as hue, saturation and value, all in [0, 1].
+    """Convert images from RGB to HSV, with all channels in [0, 1].
 
     Inputs:
         - **images** (Tensor) - (*, 3), float, in [0, 1].
@@ -63,7 +63,7 @@ def RGBToHSV(images):
 @operator
 @in_float32
 def HSVToRGB(x):
-    """Images of hue, saturation and value as red, green and blue, all in [0, 1].
+    """Convert images from HSV to RGB, with all channels in [0, 1].
 
     Inputs:
         - **x** (Tensor) - (*, 3), float, in [0, 1].
@@ -83,7 +83,7 @@ def HSVToRGB(x):
 @shapes("delta: ()")
 @in_float32
 def AdjustHue(image, delta):
-    """Images of red, green and blue with their hue turned.
+    """Rotate the hue of RGB images by `delta`.
 
     Inputs:
         - **image** (Tensor) - (*, 3), float, in [0, 1].
@@ -106,7 +106,7 @@ def AdjustHue(image, delta):
 @shapes("scale: ()")
 @in_float32
 def AdjustSaturation(image, scale):
-    """Images of red, green and blue with their saturation multiplied.
+    """Multiply the saturation of RGB images by `scale`.
 
     Inputs:
         - **image** (Tensor) - (*, 3), float, in [0, 1].

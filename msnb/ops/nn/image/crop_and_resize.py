@@ -1,4 +1,4 @@
-"""Boxes cropped from images and resized."""
+"""Crop boxes from images and resize them."""
 
 import jax
 import jax.numpy as jnp
@@ -55,7 +55,7 @@ def CropAndResize(
     xs = _crop_positions(boxes[:, 1], boxes[:, 3], width, crop_size[1], method)
     inside = _is_inside(ys, height, method)[:, :, None] & _is_inside(xs, width, method)[:, None, :]
     if method == "nearest":
-        picked = _gather_pixels(x, box_index, _half_up(ys), _half_up(xs))
+        picked = _gather_pixels(x, box_index, _round_half_up(ys), _round_half_up(xs))
     else:
         y0, x0 = jnp.floor(ys), jnp.floor(xs)
         dy, dx = (ys - y0)[:, :, None, None], (xs - x0)[:, None, :, None]
@@ -89,7 +89,7 @@ def _is_inside(where, size, method):
     return (where >= 0) & (where <= size - 1) if method != "bilinear_v2" else (where > -1) & (where < size)
 
 
-def _half_up(where):
+def _round_half_up(where):
     return jnp.floor(where + 0.5)
 
 

@@ -1,4 +1,4 @@
-"""Conversion of axes between data formats."""
+"""Conversion of axis indices between data formats."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +13,7 @@ from msnb.ops import _check
 def DataFormatDimMap(
     input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC", dst_format: OneOf("NHWC", "NCHW") = "NCHW"
 ):
-    """Numbers of axes of the destination layout as numbers of the same axes of the source layout.
+    """Convert axis indices of the layout `dst_format` to indices of the same axes in the layout `src_format`.
 
     Args:
         src_format (str): "NHWC" or "NCHW". Default: "NHWC".

@@ -1,4 +1,4 @@
-"""Morphological dilation: the largest sum of a window and a filter."""
+"""Morphological dilation of images: max over a window of pixel + filter."""
 
 import functools
 
@@ -15,7 +15,7 @@ from msnb.ops.nn.pool._windows import window_extent, window_taps
 
 
 def _height_and_width(name, value):
-    """Return numbers for height and width from one, two or (1, 1, height, width)."""
+    """Return (height, width) from one int, two ints or (1, 1, height, width)."""
     sides = (value, value) if isinstance(value, int) else tuple(value)
     sides = sides[2:] if len(sides) == 4 and sides[:2] == (1, 1) else sides
     if len(sides) != 2 or min(sides) < 1:
@@ -41,7 +41,7 @@ def Dilation2D(
     pad_mode: OneOf("SAME", "VALID", fold=True) = "SAME",
     data_format: OneOf("NCHW") = "NCHW",
 ):
-    """Dilation of images: the largest sum of a window of pixels and a filter of its channel.
+    """Dilate images: max over each window of pixel + filter, with one filter per channel.
 
     Args:
         stride (Union[int, tuple[int]]): Step of the window: one int, two, or (1, 1, height, width).

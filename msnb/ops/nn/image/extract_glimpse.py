@@ -1,4 +1,4 @@
-"""Windows of images at given offsets."""
+"""Extract windows of images at given offsets."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ from msnb.ops.random.uniform import UniformReal
 @operator
 @shapes("x: n _ _ c, offsets: n 2, noise: n _ _ c")
 def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
-    """Windows of images at given offsets.
+    """Extract windows of images at given offsets.
 
     Args:
-        centered (bool): Whether places count from the middle of an image.
+        centered (bool): Whether offsets are relative to the centre of an image.
         normalized (bool): Whether they are shares of it.
 
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).
-        - **offsets** (Tensor) - The places of the windows' middles, float32 of shape (N, 2).
+        - **offsets** (Tensor) - Positions of the centres of the windows, float32 of shape (N, 2).
         - **noise** (Tensor) - Values of windows outside the image; as large as the windows.
 
     Outputs:
@@ -50,11 +50,11 @@ def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
 
 @host_operator()
 class ExtractGlimpse(HostPrimitive):
-    """Windows of images at given offsets; noise outside of the images.
+    """Extract windows of images at given offsets, with noise outside the images.
 
     Args:
-        centered (bool): Whether places count from the middle of an image. Default: True.
-        normalized (bool): Whether they are shares of it, from -1 to 1, or from 0 where they are not `centered`.
+        centered (bool): Whether offsets are relative to the centre of an image. Default: True.
+        normalized (bool): Whether offsets are fractions of the image, from -1 to 1, or from 0 to 1 without `centered`.
             Default: True.
         uniform_noise (bool): Whether the noise is uniform. Default: True.
         noise (str): Other noise: "uniform", "gaussian" or "zero". Default: "uniform".
@@ -62,7 +62,7 @@ class ExtractGlimpse(HostPrimitive):
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).
         - **size** (Union[Tensor, tuple[int]]) - Height and width of the windows; in a graph two ints.
-        - **offsets** (Tensor) - The places (y, x) of their middles, float32 of shape (N, 2).
+        - **offsets** (Tensor) - Positions (y, x) of the centres of the windows, float32 of shape (N, 2).
 
     Outputs:
         Tensor of float32, (N, height, width, C).

@@ -1,4 +1,4 @@
-"""Pixels sampled at the positions of a grid, and the grids of affine maps."""
+"""Sampling of images at the positions of a grid, and grids of affine maps."""
 
 import jax.numpy as jnp
 
@@ -35,7 +35,7 @@ def _pixel_positions(grid, sides, padding_mode, align_corners):
     return positions
 
 
-def _sample(op, input_x, grid, dims, interpolation_mode, padding_mode, align_corners):
+def _sample_at_grid(op, input_x, grid, dims, interpolation_mode, padding_mode, align_corners):
     _check.rank(op, "input_x", input_x, dims + 2)
     if grid.ndim != dims + 2 or grid.shape[-1] != dims or grid.shape[0] != input_x.shape[0]:
         sides = ", ".join("DHW"[-dims:])
@@ -55,7 +55,7 @@ def _sample(op, input_x, grid, dims, interpolation_mode, padding_mode, align_cor
         return jnp.where(inside[..., None], pixels[(examples, *indices)], 0)
 
     def between(positions, chosen):
-        """Interpolate along the remaining axes, one after another."""
+        """Interpolate along the axes that `chosen` does not fix yet, one after another."""
         if len(chosen) == dims:
             return pick(*chosen)
         where = positions[len(chosen)]
@@ -78,13 +78,13 @@ def GridSampler2D(
     padding_mode: Outside = "zeros",
     align_corners: Bool = False,
 ):
-    """Pixels of images at the places that a grid names (arXiv:1506.02025).
+    """Sample images at the positions in `grid` (arXiv:1506.02025).
 
     Args:
         interpolation_mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): values outside: "zeros", the "border", or the "reflection" of the image.
-            Default: "zeros".
-        align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
+        padding_mode (str): values outside the image: "zeros", the "border", or the "reflection" of the image. Default:
+            "zeros".
+        align_corners (bool): whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
             Default: False.
 
     Inputs:
@@ -94,7 +94,7 @@ def GridSampler2D(
     Outputs:
         Tensor, (N, C, H_out, W_out).
     """
-    return _sample("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
+    return _sample_at_grid("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
 
 
 @operator
@@ -107,13 +107,13 @@ def GridSampler3D(
     padding_mode: Outside = "zeros",
     align_corners: Bool = False,
 ):
-    """Pixels of volumes at the places that a grid names (arXiv:1506.02025).
+    """Sample volumes at the positions in `grid` (arXiv:1506.02025).
 
     Args:
         interpolation_mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): values outside: "zeros", the "border", or the "reflection" of the volume.
-            Default: "zeros".
-        align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
+        padding_mode (str): values outside the image: "zeros", the "border", or the "reflection" of the volume. Default:
+            "zeros".
+        align_corners (bool): whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
             Default: False.
 
     Inputs:
@@ -123,7 +123,7 @@ def GridSampler3D(
     Outputs:
         Tensor, (N, C, D_out, H_out, W_out).
     """
-    return _sample("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
+    return _sample_at_grid("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
 
 
 @spelling(GridSampler2D, GridSampler3D)
@@ -135,14 +135,14 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Pixels of images at the places that a grid names (arXiv:1506.02025).
+    """Sample images at the positions in `grid` (arXiv:1506.02025).
 
     Args:
         input (Tensor): (N, C, H, W), or (N, C, D, H, W).
         grid (Tensor): (N, H_out, W_out, 2): x and y in [-1, 1]; of volumes (N, D_out, H_out, W_out, 3).
         mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): Values outside: "zeros", the "border" or the "reflection". Default: "zeros".
-        align_corners (bool): Whether -1 and 1 are the centres of the corner pixels, or their outer edges.
+        padding_mode (str): Values outside the image: "zeros", the "border" or the "reflection". Default: "zeros".
+        align_corners (bool): Whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
             Default: None, False.
 
     Returns:
@@ -154,10 +154,10 @@ def grid_sample(
 
 @operator
 def AffineGrid(theta, output_size: Shape, *, align_corners: Bool = False):
-    """The grid that an affine map makes of an image or a volume, for `grid_sample` (arXiv:1506.02025).
+    """Return the sampling grid of an affine map for an image or a volume, as `grid_sample` takes it (arXiv:1506.02025).
 
     Args:
-        align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
+        align_corners (bool): whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
             Default: False.
 
     Inputs:
@@ -193,12 +193,12 @@ def AffineGrid(theta, output_size: Shape, *, align_corners: Bool = False):
 
 @spelling(AffineGrid)
 def affine_grid(theta: Tensor, size: tuple[int, ...] | list[int], align_corners: bool = False) -> Tensor:
-    """The grid that an affine map makes of an image or a volume, for `grid_sample` (arXiv:1506.02025).
+    """Return the sampling grid of an affine map for an image or a volume, as `grid_sample` takes it (arXiv:1506.02025).
 
     Args:
         theta (Tensor): The maps: (N, 2, 3), or (N, 3, 4) of volumes, float.
         size (tuple[int]): (N, C, H, W), or (N, C, D, H, W).
-        align_corners (bool): Whether -1 and 1 are the centres of the corner pixels, or their outer edges.
+        align_corners (bool): Whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
             Default: False.
 
     Returns:

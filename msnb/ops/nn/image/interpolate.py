@@ -1,4 +1,4 @@
-"""Sequences, images and volumes resized."""
+"""Resizing of sequences, images and volumes."""
 
 import jax.numpy as jnp
 
@@ -18,13 +18,15 @@ from msnb.ops.nn.pool.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D,
 @operator
 @shapes("x: n c *s")
 def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optional(Value) = None):
-    """Linear (half-pixel centres unless corners are aligned) or nearest resize of all trailing axes.
+    """Resize all axes after N and C by linear interpolation (with half-pixel centres unless `align_corners`) or by the
+    nearest element.
 
     Args:
         size (tuple[int]): new lengths.
         linear (bool): linear or nearest.
-        align_corners (bool): True keeps the corner pixels in place.
-        steps (tuple[float]): distance of the new pixels in old ones. Default: None, old length / new length.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result.
+        steps (tuple[float]): distance of neighbouring new pixels, measured in old pixels. Default: None, old length /
+            new length.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...).
@@ -48,8 +50,8 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
 
 
 def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
-    """Return the new lengths and the distances of new pixels in old ones. The distances are None if the lengths imply
-    them.
+    """Return the new lengths, and the distances of neighbouring new pixels, measured in old pixels. The distances are
+    None if they follow from the lengths.
     """
     spatial = x.ndim - 2
     if (size is None) == (scale_factor is None):
@@ -111,11 +113,11 @@ def interpolate(
     Args:
         input (Tensor): (N, C, L), (N, C, H, W) or (N, C, D, H, W).
         size (Union[int, tuple[int]]): New lengths. Default: None.
-        scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
+        scale_factor (Union[float, tuple[float]]): Factors by which the lengths grow. Default: None.
         mode (str): "nearest", "linear", "bilinear", "trilinear", "bicubic", "area" or "nearest-exact", which takes the
             pixel whose centre is nearest. Default: "nearest".
-        align_corners (bool): True keeps the centres of the corner pixels in place; only for the linear modes
-            and "bicubic". Default: None, False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result; only for the linear
+            modes and "bicubic". Default: None, False.
         recompute_scale_factor (bool): True makes the distance of pixels old length / new length rather than 1 /
             `scale_factor`;
             these differ where a new length was rounded down. Always so in mode "nearest". Not together with `size`.

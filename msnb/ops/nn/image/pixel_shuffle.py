@@ -1,4 +1,4 @@
-"""Channels rearranged: to space, from space, and among groups."""
+"""Pixel shuffle, pixel unshuffle and channel shuffle."""
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.operator.cases import F, case
@@ -7,10 +7,10 @@ from msnb.core.operator.declare import operator
 
 @operator(functional="pixel_shuffle", generation=2)
 def PixelShuffle(input, *, upscale_factor: PositiveInt):
-    """(..., C r^2, H, W) to (..., C, H r, W r) (arXiv:1609.05158).
+    """Rearranges (..., C r^2, H, W) to (..., C, H r, W r) (arXiv:1609.05158).
 
     Args:
-        upscale_factor (int): r.
+        upscale_factor (int): The factor r.
 
     Inputs:
         - **input** (Tensor) - at least 3-D.
@@ -32,7 +32,7 @@ def PixelShuffle(input, *, upscale_factor: PositiveInt):
 
 @operator(functional="pixel_unshuffle", generation=2)
 def _PixelUnshuffle(input, *, downscale_factor: PositiveInt):
-    """(..., C, H r, W r) to (..., C r^2, H, W).
+    """Rearranges (..., C, H r, W r) to (..., C r^2, H, W).
 
     Args:
         downscale_factor (int): r.
@@ -60,7 +60,7 @@ def ChannelShuffle(x, *, group: PositiveInt):
     """Interleaves the channels of `group` groups (arXiv:1707.01083).
 
     Args:
-        group (int): divides the channels.
+        group (int): number of groups, a divisor of the number of channels.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...).

@@ -1,4 +1,4 @@
-"""Images (N, C, H, W) resized, each axis by weighted sums of neighbours with constant weights."""
+"""Resizing of images (N, C, H, W). Each axis is multiplied by a constant matrix of interpolation weights."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -24,7 +24,8 @@ Size = Kind("a tuple or list of 2 positive ints", _accept_size)
 
 
 def positions(old, new, align_corners, half_pixel_centers, step=None):
-    """Return the positions of `new` pixels on an axis of `old` pixels (float32, as MindSpore computes).
+    """Return the positions, on an axis of `old` pixels, of the pixels of an axis of length `new` (float32, as in
+    MindSpore).
 
     They are `step` apart, or old / new without it, unless corners are aligned.
     """
@@ -62,8 +63,8 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
 
     Args:
         size (Union[tuple[int], list[int]]): new height and width.
-        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
-        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
+        half_pixel_centers (bool): True puts the centre of pixel i at i + 0.5. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), float.
@@ -81,11 +82,11 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
 
 @operator
 def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
-    """Resizes images by bilinear interpolation to a size that is an input.
+    """Resizes images by bilinear interpolation. `size` is an input, and must be a constant.
 
     Args:
-        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
-        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
+        half_pixel_centers (bool): True puts the centre of pixel i at i + 0.5. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W), float.
@@ -110,13 +111,13 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
 @operator
 @shapes("dout: n c _ _, x: n c h>0 w>0")
 def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
-    """Gradient of ResizeBilinear from the cotangent and its input."""
+    """Gradient of ResizeBilinear, from the cotangent and the input of the forward pass."""
     resized = lambda v: bilinear(v, dout.shape[2:], align_corners)
     return pull(resized, jnp.zeros(x.shape, jnp.float32))(dout.astype(jnp.float32))[0].astype(x.dtype)
 
 
 def nearest_index(old, new, step=None):
-    """Return the nearest pixel of an axis of length `old` for each pixel of one of length `new`."""
+    """Return, for each pixel of an axis of length `new`, the index of the nearest pixel of an axis of length `old`."""
     return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
 
 
@@ -140,11 +141,11 @@ def _multiply_axes(x, matrices):
 
 @operator
 def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
-    """Resizes images by the nearest pixel to a size that is an input.
+    """Resizes images by taking the nearest pixel. `size` is an input, and must be a constant.
 
     Args:
-        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
-        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
+        half_pixel_centers (bool): True puts the centre of pixel i at i + 0.5. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W).
@@ -169,8 +170,8 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
 
 
 def _cubic_matrix(old, new, align_corners, half_pixel_centers):
-    """Return the (new, old) matrix of cubic convolution along one axis (Keys 1981), with weights at 1024 positions of
-    a pixel.
+    """Return the (new, old) matrix of cubic convolution along one axis (Keys 1981). Weights are computed at multiples
+    of 1/1024 pixel.
     """
     where = positions(old, new, align_corners, half_pixel_centers)
     low = np.floor(where).astype(np.int64)
@@ -191,11 +192,11 @@ def _cubic_matrix(old, new, align_corners, half_pixel_centers):
 
 @operator
 def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_centers: Bool = False):
-    """Resizes images by cubic convolution to a size that is an input.
+    """Resizes images by cubic convolution. `size` is an input, and must be a constant.
 
     Args:
-        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
-        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
+        half_pixel_centers (bool): True puts the centre of pixel i at i + 0.5. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W), numbers.
@@ -217,10 +218,10 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
 def ResizeLinear1D(
     x, size: Shape, *, coordinate_transformation_mode: OneOf("align_corners", "half_pixel") = "align_corners"
 ):
-    """Resizes sequences by linear interpolation to a size that is an input.
+    """Resizes sequences by linear interpolation. `size` is an input, and must be a constant.
 
     Args:
-        coordinate_transformation_mode (str): "align_corners" keeps the first and the last place, "half_pixel" puts
+        coordinate_transformation_mode (str): "align_corners" keeps the first and the last element, "half_pixel" puts
             centres at half coordinates. Default: "align_corners".
 
     Inputs:
@@ -238,7 +239,7 @@ def ResizeLinear1D(
     return _multiply_axes(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
 
 
-def _volume_size(op, x, output_size, scales):
+def _volume_size_and_steps(op, x, output_size, scales):
     if (output_size is None) == (scales is None):
         raise ValueError(f"For '{op}', give exactly one of 'output_size' and 'scales'.")
     size = output_size if scales is None else [int(n * s) for n, s in zip(x.shape[2:], scales, strict=True)]
@@ -249,7 +250,7 @@ def _volume_size(op, x, output_size, scales):
 @operator
 @shapes("x: _ _ _ _ _")
 def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(Each(Number)) = None):
-    """Resizes volumes by the nearest pixel.
+    """Resizes volumes by taking the nearest voxel.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W).
@@ -262,7 +263,7 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
     """
-    size, steps = _volume_size("UpsampleNearest3D", x, output_size, scales)
+    size, steps = _volume_size_and_steps("UpsampleNearest3D", x, output_size, scales)
     for axis, new in enumerate(size, start=2):
         x = jnp.take(x, nearest_index(x.shape[axis], new, steps and steps[axis - 2]), axis=axis)
     return x
@@ -273,10 +274,10 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
 def UpsampleTrilinear3D(
     x, output_size: Optional(Shape) = None, scales: Optional(Each(Number)) = None, *, align_corners: Bool = False
 ):
-    """Resizes volumes by linear interpolation along each side.
+    """Resizes volumes by linear interpolation along each spatial axis.
 
     Args:
-        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W), float.
@@ -289,7 +290,7 @@ def UpsampleTrilinear3D(
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
     """
-    size, steps = _volume_size("UpsampleTrilinear3D", x, output_size, scales)
+    size, steps = _volume_size_and_steps("UpsampleTrilinear3D", x, output_size, scales)
     matrices = [
         lerp_matrix(old, new, align_corners, not align_corners, step)
         for old, new, step in zip(x.shape[2:], size, steps or (None,) * 3, strict=True)
@@ -299,10 +300,10 @@ def UpsampleTrilinear3D(
 
 @operator
 def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
-    """Resizes images by the mean of the area that each new pixel covers.
+    """Resizes images: each new pixel is the mean of the area of the old image that it covers.
 
     Args:
-        align_corners (bool): True keeps the corner pixels in place. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
 
     Inputs:
         - **images** (Tensor) - (N, H, W, C), numbers.

@@ -1,4 +1,4 @@
-"""Features of image regions (RoIAlign)."""
+"""RoIAlign: features of image regions in a grid of fixed size."""
 
 import jax
 import jax.numpy as jnp
@@ -12,12 +12,12 @@ from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import apply_transpose
 
 
-def _samples_or_all(value):
+def _accept_sample_number(value):
     return value if value == -1 and type(value) is int else _POSITIVE.accept(value)
 
 
 _POSITIVE = kind_of(PositiveInt)
-Samples = Kind("a positive int, or -1", _samples_or_all, python=int)
+Samples = Kind("a positive int, or -1", _accept_sample_number, python=int)
 
 
 @operator
@@ -37,7 +37,7 @@ def ROIAlign(
     Args:
         pooled_height (int): rows of the grid.
         pooled_width (int): columns of the grid.
-        spatial_scale (float): from image to feature coordinates.
+        spatial_scale (float): factor from image coordinates to feature coordinates.
         sample_num (int): samples a cell in each direction; -1 takes one for each full pixel that a cell is high or
             wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
         roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
@@ -67,8 +67,8 @@ def ROIAlign(
         columns = _pixel_weights(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
         means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
         return lax.map(means, (image, rows, columns)).astype(features.dtype)
-    ys = _sample_axis(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
-    xs = _sample_axis(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
+    ys = _neighbours_of_samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
+    xs = _neighbours_of_samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
 
     def one(region):
         index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
@@ -89,9 +89,9 @@ def ROIAlign(
 _AT_ONCE = 1 << 23  # samples in memory at a time
 
 
-def _sample_axis(start, size, cells, samples, length):
-    """Return for every sample along one axis: the pixels on both sides, the distance from the first, and if it is
-    inside.
+def _neighbours_of_samples(start, size, cells, samples, length):
+    """Return for every sample along one axis: the indices of the pixels on both sides, the distance from the first of
+    them, and True if the sample is inside the image.
     """
     step = size[:, None] / cells
     where = start[:, None] + (jnp.arange(cells * samples, dtype=jnp.float32) + 0.5) / samples * step

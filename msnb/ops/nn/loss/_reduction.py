@@ -1,4 +1,4 @@
-"""Shared code of losses: reduction, and checks of class numbers.
+"""Shared code of losses: reduction, and checks of class indices.
 
 Labels, weights of targets and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class numbers
 are checked in both modes (see `core.checks`). If no error can be raised, a wrong one makes the loss NaN.
@@ -19,8 +19,8 @@ def reduce(values, reduction):
 
 
 def classes_of(scores):
-    """Return a function for a check of labels: the number of classes of the input `scores`, (C,), (N, C) or (N, C,
-    ...).
+    """Return a function that reads the number of classes from the shape of the input named `scores`: (C,), (N, C)
+    or (N, C, ...). Checks of labels use it.
     """
 
     def classes(inputs):
@@ -31,13 +31,13 @@ def classes_of(scores):
 
 
 def check_labels(op, labels, classes, ignored=None):
-    """Check class numbers where no operator of their own does.
+    """Raise an error for labels that are no class index, in functions that call no operator with such a check.
 
     Args:
         op (str): Name of the caller, for the message.
         labels (Tensor): The labels, int.
         classes (int): The number of classes.
-        ignored (int): A label that does not count. Default: None.
+        ignored (int): A label that is skipped. Default: None.
 
     Raises:
         TypeError: If they are not integers.
@@ -51,8 +51,8 @@ _LABELS = value_checks.label("labels", None)
 
 
 def check_class_numbers(op, labels, classes, allowed=_check.INDEX):
-    """Raise TypeError if the type of the array `labels` is not in `allowed`. Class probabilities get their own
-    message.
+    """Raise TypeError if the type of the array `labels` is not in `allowed`. A separate message tells of class
+    probabilities.
     """
     if labels.dtype in _check.FLOAT and labels.ndim > 1 and labels.shape[-1] == classes:
         raise TypeError(
@@ -63,6 +63,6 @@ def check_class_numbers(op, labels, classes, allowed=_check.INDEX):
 
 
 def score_of(scores, labels):
-    """Return the score (..., C) of each label (...), NaN for a label that is no class."""
+    """Return the entry of `scores` (..., C) at each label (...); NaN for a label outside [0, C)."""
     labels = jnp.where(labels < 0, scores.shape[-1], labels)
     return jnp.take_along_axis(scores, labels[..., None], axis=-1, mode="fill")[..., 0]

@@ -10,20 +10,20 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class ComputeAccidentalHits(HostPrimitive):
-    """Indices of sampled candidates that are true classes.
+    """Find the sampled candidates that are true classes.
 
     Their number depends on values, so a Cell with this operator runs operator by operator in GRAPH mode, too.
 
     Args:
-        num_true (int): true classes an example. Default: 1.
+        num_true (int): number of true classes per example. Default: 1.
 
     Inputs:
         - **true_classes** (Tensor) - (N, num_true), int32 or int64.
         - **sampled_candidates** (Tensor) - (S,), of the same type.
 
     Outputs:
-        Tuple of the example of each hit, its place among the candidates (both the type of `true_classes`), and the
-        weight -float32.max, each (hits,).
+        Tuple of the index of the example of each hit, its index among the candidates (both the type of `true_classes`),
+        and the weight -float32.max, each (hits,).
     """
 
     def __init__(self, num_true=1):

@@ -1,4 +1,4 @@
-"""Elementwise cross entropy of probabilities, from logits or probabilities."""
+"""Binary cross entropy of each element, from logits or probabilities."""
 
 import functools
 
@@ -21,7 +21,7 @@ from msnb.ops.nn.loss._reduction import reduce
 @operator
 @in_float32
 def SigmoidCrossEntropyWithLogits(logits, label):
-    """Cross entropy of sigmoid(logits) with a probability for each element.
+    """Binary cross entropy of sigmoid(logits) and the target probability of each element.
 
     Inputs:
         - **logits** (Tensor) - any shape, float.
@@ -48,7 +48,7 @@ def SigmoidCrossEntropyWithLogitsGrad(x, y, dout):
 @shapes("logits label: *s, weight pos_weight: <s")
 @in_float32
 def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction: Reduction = "mean"):
-    """Weighted cross entropy of sigmoid(logits) with a probability for each element.
+    """Weighted binary cross entropy of sigmoid(logits) and the target probability of each element.
 
     Args:
         reduction (str): "none", "mean" or "sum". Default: "mean".

@@ -33,7 +33,7 @@ def _cross_entropy_jvp(primals, tangents):
 @operator
 @in_float32
 def SoftmaxCrossEntropyWithLogits(logits, labels):
-    """Cross entropy of softmax(logits) with a distribution for each example, and its gradient.
+    """Cross entropy of softmax(logits) and the target distribution of each example, and the gradient of the loss.
 
     Inputs:
         - **logits** (Tensor) - (N, C), float.
@@ -69,7 +69,7 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
 @shapes("logits: ... _")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
-    """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.
+    """Mean of -log softmax(logits)[label] over all examples, or the gradient of this loss.
 
     Args:
         is_grad (bool): True returns the gradient instead of the loss. Default: False.
@@ -114,10 +114,10 @@ def _CrossEntropy(
     reduction: Reduction = "mean",
     label_smoothing: ConstantAt(Float, 0.0) = 0.0,
 ):
-    """Cross entropy of softmax(input) with the number, or a distribution, of the right class.
+    """Cross entropy of softmax(input) and the target: a class index, or a distribution of classes.
 
     Args:
-        ignore_index (int): examples with this label count nothing. Default: -100.
+        ignore_index (int): label of examples to skip. Default: -100.
         reduction (str): "none", "mean" or "sum". Default: "mean".
         label_smoothing (float): share of the probability spread over all classes. Default: 0.0.
 

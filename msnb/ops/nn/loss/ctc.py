@@ -22,7 +22,8 @@ _NEVER = -1e30  # log of probability zero; finite, so that differences are finit
 
 
 def label_check(name, length, scores, axis):
-    """Return a check of rows of labels. Labels beyond `length` of a row are ignored."""
+    """Return a check of the rows of labels in the input `name`. Labels beyond the length of a row, from the input
+    `length`, are ignored."""
 
     def ranges(inputs):
         rows, lengths = inputs[name], inputs[length]
@@ -38,7 +39,7 @@ def label_check(name, length, scores, axis):
 
 
 def lengths(name, of, axis):
-    """Return a check that lengths are at most that of an axis of another input."""
+    """Return a check that the entries of the input `name` are at most the length of `axis` of the input `of`."""
 
     def ranges(inputs):
         shape = np.shape(inputs[of])
@@ -48,14 +49,14 @@ def lengths(name, of, axis):
 
 
 def _dense_labels(indices, values, batch, blank):
-    """Return sparse labels as rows (batch, L), padded with the blank, and their lengths."""
+    """Convert sparse labels to rows (batch, L), padded with the blank. Return the rows and their lengths."""
     rows = jnp.full((batch, values.shape[0]), blank, jnp.int32)
     rows = rows.at[indices[:, 0], indices[:, 1]].set(values.astype(jnp.int32), mode="drop")
     return rows, jnp.zeros(batch, jnp.int32).at[indices[:, 0]].add(1, mode="drop")
 
 
 def _merge_repeats(rows, lengths, blank):
-    """Merge equal neighbours of labels."""
+    """Merge equal neighbouring labels in each row. Return the new rows and their lengths."""
     positions = jnp.arange(rows.shape[1])
     keep = (positions < lengths[:, None]) & jnp.concatenate(
         [jnp.ones_like(rows[:, :1], bool), rows[:, 1:] != rows[:, :-1]], axis=1
@@ -66,7 +67,8 @@ def _merge_repeats(rows, lengths, blank):
 
 
 def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history=False):
-    """Return -log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
+    """Return -log p(labels | inputs) of each example (Graves et al., 2006); with `history` also the forward variables
+    alpha of all steps.
 
     `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
     """
@@ -101,7 +103,7 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
 
 
 def _label_index_range(inputs):
-    """Return the ranges of label indices: an example, and a position below the number of labels."""
+    """Return the valid ranges of the two columns of label indices: the example, and the position of the label."""
     x, indices = inputs["x"], inputs["labels_indices"]
     fits = np.ndim(x) == 3 and np.shape(indices)[1:] == (2,)
     return [Range(indices, (x.shape[1], np.size(inputs["labels_values"])))] if fits else ()
@@ -135,7 +137,7 @@ def CTCLoss(
 
     Inputs:
         - **x** (Tensor) - logits (T, N, C); class C - 1 is the blank.
-        - **labels_indices** (Tensor) - (n, 2), int64: example and place of each label.
+        - **labels_indices** (Tensor) - (n, 2), int64: the example and the position of each label.
         - **labels_values** (Tensor) - (n,), int32.
         - **sequence_length** (Tensor) - (N,), int32: inputs that count for each example.
 
@@ -191,9 +193,9 @@ def CTCLossV2(
     """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
 
     Args:
-        blank (int): the blank. Default: 0.
+        blank (int): class index of the blank. Default: 0.
         reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "none".
-        zero_infinity (bool): whether impossible examples give 0. Default: False.
+        zero_infinity (bool): whether an example without any alignment has loss 0 instead of infinity. Default: False.
 
     Inputs:
         - **log_probs** (Tensor) - (T, N, C).
@@ -234,9 +236,9 @@ def ctc_loss(
         targets (Tensor): (N, S), int.
         input_lengths (Tensor): (N,), int.
         target_lengths (Tensor): (N,), int.
-        blank (int): The blank. Default: 0.
+        blank (int): Class index of the blank. Default: 0.
         reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "mean".
-        zero_infinity (bool): Whether impossible examples give 0. Default: False.
+        zero_infinity (bool): Whether an example without any alignment has loss 0 instead of infinity. Default: False.
 
     Returns:
         Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
@@ -247,20 +249,21 @@ def ctc_loss(
 
 @host_operator()
 class CTCGreedyDecoder(HostPrimitive):
-    """The best class at every step, repeats and blanks removed.
+    """Greedy decoding: take the best class at every step, then remove repeats and blanks.
 
-    How many labels come out depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
+    The number of decoded labels depends on the values, so that a Cell with this operator runs operator by operator also
+    in GRAPH mode.
 
     Args:
-        merge_repeated (bool): whether equal neighbouring classes count once. Default: True.
+        merge_repeated (bool): whether to merge equal neighbouring classes. Default: True.
 
     Inputs:
         - **inputs** (Tensor) - logits (T, N, C), float32 or float64; class C - 1 is the blank.
-        - **sequence_length** (Tensor) - (N,), int32: steps that count for each example.
+        - **sequence_length** (Tensor) - (N,), int32: number of steps of each example.
 
     Outputs:
-        Tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
-        the negated sum of the best logits (N, 1) in the type of `inputs`.
+        Tuple of the example and the position of each label (n, 2), the labels (n,), the shape (N, longest), all int64,
+        and the negated sum of the best logits (N, 1) in the type of `inputs`.
     """
 
     def __init__(self, merge_repeated=True):
@@ -305,16 +308,16 @@ _SHARES = "MindSpore takes the inputs for logarithms of shares that sum to 1, wh
 def ctc_greedy_decoder(
     inputs: Tensor, sequence_length: Tensor, merge_repeated: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The best class at every step, repeats and blanks removed; never in a compiled graph.
+    """Greedy decoding: take the best class at every step, then remove repeats and blanks. Not in a compiled graph.
 
     Args:
         inputs (Tensor): Logits (T, N, C), float32 or float64; class C - 1 is the blank.
-        sequence_length (Tensor): (N,), int32: steps that count for each example.
-        merge_repeated (bool): Whether equal neighbouring classes count once. Default: True.
+        sequence_length (Tensor): (N,), int32: number of steps of each example.
+        merge_repeated (bool): Whether to merge equal neighbouring classes. Default: True.
 
     Returns:
-        A tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
-        the negated sum of the best logits (N, 1) in the type of `inputs`.
+        A tuple of the example and the position of each label (n, 2), the labels (n,), the shape (N, longest), all
+        int64, and the negated sum of the best logits (N, 1) in the type of `inputs`.
     """
     return CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)
 

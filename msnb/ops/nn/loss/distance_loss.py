@@ -33,7 +33,8 @@ def _promote_pair(op, x, y):
 
 
 def _report_broadcast(prediction_shape, target_shape):
-    """Report shapes such as (4, 1) and (4,), which give sixteen distances, where four are likely meant."""
+    """Warn of shapes that broadcast to more elements than likely meant, such as (4, 1) and (4,), which give 16
+    distances."""
     joint_shape = np.broadcast_shapes(prediction_shape, target_shape)
     if math.prod(joint_shape) > max(math.prod(prediction_shape), math.prod(target_shape)):
         log.once(
@@ -85,7 +86,7 @@ def SmoothL1Loss(prediction, target, *, beta: AboveZero = 1.0, reduction: Reduct
     """0.5 d^2 / beta where |d| < beta, |d| - 0.5 beta elsewhere, for d = prediction - target.
 
     Args:
-        beta (float): where the parabola ends. Default: 1.0.
+        beta (float): the largest |d| of the quadratic part. Default: 1.0.
         reduction (str): "none", "mean" or "sum". Default: "none".
 
     Inputs:
@@ -110,8 +111,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
 
     Args:
         input (Tensor): Any shape, float.
-        target (Tensor): Shape of `input`, float; of two types the wider one counts.
-        beta (number): Where the parabola ends. Default: 1.0.
+        target (Tensor): Shape of `input`, float; both are converted to the wider type.
+        beta (number): The largest |d| of the quadratic part. Default: 1.0.
         reduction (str): "none", "mean" or "sum". Default: "none".
 
     Returns:
@@ -147,7 +148,7 @@ def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
 
     Args:
         reduction (str): "none", "mean" or "sum". Default: "mean".
-        delta (float): where the parabola ends. Default: 1.0.
+        delta (float): the largest |d| of the quadratic part. Default: 1.0.
 
     Inputs:
         - **input** (Tensor) - any shape.
@@ -166,7 +167,7 @@ def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
 @shapes("x target var: ~s")
 @in_float32
 def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
-    """Negative log likelihood of targets under normal distributions with means x and variances var.
+    """Negative log likelihood of `target` under normal distributions with means `x` and variances `var`.
 
     Args:
         full (bool): whether the constant log(2 pi) / 2 is included. Default: False.
@@ -189,7 +190,7 @@ def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, r
 @operator
 @in_float32
 def L2Loss(input_x):
-    """Half the sum of squares.
+    """sum(x^2) / 2.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
@@ -203,11 +204,11 @@ def L2Loss(input_x):
 
 @spelling(MSELossExt)
 def mse_loss_ext(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The mean of squared distances; the same as `mse_loss`.
+    """Mean of (input - target)^2; the same as `mse_loss`.
 
     Args:
         input (Tensor): Numbers.
-        target (Tensor): Numbers that broadcast with them.
+        target (Tensor): Numbers that broadcast with `input`.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Returns:

@@ -125,7 +125,7 @@ def TripletMarginLoss(
 
     Args:
         p (int): degree of the norm. Default: 2.
-        swap (bool): whether the negative may instead be measured from the positive, if closer. Default: False.
+        swap (bool): whether to use |positive - negative| if it is less than |x - negative|. Default: False.
         eps (float): added to differences. Default: 1e-6.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
@@ -160,10 +160,10 @@ def triplet_margin_loss(
         anchor (Tensor): (N, D).
         positive (Tensor): (N, D).
         negative (Tensor): (N, D).
-        margin (float): By how much the negative should be farther. Default: 1.0.
+        margin (float): The difference of the distances from which on the loss is 0. Default: 1.0.
         p (int): Degree of the norm. Default: 2.
         eps (float): Added to differences. Default: 1e-6.
-        swap (bool): Whether the negative may instead be measured from the positive, if closer. Default: False.
+        swap (bool): Whether to use |positive - negative| if it is less than |anchor - negative|. Default: False.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Returns:
@@ -186,16 +186,16 @@ def MultiMarginLoss(
     margin: Float = 1.0,
     reduction: Reduction = "mean",
 ):
-    """For each row the mean over classes of max(0, margin - x[target] + x[i]) ** p, but for the target itself.
+    """Sum over i != target of max(0, margin - x[target] + x[i]) ** p, divided by the number of classes, for each row x.
 
     Args:
         p (int): 1 or 2. Default: 1.
-        margin (float): by how much the target should lead. Default: 1.0.
+        margin (float): the lead of the target's score from which on the loss is 0. Default: 1.0.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Inputs:
         - **x** (Tensor) - (N, C), float.
-        - **target** (Tensor) - (N,), int64: a class each.
+        - **target** (Tensor) - (N,), int64: class indices.
         - **weight** (Tensor) - (C,): weights of the targets' classes. Default: None.
 
     Outputs:
@@ -223,13 +223,13 @@ def multi_margin_loss(
     weight: Tensor | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """For each row the mean over classes of max(0, margin - x[target] + x[i]) ** p, but for the target itself.
+    """Sum over i != target of max(0, margin - x[target] + x[i]) ** p, divided by the number of classes, for each row x.
 
     Args:
         input (Tensor): x, (N, C), float.
-        target (Tensor): (N,), int64: a class each.
+        target (Tensor): (N,), int64: class indices.
         p (int): 1 or 2. Default: 1.
-        margin (float): By how much the target should lead. Default: 1.
+        margin (float): The lead of the target's score from which on the loss is 0. Default: 1.
         weight (Tensor): (C,): weights of the targets' classes. Default: None.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
@@ -245,7 +245,8 @@ def multi_margin_loss(
 @operator
 @in_float32
 def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
-    """For each row the sum over its labels and the other classes of max(0, 1 - x[label] + x[i]), over the classes.
+    """Sum over labels and all other classes i of max(0, 1 - x[label] + x[i]), divided by the number of classes, for
+    each row x.
 
     Args:
         reduction (str): "none", "mean" or "sum". Default: "mean".
@@ -276,7 +277,8 @@ def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
 
 @spelling(MultilabelMarginLoss)
 def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """For each row the sum over its labels and the other classes of max(0, 1 - x[label] + x[i]), over the classes.
+    """Sum over labels and all other classes i of max(0, 1 - x[label] + x[i]), divided by the number of classes, for
+    each row x.
 
     Args:
         input (Tensor): (C,) or (N, C), float.

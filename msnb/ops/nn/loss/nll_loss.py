@@ -1,4 +1,4 @@
-"""Negative log likelihood of the right class."""
+"""Negative log likelihood of the true class."""
 
 import jax.numpy as jnp
 
@@ -15,9 +15,7 @@ from msnb.ops.nn.loss._reduction import classes_of, score_of
 
 
 def class_scores(op, scores, target, weight, ignore_index, label_smoothing=0.0):
-    """Return losses and weights of examples from log-probabilities (..., C): minus the weighted score of the right
-    class.
-    """
+    """Return the losses -weight[label] * scores[label] and the weights of examples, from log-probabilities (..., C)."""
     _check.dtype_in(op, "target", target, _check.INDEX)
     classes = scores.shape[-1]
     if tuple(target.shape) != tuple(scores.shape[:-1]):
@@ -48,7 +46,7 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
 
     Args:
         reduction (str): "none", "mean" (weighted) or "sum". Default: "mean".
-        ignore_index (int): examples with this label count nothing. Default: -100.
+        ignore_index (int): label of examples to skip. Default: -100.
 
     Inputs:
         - **logits** (Tensor) - log-probabilities (N, C).
@@ -88,10 +86,10 @@ def _NLLLossND(
     reduction: Reduction = "mean",
     label_smoothing: ConstantAt(Float, 0.0) = 0.0,
 ):
-    """Negative log likelihood of the right class.
+    """Negative log likelihood of the true class.
 
     Args:
-        ignore_index (int): examples with this label count nothing. Default: -100.
+        ignore_index (int): label of examples to skip. Default: -100.
         reduction (str): "none", "mean" (weighted) or "sum". Default: "mean".
         label_smoothing (float): share of the probability spread over all classes. Default: 0.0.
 

@@ -24,7 +24,7 @@ def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0
     """Transducer loss and its gradient (Graves, arXiv:1211.3711).
 
     Args:
-        blank_label (int): the blank. Default: 0.
+        blank_label (int): class index of the blank. Default: 0.
 
     Inputs:
         - **acts** (Tensor) - logits (B, T, U, V).

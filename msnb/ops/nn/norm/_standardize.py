@@ -28,7 +28,8 @@ def scale_and_shift(x, mean, variance, epsilon, scale=None, shift=None):
 
 
 def standardise(x, axes, epsilon, scale=None, shift=None):
-    """Return `x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments of `x`."""
+    """Return (result, mean, variance): `x` standardised to mean 0 and variance 1 over `axes`, scaled and shifted, and
+    its moments."""
     axes = tuple(range(x.ndim)[axis] for axis in (axes if isinstance(axes, tuple) else (axes,)))
     if all(_constant_along(axes, x.ndim, values) for values in (scale, shift)):
         return _standardize(x, scale, shift, epsilon, axes)
@@ -48,7 +49,7 @@ def _standardize(x, scale, shift, epsilon, axes):
 
 
 def _compute_tangent(axes, primals, tangents):
-    """Return the tangent as a factor of that of `x`, a factor of the result, and a constant.
+    """Return the values and the tangents of `_standardize`, with dy = factor * dx + slope * (standardised x) + offset.
 
     Its transpose needs two sums over `axes`: of the cotangent, and of its product with the standardized `x`. JAX's
     derivative of the definition needs four, and XLA compiles and runs each separately.

@@ -15,7 +15,7 @@ from msnb.ops.nn.norm._standardize import scale_and_shift, standardise
 
 
 def channel_axis(op, x, data_format):
-    """Return the axis of the channels. Raise an error if there is none."""
+    """Return the index of the channel axis. Raise an error if `x` has none."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
@@ -32,7 +32,7 @@ def check_channels(op, channels, **vectors):
 
 
 def column(vector, x, axis):
-    """Return one value per channel as an array that broadcasts against `x`."""
+    """Reshape `vector`, one value per channel, so that it broadcasts against `x`."""
     return widened(vector).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
 
 
@@ -43,7 +43,7 @@ def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
 
 
 def moved(moving, batch, momentum):
-    """Return (1 - momentum) * moving + momentum * batch, without gradient; `moving` where that is not finite."""
+    """Return (1 - momentum) * moving + momentum * batch, without gradient, and `moving` where the sum is not finite."""
     # The mean of an empty batch is NaN, and that of an overflow infinite. Both would stay in the statistics for ever.
     new = ((1 - momentum) * moving + momentum * batch).astype(moving.dtype)
     return lax.stop_gradient(jnp.where(jnp.isfinite(new), new, moving))
@@ -56,7 +56,7 @@ def unbiased(x, axis, variance):
 
 
 def normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
-    """Normalize a batch in training: (running mean, running variance, result, batch mean, batch variance)."""
+    """Normalize a batch in training. Return (running mean, running variance, result, batch mean, batch variance)."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     y, batch_mean, batch_variance = standardise(x, others, epsilon, column(scale, x, axis), column(bias, x, axis))
     batch_mean, batch_variance = batch_mean.reshape(-1), batch_variance.reshape(-1)
@@ -85,7 +85,7 @@ def BatchNorm(
     """Normalizes each channel by the statistics of the batch, or by running ones (arXiv:1502.03167).
 
     Args:
-        is_training (bool): True takes mean and variance from the batch and moves the given ones towards them, False
+        is_training (bool): True computes mean and variance of the batch and moves the running ones towards them, False
             uses those given. Default: False.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics, (1 - momentum) * running + momentum * batch,
@@ -140,7 +140,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Batch normalisation; moves the running statistics while training.
+    """Batch normalisation. In training it also updates the running statistics.
 
     Args:
         input_x (Tensor): (N, C) or (N, C, ...).
@@ -159,7 +159,8 @@ def batch_norm(
 
 
 def batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
-    """Return the gradients of batch normalization for input, scale and bias, from mean and inverse deviation."""
+    """Return the gradients of batch normalization for input, scale and bias, from the mean and 1 / (standard
+    deviation)."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     column = lambda v: jnp.expand_dims(v, others)
     hat = (x - column(mean)) * column(inverse)
@@ -183,7 +184,7 @@ def BatchNormGrad(
 
 @operator
 def BNTrainingReduce(x):
-    """Sums over each channel that batch normalisation needs.
+    """Return the sum of `x` and of x^2 over each channel, for BNTrainingUpdate.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W).
@@ -212,7 +213,7 @@ def BNTrainingUpdate(
     epsilon: Epsilon = 1e-5,
     factor: Momentum = 0.1,
 ):
-    """Batch normalisation from the sums of BNTrainingReduce; moves the running statistics.
+    """Batch normalisation from the sums of BNTrainingReduce. It also updates the running statistics.
 
     Args:
         isRef (bool): no effect: mean and variance are always written in place. Default: True.

@@ -34,7 +34,7 @@ def FusedBatchNorm(
     epsilon: Epsilon = 1e-5,
     momentum: Momentum = 0.1,
 ):
-    """Batch normalisation in training: also moves the running mean and variance.
+    """Batch normalisation in training. It also updates the running mean and variance.
 
     running = (1 - momentum) * running + momentum * batch, with the unbiased variance of the batch.
 
@@ -67,7 +67,7 @@ def FusedBatchNormEx(
     momentum: Momentum = 0.1,
     data_format: Layout = "NCHW",
 ):
-    """FusedBatchNorm with a choice of layout and one more output, reserved.
+    """FusedBatchNorm with an argument for the data layout and one more output, which is reserved.
 
     Args:
         mode (int): 0 or 1; no effect, both are per channel here. Default: 0.

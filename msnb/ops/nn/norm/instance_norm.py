@@ -79,7 +79,8 @@ def InstanceNormGrad(
     epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
     momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
 ):
-    """Gradients of InstanceNorm with respect to input, gamma and beta, from the inverse deviation it returned."""
+    """Gradients of InstanceNorm with respect to input, gamma and beta. `save_variance` is 1 / (standard deviation), as
+    InstanceNorm returns it."""
     n, c = x.shape[:2]
     flat = (1, n * c, -1)
     dx, dgamma, dbeta = batch_norm_grad(

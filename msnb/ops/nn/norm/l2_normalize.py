@@ -1,4 +1,4 @@
-"""Division by a norm: of a vector, or of neighbouring channels."""
+"""L2 normalisation, and local response normalisation over neighbouring channels."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +19,7 @@ def L2Normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
 
     Args:
         axis (Union[int, list[int], tuple[int]]): one axis. Default: 0.
-        epsilon (float): the least sum that is divided by. Default: 1e-4.
+        epsilon (float): lower bound of the sum of squares. Default: 1e-4.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
@@ -59,7 +59,7 @@ def LRN(
     """Divides each value by (bias + alpha * sum of squares of neighbouring channels) ** beta (AlexNet).
 
     Args:
-        depth_radius (int): how many channels on each side count. Default: 5.
+        depth_radius (int): number of neighbouring channels on each side. Default: 5.
         bias (float): offset. Default: 1.0.
         alpha (float): scale of the sum. Default: 1.0.
         beta (float): exponent. Default: 0.5.

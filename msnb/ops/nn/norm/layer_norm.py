@@ -70,7 +70,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalises over the trailing dimensions of shape `normalized_shape`.
+    """Normalises `input` over its trailing dimensions, whose shape is `normalized_shape`.
 
     Args:
         input (Tensor): Any shape, float.
@@ -127,7 +127,8 @@ def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
 @shapes("x dy: *s")
 @in_float32
 def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
-    """Gradients of LayerNorm with respect to input, gamma and beta, from the statistics it returned."""
+    """Gradients of LayerNorm with respect to input, gamma and beta, from the mean and variance that LayerNorm
+    returned."""
     _check_statistics("LayerNormGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
@@ -138,7 +139,7 @@ def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, beg
 def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):
-    """Gradients of LayerNormGrad with respect to input, cotangent and gamma; the statistics follow the input."""
+    """Gradients of LayerNormGrad with respect to `x`, `dy` and `gamma`. Mean and variance count as functions of `x`."""
     _check_statistics("LayerNormGradGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     axes = tuple(range(begin_norm_axis % x.ndim, x.ndim))
 

@@ -7,13 +7,13 @@ from msnb.ops import _check
 
 
 def as_scalar(x):
-    """Return a hyperparameter as a scalar; it may be a Tensor of one element."""
+    """Return a hyperparameter, a number or an array of one element, as a scalar."""
     x = jnp.asarray(x)
     return x.reshape(()) if x.size == 1 else x
 
 
 def cast_like(var, *values):
-    """Cast `values` to the element type of the variable: slots and variable keep their types."""
+    """Cast `values` to the element type of the variable, so that variable and slots keep their types."""
     return tuple(v.astype(var.dtype) for v in values)
 
 
@@ -28,7 +28,7 @@ ROWS_EXIST = [index("indices", of="var", negative=False)]
 
 
 def sum_duplicate_rows(op, grad, indices, **slots):
-    """Return the distinct rows of a sparse gradient and the sum of the gradients of each.
+    """Return the distinct row indices of a sparse gradient and, for each, the sum of its gradients.
 
     Both have the length of `indices`. Unused entries are an index after the last row.
     """
@@ -49,10 +49,10 @@ def sum_duplicate_rows(op, grad, indices, **slots):
 
 
 def write_rows(slot, rows, values):
-    """Write `values` to rows of `slot`. Rows after the last one are dropped."""
+    """Write `values` to the rows of `slot` with indices `rows`. Indices beyond the last row are ignored."""
     return slot.at[rows].set(values.astype(slot.dtype), mode="drop")
 
 
 def read_rows(slot, rows):
-    """Return rows of `slot`."""
+    """Return the rows of `slot` with indices `rows`."""
     return jnp.take(slot, rows, axis=0, mode="clip")

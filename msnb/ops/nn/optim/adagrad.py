@@ -88,12 +88,12 @@ def SparseApplyAdagrad(
     update_slots: Bool = True,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """Adagrad on the named rows.
+    """Adagrad on the rows in `indices`.
 
     Args:
         lr (float): learning rate.
         update_slots (bool): whether `accum` changes. Default: True.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -119,12 +119,12 @@ def SparseApplyAdagradV2(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     update_slots: Bool = True,
 ):
-    """Adagrad on the named rows, with `epsilon` added to the root.
+    """Adagrad on the rows in `indices`, with `epsilon` added to the root.
 
     Args:
         lr (float): learning rate.
         epsilon (float): added to the root.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         update_slots (bool): whether `accum` changes. Default: True.
 
     Inputs:
@@ -141,10 +141,10 @@ def SparseApplyAdagradV2(
 @operator(writes=("var", "accum"), returns="written")
 @in_float32
 def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
-    """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
+    """Adagrad, followed by a proximal step for the penalty l1 |var| + l2/2 var^2.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -177,10 +177,10 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
 def FusedSparseProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
-    """Adagrad and a proximal step on the named rows.
+    """Adagrad and a proximal step on the rows in `indices`.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -200,10 +200,10 @@ def FusedSparseProximalAdagrad(
 def SparseApplyProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
-    """Adagrad and a proximal step on the named rows.
+    """Adagrad and a proximal step on the rows in `indices`.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.

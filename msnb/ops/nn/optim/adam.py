@@ -20,7 +20,7 @@ from msnb.ops.nn.optim._update import (
 
 
 def adam_rule(m, v, g, beta1, beta2, use_nesterov):
-    """Return the new moments and the direction of the step, without learning rate and root."""
+    """Return the new moments and the numerator of the step, before the division by the root and the learning rate."""
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g * g
     return m, v, (beta1 * m + (1 - beta1) * g if use_nesterov else m)
@@ -51,7 +51,7 @@ def Adam(
     """Adam (arXiv:1412.6980): var -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -90,7 +90,7 @@ def AdamNoUpdateParam(
     """Adam that returns the update of the variable instead of adding it.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -118,7 +118,7 @@ def AdamWeightDecay(
     """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -173,10 +173,10 @@ def FusedSparseAdam(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     use_nesterov: Bool = False,
 ):
-    """Adam for a sparse gradient: moments of all rows decay and all rows move, as if missing rows had gradient 0.
+    """Adam for a sparse gradient. It updates all rows: those missing in `indices` have gradient 0.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -216,10 +216,10 @@ def FusedSparseLazyAdam(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     use_nesterov: Bool = False,
 ):
-    """Adam that leaves rows without a gradient, and their moments, as they are.
+    """Adam for a sparse gradient. It updates only the rows in `indices` and their moments.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -275,10 +275,10 @@ def ApplyAdamWithAmsgrad(
     """Adam that divides by the largest second moment so far (AMSGrad, arXiv:1904.09237).
 
     Args:
-        beta1 (float): how much of the first moment stays. Default: 0.9.
-        beta2 (float): how much of the second moment stays. Default: 0.999.
-        epsilon (float): keeps from dividing by 0. Default: 1e-8.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        beta1 (float): decay rate of the first moment. Default: 0.9.
+        beta2 (float): decay rate of the second moment. Default: 0.999.
+        epsilon (float): added to the root, against division by 0. Default: 1e-8.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.
@@ -310,10 +310,10 @@ def ApplyAdamWithAmsgradV2(
     *,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """As ApplyAdamWithAmsgrad, with its rates as inputs.
+    """ApplyAdamWithAmsgrad with `beta1`, `beta2` and `epsilon` as inputs instead of attributes.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.

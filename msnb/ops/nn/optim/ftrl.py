@@ -34,10 +34,10 @@ def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
 @operator(writes=("var", "accum", "linear"))
 @in_float32
 def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
-    """FTRL-proximal.
+    """One step of FTRL-proximal.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -75,14 +75,14 @@ def FusedSparseFtrl(
     lr_power: LrPower,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """FTRL-proximal on the named rows.
+    """One step of FTRL-proximal on the rows in `indices`.
 
     Args:
         lr (float): learning rate, positive.
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
-        lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        lr_power (float): exponent of the accumulated squares in the learning rate, at most 0.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -110,14 +110,14 @@ def SparseApplyFtrl(
     lr_power: LrPower,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """FTRL-proximal on the named rows.
+    """One step of FTRL-proximal on the rows in `indices`.
 
     Args:
         lr (float): learning rate, positive.
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
-        lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        lr_power (float): exponent of the accumulated squares in the learning rate, at most 0.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -146,15 +146,15 @@ def SparseApplyFtrlV2(
     lr_power: LrPower,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """FTRL-proximal on the named rows, with an L2 shrinkage of the gradient.
+    """One step of FTRL-proximal on the rows in `indices`, with L2 shrinkage of the gradient.
 
     Args:
         lr (float): learning rate, positive.
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
-        l2_shrinkage (float): weight of the variable added to the gradient.
-        lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        l2_shrinkage (float): factor of the variable that is added to the gradient.
+        lr_power (float): exponent of the accumulated squares in the learning rate, at most 0.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.

@@ -29,7 +29,7 @@ def ApplyMomentum(
 
     Args:
         use_nesterov (bool): use Nesterov momentum. Default: False.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         gradient_scale (float): multiplies the gradient. Default: 1.0.
 
     Inputs:
@@ -75,7 +75,7 @@ def SGD(
     The first step takes a = g. With Nesterov the step is lr * (g + momentum * a).
 
     Args:
-        dampening (float): share of the gradient kept out of the momentum. Default: 0.0.
+        dampening (float): fraction of the gradient that is not added to the momentum. Default: 0.0.
         weight_decay (float): L2 penalty, added to the gradient. Default: 0.0.
         nesterov (bool): use Nesterov momentum; needs dampening 0. Default: False.
 
@@ -119,14 +119,14 @@ def ApplyGradientDescent(var, alpha, delta):
 
 
 def proximal(point, rate, l1, l2):
-    """argmin of l1 |x| + l2/2 x^2 + (x - point)^2 / (2 rate): soft thresholding, then shrinking."""
+    """Return argmin over x of l1 |x| + l2/2 x^2 + (x - point)^2 / (2 rate), by soft thresholding, then shrinking."""
     return jnp.sign(point) * jnp.maximum(jnp.abs(point) - rate * l1, 0) / (1 + l2 * rate)
 
 
 @operator(writes=("var",))
 @in_float32
 def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
-    """Gradient descent followed by a proximal step for l1 |var| + l2/2 var^2.
+    """Gradient descent, followed by a proximal step for the penalty l1 |var| + l2/2 var^2.
 
     Inputs:
         - **var** (Parameter) - updated in place.
@@ -156,7 +156,7 @@ def LARSUpdate(
     hyperpara: StrictFloat = 0.001,
     use_clip: Bool = False,
 ):
-    """Layer-wise adaptive rate scaling (arXiv:1708.03888): the gradient, decayed and scaled by a trust ratio.
+    """Layer-wise adaptive rate scaling (arXiv:1708.03888): return the gradient with weight decay, times a trust ratio.
 
     Args:
         epsilon (float): added to the divisor. Default: 1e-5.
@@ -184,8 +184,8 @@ def LARSUpdate(
 @operator(writes=("variable", "accumulation"))
 @in_float32
 def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum):
-    """Momentum with weight decay, of a gradient that is scaled: g = gradient * scale + decay * v; a = a * momentum + g;
-    v -= lr * a.
+    """Momentum with weight decay and a scaled gradient: g = gradient * scale + decay * v; a = a * momentum + g; v -= lr
+    * a.
 
     Inputs:
         - **weight_decay**, **loss_scale** (Tensor) - scalars.
@@ -216,10 +216,10 @@ def ApplyKerasMomentum(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     use_nesterov: Bool = False,
 ):
-    """Momentum as Keras has it: a = a * momentum - lr * g; v += a, or v += a * momentum - lr * g with Nesterov.
+    """Momentum as in Keras: a = a * momentum - lr * g; v += a, or v += a * momentum - lr * g with Nesterov.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:

@@ -36,7 +36,7 @@ def ApplyRMSProp(
     """RMSProp: s = decay * s + (1 - decay) * g^2; m = momentum * m + lr * g / sqrt(s + epsilon); var -= m.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
@@ -69,10 +69,10 @@ def ApplyCenteredRMSProp(
     *,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """RMSProp that divides by the deviation of the gradient: sqrt(mean of g^2 - (mean of g)^2 + epsilon).
+    """RMSProp that divides by the standard deviation of the gradient: sqrt(mean of g^2 - (mean of g)^2 + epsilon).
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **mean_gradient**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
@@ -127,11 +127,11 @@ def SparseApplyAdadelta(
     epsilon: StrictFloat,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """Adadelta on the named rows, see `ApplyAdadelta`.
+    """Adadelta on the rows in `indices`, see `ApplyAdadelta`.
 
     Args:
         epsilon (float): added below both roots.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **accum_update** (Parameter) - one shape; updated in place.
@@ -167,14 +167,14 @@ def SparseApplyRMSProp(
     epsilon: StrictFloat,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """RMSProp with momentum on the named rows: ms = rho * ms + (1 - rho) * g^2;
-    mom = momentum * mom + lr * g / sqrt(ms + epsilon); var -= mom.
+    """RMSProp with momentum on the rows in `indices`: ms = rho * ms + (1 - rho) * g^2; mom = momentum * mom + lr * g /
+    sqrt(ms + epsilon); var -= mom.
 
     Args:
-        rho (float): how slowly `ms` changes.
-        momentum (float): how much of the last step is left.
+        rho (float): decay rate of `ms`.
+        momentum (float): decay rate of `mom`.
         epsilon (float): added below the root.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **ms**, **mom** (Parameter) - one shape; updated in place.

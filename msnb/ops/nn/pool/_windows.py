@@ -26,13 +26,13 @@ def max_pool(x, kernel, strides, padding, dilation=None):
 
 
 def _lowest_number(dtype):
-    """Return the smallest number as a numpy scalar. With an array JAX would not recognize a maximum."""
+    """Return the smallest number of a type as a numpy scalar. For an array, JAX would not recognize a maximum."""
     return dtype.type(-np.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min)
 
 
 def _chain_of_maxima(x, kernel, strides, padding, low, dilation):
-    """Return the maximum by one comparison for each tap. XLA fuses them, and the gradient is a sum of shifted
-    selections.
+    """Return the maximum of each window, by one comparison for each tap. XLA fuses the comparisons, and the gradient is
+    a sum of shifted selections.
     """
     best = None
     for value in window_taps(x, kernel, strides, padding, low, dilation):
@@ -65,7 +65,7 @@ def window_taps(x, kernel, strides, padding, fill, dilation=None):
 def max_with_position(x, kernel, strides, padding, dilation=None):
     """Return the largest value in each window and its flat position in (C, ...), int32.
 
-    Of equal values the first one in row order is taken.
+    If several values are the largest, the position of the first in row order is returned.
     """
     plane = x.shape[2:]
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
@@ -119,8 +119,8 @@ def pad_pairs(padding):
 
 
 def ceil_mode_pads(op, image, kernel, stride, padding, ceil_mode):
-    """Return the padding (before, after). With `ceil_mode` it includes a last incomplete window that starts in the
-    image.
+    """Return the padding (before, after) of each dimension. With `ceil_mode` it has room for a last window that starts
+    in the image and reaches over the border.
     """
     pads = []
     for n, k, s, (low, high) in zip(image, kernel, stride, pad_pairs(padding), strict=True):
@@ -160,7 +160,7 @@ def volume_pads(op, x, pad_mode, padding, kernel, strides, ceil_mode):
 
 
 def apply_batched(op, x, dims, pool):
-    """Apply `pool`, a function of (N, C, ...), also to (C, ...)."""
+    """Apply `pool`, a function of arrays (N, C, ...), to an array (N, C, ...) or (C, ...)."""
     if x.ndim == dims + 1:
         out = pool(x[None])
         return tuple(o[0] for o in out) if isinstance(out, tuple) else out[0]

@@ -1,4 +1,4 @@
-"""Pooling to a given size, by windows of nearly equal size."""
+"""Adaptive pooling to a given size, by windows of nearly equal size."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from msnb.ops._upcast import widened
 from msnb.ops.nn._neighbours import weigh_neighbours
 
 
-def _output_size(dims):
+def _output_size_kind(dims):
     def accept(value):
         values = value if isinstance(value, (tuple, list)) else (value,) * dims
         if len(values) != dims:
@@ -29,7 +29,7 @@ def _output_size(dims):
     return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
 
 
-OutputSize1, OutputSize2, OutputSize3 = _output_size(1), _output_size(2), _output_size(3)
+OutputSize1, OutputSize2, OutputSize3 = _output_size_kind(1), _output_size_kind(2), _output_size_kind(3)
 
 
 def _bin_bounds(old, new):
@@ -82,7 +82,7 @@ def _largest_indices(op, x, size):
 
 @operator(functional="adaptive_avg_pool1d", generation=2)
 def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
-    """The mean of each of `output_size` nearly equal parts of every sequence.
+    """Split each sequence into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -99,7 +99,7 @@ def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
 
 @operator(functional="adaptive_max_pool1d", generation=2)
 def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
-    """The largest value of each of `output_size` nearly equal parts of every sequence.
+    """Split each sequence into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -116,7 +116,7 @@ def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
 
 @operator(functional="adaptive_avg_pool2d", generation=2)
 def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
-    """The mean of each of `output_size` nearly equal parts of every image.
+    """Split each image into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -133,7 +133,7 @@ def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
 
 @operator
 def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
-    """The largest value of each of `output_size` nearly equal parts of every image.
+    """Split each image into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -150,7 +150,7 @@ def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
 
 @operator
 def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
-    """The index of the largest value in each of `output_size` nearly equal parts of every image.
+    """Split each image into `output_size` nearly equal parts and return the index of the largest value of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -168,15 +168,15 @@ def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest value of each of `output_size` nearly equal parts of every image.
+    """Split each image into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
         input (Tensor): (N, C, H, W), or without N; floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
-        return_indices (bool): Also return their indices. Default: False.
+        return_indices (bool): Also return the indices of the largest values. Default: False.
 
     Returns:
-        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int64, counted through each image.
+        Tensor, trailing dimensions `output_size`; or a tuple of this Tensor and the flat indices in each image, int64.
 
     Raises:
         TypeError: If `input` is not floating point.
@@ -188,7 +188,7 @@ def adaptive_max_pool2d(
 
 @replaces_in_api2(AdaptiveMaxPool2D, "it gives the places of the values, too")
 class _AdaptiveMaxPool2D(Primitive):
-    """The largest values and their places, see `adaptive_max_pool2d`."""
+    """Return the largest values and their indices, see `adaptive_max_pool2d`."""
 
     def __init__(self, output_size: Any) -> None:
         super().__init__("AdaptiveMaxPool2D")
@@ -200,7 +200,7 @@ class _AdaptiveMaxPool2D(Primitive):
 
 @operator(functional="adaptive_avg_pool3d", generation=2)
 def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
-    """The mean of each of `output_size` nearly equal parts of every volume.
+    """Split each volume into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -217,7 +217,7 @@ def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
 
 @operator
 def _LargestOfVolumes(input, *, output_size: OutputSize3):
-    """The largest value of each of `output_size` nearly equal parts of every volume.
+    """Split each volume into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -234,7 +234,7 @@ def _LargestOfVolumes(input, *, output_size: OutputSize3):
 
 @operator
 def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
-    """The index of the largest value in each of `output_size` nearly equal parts of every volume.
+    """Split each volume into `output_size` nearly equal parts and return the index of the largest value of each part.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -250,15 +250,14 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
 
 @operator
 def AdaptiveMaxPool3D(input, output_size: OutputSize3):
-    """The largest value in each of `output_size` nearly equal parts of every volume, and its index.
+    """Split each volume into `output_size` nearly equal parts and return the largest value of each part and its index.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
         - **output_size** (Union[Tensor, int, tuple[int]]) - Number of parts of each dimension, known to a graph.
 
     Outputs:
-        tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their places, int32, counted through each
-        volume.
+        tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their flat indices in each volume, int32.
     """
     _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
     indices = _largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
@@ -269,15 +268,15 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
 def adaptive_max_pool3d(
     input: Tensor, output_size: int | tuple[int | None, ...] | None, return_indices: Bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest value of each of `output_size` nearly equal parts of every volume.
+    """Split each volume into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
         input (Tensor): (N, C, D, H, W), or without N; floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
-        return_indices (bool): Also return their indices. Default: False.
+        return_indices (bool): Also return the indices of the largest values. Default: False.
 
     Returns:
-        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int32, counted through each volume.
+        Tensor, trailing dimensions `output_size`; or a tuple of this Tensor and the flat indices in each volume, int32.
 
     Raises:
         TypeError: If `input` is not floating point.

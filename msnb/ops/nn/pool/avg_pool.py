@@ -28,7 +28,7 @@ def AvgPool(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """The mean of each window; padding of "same" does not count.
+    """The mean of each window. It does not include the padding of "same".
 
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
@@ -74,7 +74,7 @@ def AvgPoolGradGpu(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """Gradient of AvgPool from its input, its output and the cotangent."""
+    """Gradient of AvgPool, from the input and output of the forward pass and the cotangent."""
     return _avg_pool_grad(x_origin.shape, grad, kernel_size, strides, pad_mode, data_format)
 
 
@@ -94,8 +94,8 @@ def AvgPool1D(
         kernel_size (int): length of the window. Default: 1.
         stride (int): step of the window. Default: 1.
         padding (int): zeros at each end. Default: 0.
-        ceil_mode (bool): whether a last incomplete window counts. Default: False.
-        count_include_pad (bool): whether the padding counts in the mean. Default: True.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        count_include_pad (bool): whether to include the padding in the mean. Default: True.
 
     Inputs:
         - **input_x** (Tensor) - (N, C, L).
@@ -123,9 +123,9 @@ def AvgPool2D(
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): step of the window. Default: 1.
         padding (Union[int, tuple[int]]): zeros at each side. Default: 0.
-        ceil_mode (bool): whether a last incomplete window counts. Default: False.
-        count_include_pad (bool): whether the padding counts in the mean. Default: True.
-        divisor_override (int): divides the sum instead, if not 0. Default: 0.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        count_include_pad (bool): whether to include the padding in the mean. Default: True.
+        divisor_override (int): divisor of the sum in place of the number of pixels, if not 0. Default: 0.
 
     Inputs:
         - **input_x** (Tensor) - (N, C, H, W) or (C, H, W).
@@ -163,8 +163,8 @@ def AvgPool3D(
         strides (Union[int, tuple[int]]): step of the window. Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
-        ceil_mode (bool): whether a last incomplete window counts, for "pad". Default: False.
-        count_include_pad (bool): whether zeros of the padding count in the mean. Default: True.
+        ceil_mode (bool): whether to include a last window that reaches over the border, for "pad". Default: False.
+        count_include_pad (bool): whether to include the zeros of the padding in the mean. Default: True.
         divisor_override (int): divides the sum instead of the number of pixels, if not 0. Default: 0.
         data_format (str): "NCDHW". Default: "NCDHW".
 
@@ -198,9 +198,9 @@ def avg_pool3d(
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
-        count_include_pad (bool): Whether the padding counts in the mean. Default: True.
-        divisor_override (int): Divides the sum instead, if not 0. Default: 0.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
+        count_include_pad (bool): Whether to include the padding in the mean. Default: True.
+        divisor_override (int): Divisor of the sum in place of the number of pixels, if not 0. Default: 0.
 
     Returns:
         Tensor, (N, C, D_out, H_out, W_out).

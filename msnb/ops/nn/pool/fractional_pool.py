@@ -15,12 +15,13 @@ from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_argument
 from msnb.ops.random.uniform import rand
 
 
-def _expand(value, dims):
+def _repeat_per_dimension(value, dims):
     return (value,) * dims if isinstance(value, int) else tuple(value)
 
 
 def _window_starts(share, length, size, count):
-    """Return the starts of `count` windows of `size` on an axis of `length`, for shares of shape (N, C)."""
+    """Return the start indices of `count` windows of length `size` on an axis of length `length`, for the random
+    numbers `share` in [0, 1) of shape (N, C)."""
     if count == 1:
         return jnp.full((*share.shape, 1), length - size)
     step = (length - size) / (count - 1)
@@ -41,7 +42,7 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
     if any(side < 1 or side + size - 1 > n for side, size, n in zip(sides, sizes, lengths)):
         raise ValueError(f"For '{op}', windows of {sizes} for an output of {sides} do not fit into {lengths}.")
     flat = jnp.zeros((*x.shape[:2], *(1,) * (2 * dims)), int)
-    # in two dimensions the first share is for the width
+    # In two dimensions the first share is that of the width.
     order = range(dims) if dims == 3 else (1, 0)
     for axis, part in zip(range(dims), order):
         begins = _window_starts(shares[..., part], lengths[axis], sizes[axis], sides[axis])
@@ -60,7 +61,7 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
 def FractionalMaxPoolWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCHW") = "NCHW"
 ):
-    """The largest elements of image windows at varying distances.
+    """Fractional max pooling: the largest element of each window of an image. The distances of windows vary randomly.
 
     Args:
         ksize (Union[int, tuple[int]]): Height and width of the window.
@@ -69,16 +70,17 @@ def FractionalMaxPoolWithFixedKsize(
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of shape (N, C, H, W).
-        - **random_samples** (Tensor) - Shares in [0, 1), of shape (N, C, 2): where the windows are, first in a row.
+        - **random_samples** (Tensor) - Random numbers in [0, 1), of shape (N, C, 2), which shift the windows:
+          the first along the width, the second along the height.
 
     Outputs:
-        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their places in an image, int64.
+        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in an image, int64.
 
     Raises:
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
     """
-    sizes, sides = _expand(ksize, 2), _expand(output_shape, 2)
+    sizes, sides = _repeat_per_dimension(ksize, 2), _repeat_per_dimension(output_shape, 2)
     return _pool_windows("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
 
 
@@ -86,29 +88,31 @@ def FractionalMaxPoolWithFixedKsize(
 def FractionalMaxPool3DWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCDHW") = "NCDHW"
 ):
-    """The largest elements of volume windows at varying distances.
+    """Fractional max pooling: the largest element of each window of a volume. The distances of windows vary randomly.
 
     Args:
         ksize (Union[int, tuple[int]]): Depth, height and width of the window.
-        output_shape (Union[int, tuple[int]]): Those of the result.
+        output_shape (Union[int, tuple[int]]): Depth, height and width of the result.
         data_format (str): "NCDHW". Default: "NCDHW".
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of shape (N, C, D, H, W).
-        - **random_samples** (Tensor) - Shares in [0, 1), of shape (N, C, 3): where the windows are.
+        - **random_samples** (Tensor) - Random numbers in [0, 1), of shape (N, C, 3), which shift the windows.
 
     Outputs:
-        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their places in a volume, int64.
+        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in a volume, int64.
 
     Raises:
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
     """
-    sizes, sides = _expand(ksize, 3), _expand(output_shape, 3)
+    sizes, sides = _repeat_per_dimension(ksize, 3), _repeat_per_dimension(output_shape, 3)
     return _pool_windows("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
 
 
-def _by_function(function, operator, dims, input, kernel_size, output_size, output_ratio, return_indices, shares):
+def _call_fractional_pool(
+    function, operator, dims, input, kernel_size, output_size, output_ratio, return_indices, shares
+):
     x = tensor_argument(function, "input", input)
     if (output_size is None) == (output_ratio is None):
         raise ValueError(f"For '{function}', one of 'output_size' and 'output_ratio' should be given.")
@@ -134,25 +138,27 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of image windows at varying distances.
+    """Fractional max pooling: the largest element of each window of an image. The distances of windows vary randomly.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, H, W) or (C, H, W).
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the size of `input`, instead of
+            `output_size`. Default: None.
         return_indices (bool): Also return the indices. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 2), which shift the windows. Default: None,
+            drawn.
 
     Returns:
-        Tensor, or with `return_indices` a tuple of the elements and their places in an image, int64.
+        Tensor, or with `return_indices` a tuple of the elements and their flat indices in an image, int64.
 
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
     """
     name, operator = "fractional_max_pool2d", FractionalMaxPoolWithFixedKsize
-    return _by_function(
+    return _call_fractional_pool(
         name, operator, 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
 
@@ -166,25 +172,27 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of volume windows at varying distances.
+    """Fractional max pooling: the largest element of each window of a volume. The distances of windows vary randomly.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        output_size (Union[int, tuple[int]]): Those of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
+        output_size (Union[int, tuple[int]]): Depth, height and width of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the size of `input`, instead of
+            `output_size`. Default: None.
         return_indices (bool): Also return the indices. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 3), which shift the windows. Default: None,
+            drawn.
 
     Returns:
-        Tensor, or with `return_indices` a tuple of the elements and their places in a volume, int64.
+        Tensor, or with `return_indices` a tuple of the elements and their flat indices in a volume, int64.
 
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
     """
     name, operator = "fractional_max_pool3d", FractionalMaxPool3DWithFixedKsize
-    return _by_function(
+    return _call_fractional_pool(
         name, operator, 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
 

@@ -12,7 +12,7 @@ from msnb.ops.nn.activation.relu import ReLU
 from msnb.ops.nn.pool.avg_pool import AvgPool1D, AvgPool2D
 
 
-def _pool_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
+def _pool_p_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
     if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
         raise TypeError(f"For '{op}', 'norm_type' should be a number, but got {norm_type!r}.")
     if norm_type == 0:
@@ -33,14 +33,14 @@ def _pool_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
 def lp_pool1d(
     x: Tensor, norm_type: float, kernel_size: int, stride: int | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """The norm of each window of a sequence.
+    """The p-norm of each window of a sequence.
 
     Args:
         x (Tensor): Floating point, of shape (N, C, L) or (C, L).
-        norm_type (Union[int, float]): Which norm, not 0.
+        norm_type (Union[int, float]): Degree p of the norm, not 0.
         kernel_size (int): Length of the window.
         stride (int): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
 
     Returns:
         Tensor of shape (N, C, L_out) or (C, L_out).
@@ -49,7 +49,7 @@ def lp_pool1d(
         TypeError: If `x` is not a Tensor, or `norm_type` is no number.
         ValueError: If `norm_type` is 0, or the window does not fit.
     """
-    return _pool_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
+    return _pool_p_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 @spelling()
@@ -60,14 +60,14 @@ def lp_pool2d(
     stride: int | tuple[int, int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The norm of each window of an image.
+    """The p-norm of each window of an image.
 
     Args:
         x (Tensor): Floating point, of shape (N, C, H, W).
-        norm_type (Union[int, float]): Which norm, not 0.
+        norm_type (Union[int, float]): Degree p of the norm, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
 
     Returns:
         Tensor of shape (N, C, H_out, W_out).
@@ -77,7 +77,7 @@ def lp_pool2d(
         ValueError: If `norm_type` is 0, or the window does not fit.
     """
     height, width = (kernel_size, kernel_size) if isinstance(kernel_size, int) else kernel_size
-    return _pool_norm("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)
+    return _pool_p_norm("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Max pooling. Of several largest pixels of a window, the first in row order gets the full gradient."""
+"""Max pooling. If several pixels of a window are the largest, the first in row order gets the full gradient."""
 
 from math import prod
 
@@ -65,7 +65,7 @@ def MaxPool(
     return from_channels_first(max_pool(x, kernel_size, strides, padding), data_format)
 
 
-def _forward_function(kernel, strides, pad_mode, data_format="NCHW"):
+def _make_forward_function(kernel, strides, pad_mode, data_format="NCHW"):
     def fn(x):
         x = jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
         y = max_pool(x, kernel, strides, window_pads("MaxPoolGrad", pad_mode, x.shape[2:], kernel, strides))
@@ -86,9 +86,9 @@ def MaxPoolGrad(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """Gradient of MaxPool from its input, its output and the cotangent."""
+    """Gradient of MaxPool, from the input and output of the forward pass and the cotangent."""
     _check.rank("MaxPoolGrad", "x_origin", x_origin, 4)
-    return pull(_forward_function(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
+    return pull(_make_forward_function(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
 
 
 @operator
@@ -102,8 +102,8 @@ def MaxPoolGradGrad(
     strides: Window2 = (1, 1),
     pad_mode: PoolMode = "valid",
 ):
-    """Gradient of MaxPoolGrad: from each window of `grad`, the element where the input is largest."""
-    return jax.jvp(_forward_function(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
+    """Gradient of MaxPoolGrad: for each window, the element of `grad` at the position of the largest input."""
+    return jax.jvp(_make_forward_function(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
 
 
 @operator
@@ -136,7 +136,7 @@ def MaxPoolWithArgmax(
 
 
 def _check_window_count(op, x, kernel, strides, pad_mode, **windows):
-    """Raise ValueError unless an array with one entry for each window has the shape of the windows of `x`."""
+    """Raise ValueError unless each of `windows` has one entry for each pooling window of `x`."""
     _check.rank(op, "x", x, 4)
     padding = window_pads(op, pad_mode, x.shape[2:], kernel, strides)
     expected = (
@@ -157,7 +157,8 @@ def _check_window_count(op, x, kernel, strides, pad_mode, **windows):
 def MaxPoolGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
-    """Gradient of MaxPoolWithArgmax from its input, the cotangent and the positions it returned."""
+    """Gradient of MaxPoolWithArgmax, from its input `x`, the cotangent `grad` and the indices `argmax` that it
+    returned."""
     n = x.shape[0]
     _check_window_count("MaxPoolGradWithArgmax", x, kernel_size, strides, pad_mode, grad=grad, argmax=argmax)
     flat = jnp.zeros((n, x.size // n), grad.dtype)
@@ -170,7 +171,7 @@ def MaxPoolGradWithArgmax(
 def MaxPoolGradGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
-    """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the positions."""
+    """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the indices `argmax`."""
     n = x.shape[0]
     _check_window_count("MaxPoolGradGradWithArgmax", x, kernel_size, strides, pad_mode, argmax=argmax)
     return jnp.take_along_axis(grad.reshape(n, -1), argmax.reshape(n, -1), axis=1).reshape(argmax.shape)
@@ -186,18 +187,18 @@ def _MaxPool2D(
     dilation: Window2 = (1, 1),
     ceil_mode: Bool = False,
 ):
-    """The values of MaxPoolWithArgmaxV2, without their positions."""
-    return _pool2d("max_pool2d", x, kernel_size, strides, pads, dilation, ceil_mode, max_pool)
+    """MaxPoolWithArgmaxV2 without the indices."""
+    return _pool_images("max_pool2d", x, kernel_size, strides, pads, dilation, ceil_mode, max_pool)
 
 
-def _check_positions(attributes):
+def _check_argmax_type(attributes):
     if attributes["argmax_type"] not in (mstype.int32, mstype.int64):
         raise TypeError(
             f"For 'MaxPoolWithArgmaxV2', 'argmax_type' should be int32 or int64, but got {attributes['argmax_type']}."
         )
 
 
-@operator(refuses=_check_positions)
+@operator(refuses=_check_argmax_type)
 def MaxPoolWithArgmaxV2(
     x,
     *,
@@ -214,9 +215,9 @@ def MaxPoolWithArgmaxV2(
         kernel_size (Union[int, tuple[int]]): height and width of the window.
         strides (Union[int, tuple[int]]): step of the window. Default: None, `kernel_size`.
         pads (Union[int, tuple[int]]): padding at each side. Default: 0.
-        dilation (Union[int, tuple[int]]): spacing of the pixels that a window looks at. Default: 1.
-        ceil_mode (bool): whether a last incomplete window counts. Default: False.
-        argmax_type (mindspore.dtype): element type of the positions, int32 or int64. Default: mstype.int64.
+        dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        argmax_type (mindspore.dtype): element type of the indices, int32 or int64. Default: mstype.int64.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (C, H, W).
@@ -233,10 +234,10 @@ def MaxPoolWithArgmaxV2(
         values, where = max_with_position(x, *window)
         return values, (where % (x.shape[2] * x.shape[3])).astype(mstype.np_dtype(argmax_type))
 
-    return _pool2d("MaxPoolWithArgmaxV2", x, kernel_size, strides, pads, dilation, ceil_mode, pool)
+    return _pool_images("MaxPoolWithArgmaxV2", x, kernel_size, strides, pads, dilation, ceil_mode, pool)
 
 
-def _pool2d(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
+def _pool_images(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
     _check.dtype_in(op, "x", x, _check.FLOAT | _check.INT)
     strides = strides or kernel
 
@@ -264,9 +265,9 @@ def max_pool2d(
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between the pixels of a window. Default: 1.
         return_indices (bool): Also return the indices within each plane, int64. Default: False.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
 
     Returns:
         Tensor of the values, or a tuple of values and positions.
@@ -294,7 +295,7 @@ def MaxPool3D(
         strides (Union[int, tuple[int]]): step of the window. Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad_list (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
-        ceil_mode (bool): whether a last incomplete window counts, for "pad". Default: False.
+        ceil_mode (bool): whether to include a last window that reaches over the border, for "pad". Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
 
     Inputs:
@@ -312,14 +313,14 @@ _TIES = I(2, 3, 8, 9, low=-2, high=3, dtype="float32")
 _INDICES = I(1, 2, 2, 2, low=0, high=16)
 
 
-def _check_volume(attributes):
+def _check_volume_argmax_type(attributes):
     if attributes["argmax_type"] not in (mstype.int32, mstype.int64):
         raise TypeError(
             f"For 'MaxPool3DWithArgmax', 'argmax_type' should be int32 or int64, but got {attributes['argmax_type']}."
         )
 
 
-@operator(refuses=_check_volume)
+@operator(refuses=_check_volume_argmax_type)
 def MaxPool3DWithArgmax(
     x,
     *,
@@ -337,16 +338,16 @@ def MaxPool3DWithArgmax(
         ksize (Union[int, tuple[int]]): depth, height and width of the window.
         strides (Union[int, tuple[int]]): step of the window.
         pads (Union[int, tuple[int]]): padding at both ends of each side.
-        dilation (Union[int, tuple[int]]): spacing of the pixels that a window looks at. Default: 1.
-        ceil_mode (bool): whether a last incomplete window counts. Default: False.
+        dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
-        argmax_type (mindspore.dtype): element type of the places, int32 or int64. Default: mstype.int64.
+        argmax_type (mindspore.dtype): element type of the indices, int32 or int64. Default: mstype.int64.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tuple of the values and their flat places within (D, H, W).
+        Tuple of the values and their flat indices within (D, H, W).
 
     Raises:
         TypeError: If `argmax_type` is another one.
@@ -382,12 +383,12 @@ def max_pool3d(
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at both ends of each side. Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        dilation (Union[int, tuple[int]]): Distance between the pixels of a window. Default: 1.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
         return_indices (bool): Also return the indices within the volume, int64. Default: False.
 
     Returns:
-        Tensor of the values, or a tuple of values and places.
+        Tensor of the values, or a tuple of values and flat indices.
 
     Raises:
         ValueError: If the window does not fit.

@@ -12,12 +12,12 @@ from msnb.ops._check import INDEX, dtype_in, rank, tensor_only
 
 
 def _per_dimension(value, dims):
-    """Return one int for each dimension, from one int, one for each, or one for each of all (N and C first)."""
+    """Return `dims` ints from one int, from `dims` ints, or from ints for all dimensions (N and C first)."""
     return (value,) * dims if isinstance(value, int) else tuple(value)[-dims:]
 
 
-def _output_sides(x, dims, ksize, strides, pads, output_shape):
-    """Return the lengths of the result. The last dimensions of `x` are the lengths of the values."""
+def _output_lengths(x, dims, ksize, strides, pads, output_shape):
+    """Return the spatial lengths of the result for pooled values `x`."""
     if output_shape:
         return tuple(output_shape)[-dims:]
     sizes = _per_dimension(ksize, dims)
@@ -28,7 +28,7 @@ def _output_sides(x, dims, ksize, strides, pads, output_shape):
     return tuple((n - 1) * step - 2 * pad + size for n, size, step, pad in sides)
 
 
-def _put_back(x, argmax, dims, sides):
+def _scatter_to_positions(x, argmax, dims, sides):
     flat = jnp.zeros((*x.shape[:-dims], math.prod(sides)), x.dtype)
     indices = argmax.reshape(*x.shape[:-dims], -1)
     lead = tuple(jnp.indices(flat.shape[:-1], sparse=True))
@@ -46,7 +46,7 @@ def _unpool_windows(op, x, argmax, dims, ksize, strides, pads, output_shape, dat
     if last:
         x, argmax = jnp.moveaxis(x, -1, 1), jnp.moveaxis(argmax, -1, 1)
         output_shape = (*output_shape[:1], *output_shape[-1:], *output_shape[1:-1])
-    images = _put_back(x, argmax, dims, _output_sides(x, dims, ksize, strides, pads, output_shape))
+    images = _scatter_to_positions(x, argmax, dims, _output_lengths(x, dims, ksize, strides, pads, output_shape))
     return jnp.moveaxis(images, 1, -1) if last else images
 
 
@@ -61,7 +61,7 @@ def MaxUnpool2D(
     output_shape: Shape = (),
     data_format: OneOf("NCHW", "NHWC") = "NCHW",
 ):
-    """Values put back at their places in a larger plane, zeros elsewhere; the reverse of a max pooling.
+    """Reverse a max pooling of images: write the values to their original positions, and zeros elsewhere.
 
     Args:
         ksize (Union[int, tuple[int]]): Size of the window.
@@ -72,7 +72,7 @@ def MaxUnpool2D(
 
     Inputs:
         - **x** (Tensor) - The values, in the order `data_format`.
-        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat places within a plane of the result.
+        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat indices within a plane of the result.
 
     Outputs:
         Tensor of the element type of `x`.
@@ -95,7 +95,7 @@ def MaxUnpool3D(
     output_shape: Shape = (),
     data_format: OneOf("NCDHW", "NDHWC") = "NCDHW",
 ):
-    """Values put back at their places in a larger volume, zeros elsewhere; the reverse of a max pooling.
+    """Reverse a max pooling of volumes: write the values to their original positions, and zeros elsewhere.
 
     Args:
         ksize (Union[int, tuple[int]]): Size of the window.
@@ -106,7 +106,7 @@ def MaxUnpool3D(
 
     Inputs:
         - **x** (Tensor) - The values, in the order `data_format`.
-        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat places within a volume of the result.
+        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat indices within a volume of the result.
 
     Outputs:
         Tensor of the element type of `x`.
@@ -129,18 +129,19 @@ def _MaxUnpool(
     padding: IntOrTuple = 0,
     output_size: Optional(Shape) = None,
 ):
-    """Values at their original indices, see `max_unpool1d`. N and C, or only C, are the first dimensions."""
+    """Write values to their original indices, and zeros elsewhere, see `max_unpool1d`. N and C, or only C, are the
+    first dimensions."""
     op = f"max_unpool{dims}d"
     tensor_only(op, "x", x)
     dtype_in(op, "indices", indices, INDEX)
     rank(op, "x", x, dims + 1, dims + 2)
     if indices.shape != x.shape:
         raise ValueError(f"For '{op}', 'indices' should have the shape of 'x', {x.shape}, but got {indices.shape}.")
-    sides = _output_sides(x, dims, kernel_size, stride, padding, output_size)
-    return _put_back(x, indices, dims, sides)
+    sides = _output_lengths(x, dims, kernel_size, stride, padding, output_size)
+    return _scatter_to_positions(x, indices, dims, sides)
 
 
-def _unpool_of(dims, letters):
+def _make_unpool(dims, letters):
     def unpool(
         x: Tensor,
         indices: Tensor,
@@ -152,15 +153,16 @@ def _unpool_of(dims, letters):
         return _MaxUnpool.functional(x, indices, dims, kernel_size, stride, padding, output_size)
 
     unpool.__name__ = unpool.__qualname__ = f"max_unpool{dims}d"
-    unpool.__doc__ = f"""Values put back at their places, zeros elsewhere: the reverse of a max pooling.
+    unpool.__doc__ = f"""Reverse a max pooling: write the values to their original positions, and zeros elsewhere.
 
     Args:
         x (Tensor): The values, (N, C, {letters}) or (C, {letters}).
-        indices (Tensor): int32 or int64, of the shape of `x`: flat places within the sides of the result.
+        indices (Tensor): int32 or int64, of the shape of `x`: flat indices in the spatial dimensions of the result.
         kernel_size (Union[int, tuple[int]]): Size of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        output_size (tuple[int]): Shape of the result, or its sides. Default: None, what window, step and padding make.
+        output_size (tuple[int]): Shape of the result, or its spatial lengths. Default: None, which computes it from
+            window, step and padding.
 
     Returns:
         Tensor of the element type of `x`.
@@ -172,9 +174,9 @@ def _unpool_of(dims, letters):
     return spelling(_MaxUnpool)(unpool)
 
 
-max_unpool1d = _unpool_of(1, "L")
-max_unpool2d = _unpool_of(2, "H, W")
-max_unpool3d = _unpool_of(3, "D, H, W")
+max_unpool1d = _make_unpool(1, "L")
+max_unpool2d = _make_unpool(2, "H, W")
+max_unpool3d = _make_unpool(3, "D, H, W")
 
 _INDICES = Values([[[[5, 7], [8, 2]]]], "int64")
 CASES = [

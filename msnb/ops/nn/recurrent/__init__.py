@@ -1,1 +1,1 @@
-"""Recurrent operators."""
+"""Operators of recurrent networks: LSTM, GRU and RNN."""

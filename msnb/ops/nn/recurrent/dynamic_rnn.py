@@ -39,7 +39,7 @@ def DynamicRNN(
     forget_bias: StrictFloat = 0.0,
     is_training: OneOf(True, otherwise=GATES_ANYWAY) = True,
 ):
-    """An LSTM over a sequence, with fused weights, that returns every gate of every step.
+    """Run an LSTM with fused weights over a sequence, and return the values of all gates at all steps.
 
     Args:
         cell_type (str): "LSTM". Default: "LSTM".
@@ -47,7 +47,7 @@ def DynamicRNN(
         cell_depth (int): only 1. Default: 1.
         use_peephole (bool): only False. Default: False.
         keep_prob (float): only 1.0. Default: 1.0.
-        cell_clip (float): clips c to [-cell_clip, cell_clip] if positive, before h is made of it. Default: -1.0.
+        cell_clip (float): clips c to [-cell_clip, cell_clip] if positive, before h is computed from it. Default: -1.0.
         num_proj (int): only 0. Default: 0.
         time_major (bool): only True. Default: True.
         activation (str): "tanh". Default: "tanh".
@@ -127,18 +127,18 @@ def DynamicGRUV2(
     reset_after: Bool = True,
     is_training: OneOf(True, otherwise=GATES_ANYWAY) = True,
 ):
-    """A gated recurrent unit over a sequence that returns every gate of every step.
+    """Run a gated recurrent unit over a sequence, and return the values of all gates at all steps.
 
     Args:
         direction (str): "UNIDIRECTIONAL". Default: "UNIDIRECTIONAL".
         cell_depth (int): only 1. Default: 1.
         keep_prob (float): only 1.0. Default: 1.0.
         cell_clip (float): only -1.0, no clipping. Default: -1.0.
-        num_proj (int): outputs are cut to this many features if positive. Default: 0.
+        num_proj (int): number of features to keep of the outputs, if positive. Default: 0.
         time_major (bool): only True. Default: True.
         activation (str): "tanh". Default: "tanh".
         gate_order (str): "rzh" or "zrh", the order of reset and update gate in the weights. Default: "rzh".
-        reset_after (bool): whether the reset gate acts after the hidden product. Default: True.
+        reset_after (bool): whether to apply the reset gate after the product with the hidden weights. Default: True.
         is_training (bool): no effect: the gates are returned either way. Default: True.
 
     Inputs:

@@ -42,12 +42,11 @@ def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
 
 
 def _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions):
-    """Unpack a flat vector to [(w_ih, w_hh, bias or None)] for every layer and direction.
+    """Unpack a flat vector of weights to [(w_ih, w_hh, bias or None)], one tuple for every layer and direction.
 
-    There are two packings. A CPU's has all input matrices first, then all hidden ones, then one bias for each gate.
-    That of
-    other devices has the matrices layer by layer, then two biases for each gate. With biases the size of the vector
-    tells the packing. Without them the device decides, as in MindSpore.
+    There are two layouts of the vector. That of CPUs has all input matrices first, then all hidden matrices, then one
+    bias for each gate. That of other devices has the matrices layer by layer, then two biases for each gate. With
+    biases the size of the vector tells the packing. Without them the device decides, as in MindSpore.
     """
     gates = 4 * hidden_size
     sizes = [
@@ -86,7 +85,8 @@ def on_cpu() -> bool:
 
 
 def matrix_offsets(sizes: list[int], hidden_size: int, inputs_first: bool) -> tuple[list[int], list[int]]:
-    """Return the offsets of input and hidden matrices in a flat vector of weights, for layers with `sizes` features."""
+    """Return the offsets of input and hidden matrices in a flat vector of weights, for layers with numbers of input
+    features `sizes`."""
     gates, at, input_offsets, hidden = 4 * hidden_size, 0, [], []
     for size in sizes:
         input_offsets.append(at)
@@ -114,7 +114,7 @@ def LSTM(
     bidirectional: Bool,
     dropout: Share,
 ):
-    """Long short-term memory over a sequence, several layers deep.
+    """Run a long short-term memory of one or more layers over a sequence.
 
     Args:
         input_size (int): features of each step.
@@ -263,7 +263,7 @@ def LSTMGrad(
     bidirectional: Bool,
     dropout: Share,
 ):
-    """Gradients of LSTM with respect to input, states and weights."""
+    """Gradients of LSTM with respect to input, initial states and weights."""
 
     def forward(x, h, c, w):
         return LSTM.kernel(
@@ -283,7 +283,7 @@ def LSTMGrad(
 
 
 def fused_gates(x, h, c, w, b, forget_bias, bound=None):
-    """Return the new c and h of one step, the four gates and tanh(c).
+    """Compute one LSTM step with fused weights: return the new c and h, the four gates and tanh(c).
 
     `w` holds input, candidate, forget and output gate. With a `bound`, c is clipped to it before h is computed.
     """
@@ -297,7 +297,7 @@ def fused_gates(x, h, c, w, b, forget_bias, bound=None):
 
 
 def check_fused(op, x, w, b, hidden):
-    """Return `hidden`, the features of the state, if fused weights fit to it. Otherwise raise ValueError."""
+    """Return `hidden`, the number of features of the state. Raise ValueError unless the fused weights fit to it."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if tuple(w.shape) != (x.shape[-1] + hidden, 4 * hidden) or b.size != 4 * hidden:
         raise ValueError(
@@ -324,7 +324,7 @@ def BasicLSTMCell(
     """One step of an LSTM with fused weights.
 
     Args:
-        keep_prob (float): probability of keeping an output. Default: 1.0.
+        keep_prob (float): dropout: probability of keeping an output. Default: 1.0.
         forget_bias (float): added to the forget gate. Default: 1.0.
         state_is_tuple (bool): only True: h and c are separate. Default: True.
         activation (str): "tanh". Default: "tanh".

@@ -29,7 +29,7 @@ def _Recurrent(
     cell: OneOf(*GATES) = "tanh",
     reverse: Bool = False,
 ):
-    """A recurrent layer over a sequence, from its first to its last time or back.
+    """Run one recurrent layer over a sequence, forwards or backwards in time.
 
     Args:
         cell (str): "tanh" or "relu" of the sum, or "gru", whose rows of weights come in the order reset, update, new
@@ -42,7 +42,7 @@ def _Recurrent(
         - **w_ih** (Tensor) - (gates * hidden_size, input_size).
         - **w_hh** (Tensor) - (gates * hidden_size, hidden_size).
         - **b_ih**, **b_hh** (Tensor, optional) - (gates * hidden_size,). Default: None, there are none.
-        - **seq_length** (Tensor, optional) - int, (N,): how many times of each sample count. Results of the others are
+        - **seq_length** (Tensor, optional) - int, (N,): number of time steps of each sample. Results of later steps are
           0, and the state passes them as it is. Default: None, all.
 
     Outputs:

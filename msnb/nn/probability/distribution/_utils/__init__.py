@@ -1,1 +1,1 @@
-"""MindSpore's path of the helpers of distributions."""
+"""Package at MindSpore's path `mindspore.nn.probability.distribution._utils`."""

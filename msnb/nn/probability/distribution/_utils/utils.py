@@ -1,4 +1,5 @@
-"""Re-export module: checks and casts of parameters at MindSpore's path, for distributions of users."""
+"""Re-export module of checks and casts of parameters at MindSpore's path. Distributions that users write import
+them."""
 
 from msnb.nn.probability._parameters import (
     CheckTensor,

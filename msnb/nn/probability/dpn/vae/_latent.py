@@ -1,4 +1,4 @@
-"""Base of variational autoencoders: sizes, encoding, sampling and decoding."""
+"""Base class of variational autoencoders: sizes, encoding, sampling and decoding."""
 
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from msnb.ops.random.normal import StandardNormal
 
 
 class Latent(Cell):
-    """An encoder and a decoder with a normal latent distribution.
+    """Base class of models of an encoder and a decoder with a normally distributed latent variable.
 
     The decoder gets `condition_size` numbers besides the latent variables.
     """
@@ -41,7 +41,7 @@ class Latent(Cell):
         self.dense3: Dense = Dense(latent_size + condition_size, hidden_size, "normal", "zeros")
 
     def _encode(self, *inputs):
-        """Return mean and logarithm of the variance."""
+        """Encode the inputs. Return mean and log-variance of the latent variable."""
         hidden = self.encoder(*inputs)
         return self.dense1(hidden), self.dense2(hidden)
 
@@ -49,12 +49,12 @@ class Latent(Cell):
         return self.decoder(self.dense3(z))
 
     def _draw_with_deviation(self, mean, log_variance):
-        """Draw a latent variable for each mean. Return it with the standard deviation."""
+        """Draw a latent variable for each mean. Return (latent variable, standard deviation)."""
         std = F.exp(0.5 * log_variance)
         return mean + std * StandardNormal.functional(mean.shape), std
 
     def _check_generated(self, generate_nums: Any, shape: Any) -> int:
-        """Return `generate_nums`. Raise an error if it or the image shape does not fit."""
+        """Return `generate_nums`. Raise an error if it or the image shape `shape` is not valid."""
         check(PositiveInt, generate_nums, "generate_nums", self.cls_name)
         if not isinstance(shape, tuple) or len(shape) != 4 or shape[0] not in (-1, generate_nums):
             raise ValueError(

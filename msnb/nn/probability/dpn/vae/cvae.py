@@ -17,11 +17,11 @@ class ConditionalVAE(Latent):
         image, and whose decoder gets it as a one-hot vector in addition to z.
 
     Args:
-        encoder (Cell): From x and y to h, of shape (N, hidden_size).
-        decoder (Cell): From a Tensor of shape (N, hidden_size) to one of the shape of x.
+        encoder (Cell): Maps x and y to h, of shape (N, hidden_size).
+        decoder (Cell): Maps a Tensor of shape (N, hidden_size) to one of the shape of x.
         hidden_size (int): Size of h.
         latent_size (int): Size of z, at most `hidden_size`.
-        num_classes (int): How many classes there are.
+        num_classes (int): Number of classes.
 
     Inputs:
         - **x** (Tensor) - Input of the encoder, usually of shape (N, C, H, W).
@@ -56,12 +56,12 @@ class ConditionalVAE(Latent):
         self.concat: P.Concat = P.Concat(axis=1)
 
     def construct(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """(reconstruction, x, mean, standard deviation)."""
+        """Return (reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x, y)
         z, std = self._draw_with_deviation(mu, log_variance)
-        return self._decode(self._with_class(z, y)), x, mu, std
+        return self._decode(self._append_class(z, y)), x, mu, std
 
-    def _with_class(self, z, y):
+    def _append_class(self, z, y):
         return self.concat((z, self.one_hot(y)))
 
     def generate_sample(self, sample_y: Tensor, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
@@ -70,8 +70,8 @@ class ConditionalVAE(Latent):
 
         Args:
             sample_y (Tensor): The classes, int32 of shape (generate_nums,).
-            generate_nums (int): How many images.
-            shape (tuple): Their shape, (generate_nums, C, H, W) or (-1, C, H, W).
+            generate_nums (int): Number of images.
+            shape (tuple): Shape of the images, (generate_nums, C, H, W) or (-1, C, H, W).
 
         Returns:
             Tensor of that shape.
@@ -81,7 +81,7 @@ class ConditionalVAE(Latent):
             ValueError: If it is less than 1, or `shape` is another.
         """
         count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._with_class(self._draw_latent(count), sample_y)), shape)
+        return F.reshape(self._decode(self._append_class(self._draw_latent(count), sample_y)), shape)
 
     def reconstruct_sample(self, x: Tensor, y: Tensor) -> Tensor:
         """
@@ -94,4 +94,4 @@ class ConditionalVAE(Latent):
         Returns:
             Tensor, the reconstructed images.
         """
-        return self._decode(self._with_class(self._draw_with_deviation(*self._encode(x, y))[0], y))
+        return self._decode(self._append_class(self._draw_with_deviation(*self._encode(x, y))[0], y))

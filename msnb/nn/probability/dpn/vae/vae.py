@@ -15,8 +15,8 @@ class VAE(Latent):
     from a third Dense layer of z.
 
     Args:
-        encoder (Cell): From x to h, of shape (N, hidden_size).
-        decoder (Cell): From a Tensor of shape (N, hidden_size) to one of the shape of x.
+        encoder (Cell): Maps x to h, of shape (N, hidden_size).
+        decoder (Cell): Maps a Tensor of shape (N, hidden_size) to one of the shape of x.
         hidden_size (int): Size of h.
         latent_size (int): Size of z, at most `hidden_size`.
 
@@ -42,7 +42,7 @@ class VAE(Latent):
         super().__init__(encoder, decoder, hidden_size, latent_size, 0)
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """(reconstruction, x, mean, standard deviation)."""
+        """Return (reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x)
         z, std = self._draw_with_deviation(mu, log_variance)
         return self._decode(z), x, mu, std
@@ -52,8 +52,8 @@ class VAE(Latent):
         Decode random latent variables.
 
         Args:
-            generate_nums (int): How many images.
-            shape (tuple): Their shape, (generate_nums, C, H, W) or (-1, C, H, W).
+            generate_nums (int): Number of images.
+            shape (tuple): Shape of the images, (generate_nums, C, H, W) or (-1, C, H, W).
 
         Returns:
             Tensor of that shape.

@@ -44,11 +44,11 @@ class SVI:
     @checked
     def run(self, train_dataset: Any, epochs: PositiveInt = 10) -> Cell:
         """
-        Train.
+        Train the network.
 
         Args:
             train_dataset (Dataset): Batches with the columns "image" and "label".
-            epochs (int): How often it is gone through. Default: 10.
+            epochs (int): Number of passes over the data set. Default: 10.
 
         Returns:
             Cell, the network without its loss.
@@ -76,5 +76,5 @@ class SVI:
         return self.net_with_loss.backbone_network
 
     def get_train_loss(self) -> float:
-        """The loss per image of the last epoch; 0.0 before `run`."""
+        """Return the loss per image of the last epoch; 0.0 before `run`."""
         return self._loss
