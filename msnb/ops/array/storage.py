@@ -131,7 +131,7 @@ def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, 
     """Return a new Tensor of this element type with unspecified values; here they are zeros.
 
     Args:
-        size (Union[int, tuple[int], list[int]]): The shape of the result.
+        size (Union[int, tuple[int], list[int]]): Result shape.
         dtype (mindspore.dtype): Another element type. Default: None.
         device (str): No effect: `mindspore.set_device` selects the device. Default: None.
 
