@@ -117,7 +117,7 @@ class GraphData:
 
     Args:
         dataset_file (str): The file.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         working_mode (str, optional): 'local' reads the file here. 'server' reads it and answers clients; the call
             returns after they have disconnected. 'client' sends requests to a server. Default: 'local'.
         hostname (str, optional): Host of the server. Default: '127.0.0.1'.

@@ -254,7 +254,7 @@ def create_tuple_iterator(
         columns (list[str], optional): Columns and their order. Default: None, all.
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
         output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
-        do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+        do_copy (bool, optional): No effect: values never share memory with the pipeline. Default: True.
 
     Returns:
         TupleIterator.
@@ -277,7 +277,7 @@ def create_dict_iterator(
     Args:
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
         output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
-        do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+        do_copy (bool, optional): No effect: values never share memory with the pipeline. Default: True.
 
     Returns:
         DictIterator.

@@ -175,5 +175,5 @@ class Queries:
         return any(child.is_shuffled() for child in self.children)
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         return any(child.is_sharded() for child in self.children)

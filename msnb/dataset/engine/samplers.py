@@ -272,7 +272,7 @@ class RandomSampler(BuiltinSampler):
     """Samples in random order, which changes in each epoch.
 
     Args:
-        replacement (bool, optional): Whether a sample may come twice. Default: False.
+        replacement (bool, optional): Whether a sample may be drawn more than once per epoch. Default: False.
         num_samples (int, optional): How many. Default: None, all.
 
     Raises:
@@ -437,7 +437,7 @@ class WeightedRandomSampler(BuiltinSampler):
     Args:
         weights (list[float, int]): Weight of each sample, not negative, not all zero.
         num_samples (int, optional): How many. Default: None, as many as there are samples.
-        replacement (bool, optional): Whether a sample may come twice. Default: True.
+        replacement (bool, optional): Whether a sample may be drawn more than once per epoch. Default: True.
 
     Raises:
         TypeError: If a weight is no number.

@@ -67,7 +67,7 @@ class Compose(_FunctionList):
             raise ValueError("transforms list is empty.")
 
     def __call__(self, *args: Any) -> Any:
-        """Apply the functions to the columns of a row, which are numpy arrays."""
+        """Apply the functions, one after the other, to the columns of a row (numpy arrays)."""
         if not args:
             raise TypeError(
                 "Compose was called without an image. Fix invocation (avoid it being invoked as Compose([...])())."

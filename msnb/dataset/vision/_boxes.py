@@ -126,7 +126,7 @@ class RandomHorizontalFlipWithBBox(_FlipWithBBox):
     """:class:`RandomHorizontalFlip` of an image and its boxes.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     _flip_class = RandomHorizontalFlip
@@ -136,7 +136,7 @@ class RandomVerticalFlipWithBBox(_FlipWithBBox):
     """:class:`RandomVerticalFlip` of an image and its boxes.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     _flip_class = RandomVerticalFlip

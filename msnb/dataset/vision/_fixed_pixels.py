@@ -235,7 +235,7 @@ class RandomAdjustSharpness(_RandomlyApplied):
 
     Args:
         degree (float): The factor.
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, degree, prob=0.5):
@@ -248,7 +248,7 @@ class RandomAutoContrast(_RandomlyApplied):
 
     Args:
         cutoff, ignore: As for :class:`AutoContrast`.
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
@@ -259,7 +259,7 @@ class RandomEqualize(_RandomlyApplied):
     """:class:`Equalize` with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, prob=0.5):
@@ -270,7 +270,7 @@ class RandomInvert(_RandomlyApplied):
     """:class:`Invert` with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, prob=0.5):

@@ -182,7 +182,7 @@ class RandomHorizontalFlip(_RandomFlip):
     """Flip the image horizontally with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
 
     Raises:
         TypeError: If `prob` is no number.
@@ -196,7 +196,7 @@ class RandomVerticalFlip(_RandomFlip):
     """Flip the image vertically with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
 
     Raises:
         TypeError: If `prob` is no number.

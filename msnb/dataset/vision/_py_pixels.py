@@ -193,7 +193,7 @@ class RandomGrayscale(Described):
     """Convert a PIL image to gray with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.1.
+        prob (float, optional): Probability that the image is changed. Default: 0.1.
     """
 
     @checked
@@ -210,7 +210,7 @@ class RandomErasing(Described):
     """Erase a random box of a (C, H, W) array with probability `prob` (Zhong et al., 2017).
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
         scale (sequence, optional): Range of the box's fraction of the area. Default: (0.02, 0.33).
         ratio (sequence, optional): Range of width / height. Default: (0.3, 3.3).
         value (Union[int, str, sequence], optional): Fill value, one value per channel, or 'random' for noise.

@@ -91,7 +91,7 @@ class IndexSource(Node):
         self.numbers()
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         return self.source.fetch(numbers)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:

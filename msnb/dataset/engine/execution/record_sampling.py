@@ -29,7 +29,7 @@ class RecordOrder:
         self._order = np.arange(self.steps[0].rows, dtype=np.int64)
 
     def next_epoch(self) -> np.ndarray:
-        """Return the sample numbers of the next epoch, an int64 array."""
+        """Return the sample indices of the next epoch as an int64 array."""
         first = self.steps[0].epoch == 0
         restart = next((s for s in reversed(self.steps) if not isinstance(s, Sequential | Subset | Random)), None)
         active = first or restart is None
@@ -48,7 +48,7 @@ class RecordOrder:
         return self.top.size()
 
     def describe(self) -> str:
-        """Return the sampler's name for plans."""
+        """Return the name of the sampler in a printed plan."""
         return self.top.describe()
 
 

@@ -28,7 +28,7 @@ class Running:
         return num_samples if 0 < num_samples < n else n
 
     def next_epoch(self) -> np.ndarray:
-        """Return the sample numbers of the next epoch, an int64 array."""
+        """Return the sample indices of the next epoch as an int64 array."""
         inner = self.child.next_epoch() if self.child is not None else None
         numbers_ = self.draw()
         self.epoch += 1
@@ -46,7 +46,7 @@ class Running:
         return self.count
 
     def describe(self) -> str:
-        """Return the sampler's name for plans."""
+        """Return the name of the sampler in a printed plan."""
         name = type(self.sampler).__name__
         return name if self.child is None else f"{name} of {self.child.describe()}"
 

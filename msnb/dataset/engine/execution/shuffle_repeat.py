@@ -33,7 +33,7 @@ class Shuffle(Node):
         return numbers[self._make_buffer().permuted(list(range(len(numbers))))]
 
     def size_after(self, n: Any) -> Any:
-        """Return the number of rows that remain of `n`."""
+        """Return the number of rows that this node yields for `n` input rows."""
         return n
 
     def skip_epoch(self) -> None:
@@ -150,7 +150,7 @@ class Take(Node):
         return numbers if self.count < 0 else numbers[: self.count]
 
     def size_after(self, n: int) -> Any:
-        """Return the number of rows that remain of `n`."""
+        """Return the number of rows that this node yields for `n` input rows."""
         return n if n is None or self.count < 0 else min(n, self.count)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
@@ -185,7 +185,7 @@ class Skip(Node):
         return numbers[self.count :]
 
     def size_after(self, n: int) -> Any:
-        """Return the number of rows that remain of `n`."""
+        """Return the number of rows that this node yields for `n` input rows."""
         return n if n is None else max(0, n - self.count)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:

@@ -45,7 +45,8 @@ class Store:
         self._release_bytes = None
 
     def fetch(self, numbers: np.ndarray, compute: Callable[..., Any]) -> list[Any]:
-        """Return the columns of these samples. `compute(missing numbers)` computes those that are not cached yet."""
+        """Return the columns of the samples with the indices `numbers`. `compute(missing numbers)` computes those that
+        are not cached yet."""
         if not self.complete:
             missing = numbers if self.filled is None else numbers[~self.filled[numbers]]
             if len(missing):
@@ -83,7 +84,7 @@ class Store:
         return False
 
     def describe(self) -> str:
-        """Return the state of the cache for plans."""
+        """Return the state of the cache, for a printed plan."""
         if not self.open:
             return "nothing is kept: the results differ in shape, or do not fit"
         if self.arrays is None:

@@ -109,17 +109,17 @@ def batch(
     Args:
         batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that returns it.
         drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
             rows are stacked; returns one list per output column. Default: None.
         input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
         output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input
             columns.
         column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
-        pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape is the longest of the batch.
+        pad_info (dict, optional): Maps columns to (shape, fill value); None in a shape is the longest row of the batch.
             Default: None.
         python_multiprocessing (bool, optional): Whether `per_batch_map` runs in processes. Default: False.
-        max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
+        max_rowsize (int, optional): MindSpore 2's argument, no effect: rows may have any size. Default: 16.
 
     Returns:
         BatchDataset.
@@ -162,7 +162,7 @@ def padded_batch(
     Args:
         batch_size (Union[int, Callable]): Rows per batch.
         drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         pad_info (dict, optional): Column to (shape, value). Default: None, every column, to the longest, with
             zeros.
 

@@ -172,7 +172,7 @@ def map(
         python_multiprocessing (bool, optional): Whether the user's functions run in processes. Default: False.
         cache (DatasetCache, optional): Cache of the results. Default: None.
         callbacks (Union[DSCallback, list[DSCallback]], optional): Called around steps and epochs. Default: None.
-        max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
+        max_rowsize (int, optional): MindSpore 2's argument, no effect: rows may have any size. Default: 16.
         offload (bool, optional): Of 2.x; without effect, the plan is optimised anyway. Default: None.
 
     Returns:

@@ -67,5 +67,5 @@ class SourceDataset(Dataset):
         raise NotImplementedError("SourceDataset must implement is_shuffled.")
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         raise NotImplementedError("SourceDataset must implement is_sharded.")

@@ -87,17 +87,18 @@ class CocoDataset(MappableDataset):
         task (str, optional): 'Detection', 'Stuff', 'Panoptic', 'Keypoint' or 'Captioning' (``image``, ``captions``).
             Default: 'Detection'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         decode (bool, optional): Whether images are decoded. Default: False.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
         extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
             without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
             Default: False.
-        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
+        decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 
     Raises:
         RuntimeError: If the annotations are wrong, or arguments exclude each other.

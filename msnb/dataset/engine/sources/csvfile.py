@@ -109,7 +109,7 @@ class CSVDataset(StreamDataset):
             None, all str.
         column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
         num_samples (int, optional): Maximal number of rows. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the rows are divided into. Default: None.

@@ -139,7 +139,7 @@ class KITTIDataset(ImageSet):
 
     @property
     def columns(self):
-        """Names of the columns of this usage."""
+        """Names of the columns, which depend on `usage`."""
         if self.usage == "test":
             return ("image",)
         objects = ("label", "truncated", "occluded", "alpha", "bbox", "dimensions", "location", "rotation_y")
@@ -263,7 +263,7 @@ class WIDERFaceDataset(ImageSet):
 
     @property
     def columns(self):
-        """Names of the columns of this usage."""
+        """Names of the columns, which depend on `usage`."""
         if self.usage == "test":
             return ("image",)
         return ("image", "bbox", "blur", "expression", "illumination", "occlusion", "pose", "invalid")

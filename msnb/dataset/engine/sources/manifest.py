@@ -36,10 +36,11 @@ class ManifestDataset(MappableDataset):
         dataset_file (str): The manifest.
         usage (str, optional): Lines to use, 'train', 'eval', 'inference'. Default: 'train'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
-        class_indexing (dict, optional): Numbers of the classes, by name; only these are used. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
+        class_indexing (dict, optional): Maps class names to class indices; other classes are skipped. Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.

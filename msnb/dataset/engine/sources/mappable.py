@@ -69,7 +69,7 @@ class MappableDataset(SourceDataset):
         super().read_all()
 
     def get_col_names(self) -> list[str]:
-        """Return the names of the columns. Most sources know them without their files."""
+        """Return the names of the columns. Most sources do not open their files for that."""
         return list(self.columns)
 
     def _load_samples(self):
@@ -117,7 +117,7 @@ class MappableDataset(SourceDataset):
         return self.sampler.is_shuffled()
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         return self.sampler.is_sharded() if self.num_shards is None else self.num_shards > 1
 
     @checked

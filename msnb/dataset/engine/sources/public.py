@@ -88,7 +88,7 @@ class SetSamples(Samples):
         return [path for path in dict.fromkeys(paths) if isinstance(path, str)] or self.origin
 
     def fetch(self, numbers: np.ndarray) -> list[Any]:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         return [self._select_values(column, numbers) for column in self.columns]
 
     @staticmethod

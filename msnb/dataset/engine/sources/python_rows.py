@@ -187,7 +187,7 @@ class Sequence(Samples):
         return self.make(self.source[number])
 
     def fetch(self, numbers):
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         values = []
         numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
         try:
@@ -298,7 +298,7 @@ class Stream:
         return self.length
 
     def describe(self):
-        """Return one line for plans."""
+        """Return the line that describes this source in a printed plan."""
         return f"GeneratorDataset ({_source_name(self.source)})"
 
 

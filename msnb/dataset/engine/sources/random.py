@@ -24,7 +24,7 @@ class _RandomSamples(Samples):
         self.seed = seed
 
     def fetch(self, numbers):
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         rows = []
         for number in numbers.tolist():
             stream = Mt32(self.seed + number)
@@ -55,7 +55,7 @@ class RandomDataset(MappableDataset):
         schema (Union[str, Schema], optional): The columns: a JSON file or a Schema. Default: None, random columns.
         columns_list (list[str], optional): Columns to use. Default: None, all.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
         shuffle (bool, optional): Whether the order is random. Default: None, False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.

@@ -56,7 +56,7 @@ class Samples:
         return self.origin
 
     def describe(self) -> str:
-        """Return one line for plans."""
+        """Return the line that describes this source in a printed plan."""
         return f"{self.name} ({self.rows} samples)"
 
 
@@ -69,7 +69,7 @@ class ArraySamples(Samples):
         self.class_ids = class_ids
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         return [a[numbers] if isinstance(a, np.ndarray) else [a[n] for n in numbers] for a in self.arrays]
 
 
@@ -114,7 +114,7 @@ class FileSamples(Samples):
         return (self.paths[number],)
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         images = [self.read(self.paths[i]) for i in numbers.tolist()]
         if self.decode:
             images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]

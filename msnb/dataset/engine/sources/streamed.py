@@ -150,7 +150,7 @@ class RowStream:
             yield [stack_if_uniform(list(c)) for c in zip(*group, strict=True)], len(group)
 
     def describe(self) -> str:
-        """Return one line for plans."""
+        """Return the line that describes this source in a printed plan."""
         return f"{self.name} ({len(self.files)} file(s))"
 
 
@@ -190,7 +190,7 @@ class StreamDataset(SourceDataset):
         return list(self.columns)
 
     def get_col_names(self) -> list[str]:
-        """Return the names of the columns. Most sources know them without their files."""
+        """Return the names of the columns. Most sources do not open their files for that."""
         return self._column_names()
 
     def _make_node(self, children):
@@ -219,5 +219,5 @@ class StreamDataset(SourceDataset):
         return self.shuffle_files
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         return self.num_shards is not None and self.num_shards > 1

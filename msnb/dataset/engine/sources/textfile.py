@@ -52,7 +52,7 @@ class TextFileDataset(StreamDataset):
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         num_samples (int, optional): Maximal number of lines. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the lines are divided into. Default: None.

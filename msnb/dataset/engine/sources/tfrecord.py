@@ -150,7 +150,7 @@ class TFRecordDataset(StreamDataset):
             None, those of the first record; bytes become uint8.
         columns_list (list[str], optional): Columns to read. Default: None, all.
         num_samples (int, optional): Maximal number of rows. Default: None, all, or the schema's ``numRows``.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the files are divided into. Default: None.
