@@ -59,7 +59,8 @@ class Engine:
                 return value // scaling + low
 
     def shuffle(self, items: Any) -> Any:
-        """``std::shuffle`` of a list, in place. Two positions share a draw while their product fits the engine's
+        """Shuffle a list in place, as ``std::shuffle`` does. Two positions share a draw while their product fits the
+        engine's
         range.
         """
         n = len(items)
@@ -179,7 +180,8 @@ class Mt32(Engine):
         return float(np.float32(value * np.float32(high - low)) + low)
 
     def normal(self) -> float:
-        """``std::normal_distribution<double>(0, 1)`` by the polar method, which saves its second value for the next
+        """Draw from ``std::normal_distribution<double>(0, 1)`` by the polar method, which saves its second value for
+        the next
         call.
         """
         if self._normal is not None:

@@ -1,4 +1,4 @@
-"""Errors of the user's own functions, with the column, the sample and the line."""
+"""Errors in the user's functions: messages with the column, the sample and the line of code."""
 
 import os
 import sysconfig
@@ -30,7 +30,7 @@ class UserError(RuntimeError):
     sample: int | None = None
 
     def add_files(self, operation: str, files: Sequence[str]) -> None:
-        """Add the files of the row, in MindSpore's words. Only the first ones are named."""
+        """Add the files of the failing row to the message, in MindSpore's words. Only the first ones are named."""
         if files:
             more = f" and {len(files) - _MAX_NAMED_FILES} more" if len(files) > _MAX_NAMED_FILES else ""
             names = ", ".join(files[:_MAX_NAMED_FILES])
@@ -54,7 +54,7 @@ class NoDataError(RuntimeError):
 
 
 def find_user_line(error: BaseException) -> str | None:
-    """Return ``file:line, in function: text`` of the user's innermost frame.
+    """Return ``file:line, in function: text`` of the innermost stack frame in the user's code.
 
     If there is none, return that of a library, and "" if all frames are msnb's.
     """

@@ -1,4 +1,4 @@
-"""Rewrites of a plan that return the same rows sooner.
+"""Rewrites of a plan that make it faster and do not change its rows.
 
 1. Neighbouring ``map`` nodes are merged.
 2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the sample numbers instead of the rows, if
@@ -20,7 +20,7 @@ from msnb.dataset.engine.execution.store import Store
 
 
 class Pipeline(Protocol):
-    """The method of `Dataset` that `explain` calls."""
+    """Protocol of the argument of `explain`: an object with the method ``make_plan``."""
 
     def make_plan(self, optimise: bool = True) -> Any: ...
 
@@ -36,7 +36,7 @@ def optimise_plan(plan: Any) -> Any:
 
 
 def reorder_by_number(plan: Any) -> Any:
-    """Return the plan with rewrite 2 alone, which caches nothing."""
+    """Apply only rewrite 2: move shuffle, take and skip from rows to sample indices."""
     return _rewrite_plan(plan, _reorder_numbers)
 
 
@@ -112,7 +112,7 @@ def _set_columns(node, columns):
 
 
 def _deterministic_prefix(steps, width):
-    """Return (steps to cache, other steps).
+    """Split the steps of a ``map`` into (steps whose results are cached, other steps).
 
     The prefix ends with the last costly step that depends on nothing random.
     """

@@ -83,7 +83,7 @@ def _serve_calls(functions, pipe, parent_pipe):
 
 
 def _end_workers(workers, turn):
-    """Ask the processes to end, or terminate them at once if a thread still waits for their answers."""
+    """End the worker processes, or terminate them at once if a thread still waits for their results."""
     idle = turn.acquire(blocking=False)
     for worker in workers:
         if not idle:
@@ -136,7 +136,7 @@ class ProcessPool:
         return self._workers
 
     def map(self, rows: Any, index: int = 0) -> Any:
-        """Return the function's result for each tuple of arguments, in order."""
+        """Call function `index` with each tuple of arguments in `rows`. Return the results in order."""
         with self._turn:
             return self._map_rows(rows, index)
 
@@ -163,7 +163,7 @@ class ProcessPool:
         return out
 
     def call(self, index: int, *args: Any) -> Any:
-        """Return the function's result for these arguments."""
+        """Call function `index` with these arguments in a worker process. Return its result."""
         return self.map([args], index)[0]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Running samplers of MindDataset.
+"""Samplers of a running pipeline over a MindDataset.
 
 MindRecord draws with an engine of its own and continues from the order of the last epoch.
 """
@@ -13,7 +13,7 @@ from msnb.dataset.engine.execution.sampling import Distributed, Random, Sequenti
 
 
 class RecordOrder:
-    """A sampler and its children, innermost first, over the rows of a MindDataset.
+    """Order in which a sampler and its children read the rows of a MindDataset.
 
     In the first epoch each sampler selects among the numbers of its child. In later epochs the shuffling samplers
     permute the remaining order. If one of the samplers divides the rows again in each epoch, it and its parents start
@@ -54,7 +54,7 @@ class RecordOrder:
 
 class RecordRandom(Random):
     def draw_of(self, rows: Any) -> np.ndarray:
-        """Return positions among `rows`."""
+        """Draw positions from 0 to `rows` - 1."""
         seed = self.seed + (self.epoch + 1 if self.sampler.reshuffle_each_epoch else 0)
         if self.sampler.replacement:  # one engine per sample
             return first_draws(np.arange(seed, seed + self.count, dtype=np.int64), rows)

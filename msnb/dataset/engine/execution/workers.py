@@ -1,4 +1,4 @@
-"""The thread pool for decoding and resizing, and the thread that prepares batches ahead."""
+"""Thread pool for decoding and resizing, and prefetching of batches in a background thread."""
 
 import collections
 import os
@@ -116,7 +116,7 @@ class ClosableQueue:
 
 
 def _produce_items(iterator, queue):
-    """Put items into the queue until it is closed.
+    """Put the items of `iterator` into the queue, until the queue is closed.
 
     This runs in a thread, which is never garbage-collected. It must not refer to the Prefetcher or to the iterator over
     the data set, because their deletion closes the queue.
@@ -133,7 +133,7 @@ def _produce_items(iterator, queue):
 
 
 class Prefetcher:
-    """Runs an iterator ahead of its consumer, if that is worth a thread.
+    """Prefetches the items of an iterator in a background thread, if that saves time.
 
     The first items are produced in the consumer's own thread, and both sides are timed. A thread would not pay off for
     a consumer that does nothing between items, or for a cheap producer. With `always`, the thread starts after the
