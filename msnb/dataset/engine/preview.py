@@ -231,7 +231,7 @@ class _TimeLimitedSource(nodes.Node):
 
 
 def _remove_shuffles(node):
-    """Return the plan without shuffles, which read many rows before they yield one."""
+    """Return the plan without shuffles, which read many rows before they yield one. Sequences are fetched by index."""
     node.children = [_remove_shuffles(child) for child in node.children]
     if isinstance(node, shuffle_repeat.Shuffle):
         return node.children[0]

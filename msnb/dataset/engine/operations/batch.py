@@ -113,7 +113,8 @@ def batch(
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
             rows are stacked; returns one list per output column. Default: None.
         input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
-        output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input
+        output_columns (Union[str, list[str]], optional): Names of the results of `per_batch_map`. Default: None, those
+            of the input
             columns.
         column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
         pad_info (dict, optional): Maps columns to (shape, fill value); None in a shape is the longest row of the batch.
@@ -163,7 +164,8 @@ def padded_batch(
         batch_size (Union[int, Callable]): Rows per batch.
         drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
         num_parallel_workers (int, optional): Number of workers. Default: None.
-        pad_info (dict, optional): Column to (shape, value). Default: None, every column, to the longest, with
+        pad_info (dict, optional): Maps columns to (shape, fill value). Default: None, every column, to the longest
+            row, with
             zeros.
 
     Returns:
@@ -173,7 +175,7 @@ def padded_batch(
 
 
 def _check_per_batch(function, columns, pad_info):
-    """Check that `function` takes the columns and a BatchInfo, or is None and `columns` too."""
+    """Check that `function` (a ``per_batch_map``) takes `columns` and a BatchInfo, or that both are None."""
     if function is not None and pad_info is not None:
         raise ValueError("pad_info and per_batch_map can't both be set.")
     if (function is None) is not (columns is None):
@@ -193,7 +195,7 @@ def _contains_repeat(dataset):
 
 
 def _set_sync_batch_size(dataset, batch_size):
-    """Let a ``sync_wait`` below a batch count in batches."""
+    """Let each ``sync_wait`` below a ``batch`` count batches instead of rows."""
     update = getattr(dataset, "update_sync_batch_size", None)
     if update is not None and not callable(batch_size):
         update(batch_size)

@@ -58,10 +58,10 @@ class ProjectDataset(Dataset):
 @fluent
 @checked
 def project(self: Dataset, columns: Columns) -> ProjectDataset:
-    """Select columns, in this order.
+    """Keep only the columns `columns`, in this order.
 
     Args:
-        columns (Union[str, list[str]]): Their names.
+        columns (Union[str, list[str]]): Names of the columns.
 
     Returns:
         ProjectDataset.

@@ -15,7 +15,7 @@ _DEPTH = 2
 
 
 class _Sender:
-    """A thread that reads rows and puts them into a queue."""
+    """Background thread that reads the rows of a pipeline and puts them into a queue."""
 
     def __init__(self, dataset, num_epochs, with_info):
         self.iterator = dataset.create_tuple_iterator(num_epochs=num_epochs, output_numpy=True)
@@ -92,31 +92,31 @@ class TransferDataset(Dataset):
         return children[0]
 
     def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("is not iterable")
 
     def create_tuple_iterator(
         self, columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = True
     ) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("is not iterable")
 
     def __iter__(self) -> None:
         _raise_unsupported("is not iterable")
 
     def output_shapes(self) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("does not support obtaining output_shapes")
 
     def output_types(self) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("does not support obtaining output_types")
 
     def send(self, num_epochs: int = -1) -> None:
-        """Start to send.
+        """Start to send rows to the queue.
 
         Args:
-            num_epochs (int, optional): How many epochs; -1 for no end. Default: -1.
+            num_epochs (int, optional): Number of epochs to send; -1 for no end. Default: -1.
         """
         passes = -1 if num_epochs is None else num_epochs
         check(NoEnd, passes, "num_epochs", "send")

@@ -10,7 +10,7 @@ from msnb.dataset.engine.execution.errors import rows_before
 
 
 class SalvagingMap(nodes.Map):
-    """Runs the steps as `Map` does and treats failing samples according to `mode`.
+    """A `Map` that omits or replaces samples for which a step fails, depending on `mode`.
 
     MindSpore puts the replacements at the end of the epoch: its first good samples, over and over.
     """
@@ -39,7 +39,7 @@ class SalvagingMap(nodes.Map):
                     missing -= again.n
 
     def _good_parts(self, chunk):
-        """Yield the samples of a chunk that do not fail, in one or several chunks."""
+        """Yield the results of the samples of a chunk that do not fail, in one or several chunks."""
         try:
             yield self.run(chunk)
             return

@@ -36,7 +36,7 @@ class ShuffleDataset(Dataset):
         return shuffle_repeat.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
     def is_shuffled(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
@@ -95,7 +95,7 @@ def filter(
 
     Args:
         predicate (Callable): Takes the input columns, returns a bool.
-        input_columns (Union[str, list[str]], optional): Columns for it. Default: None, all.
+        input_columns (Union[str, list[str]], optional): Columns that `predicate` takes. Default: None, all.
         num_parallel_workers (int, optional): Without effect: predicates run in order. Default: 1.
 
     Returns:

@@ -15,7 +15,7 @@ from msnb.dataset.engine.sources.samples import ArraySamples
 
 
 class _CifarDataset(MappableDataset):
-    """Base of both data sets."""
+    """Base of `Cifar10Dataset` and `Cifar100Dataset`."""
 
     labels = 1
     file_patterns: dict[Any, Any] = {}
@@ -70,7 +70,7 @@ class _CifarDataset(MappableDataset):
 
 
 def _channels_last(planes):
-    """Convert arrays of (n, 3072) planes to (N, 32, 32, 3) images."""
+    """Convert CIFAR's images of shape (n, 3072), one colour after the other, to shape (n, 32, 32, 3)."""
     out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
     start = 0
     for array in planes:

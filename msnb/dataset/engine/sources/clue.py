@@ -40,7 +40,7 @@ _KEYS = {
 
 
 def _to_array(value):
-    """Convert a value to an array. Return None if CLUE has no values of its type."""
+    """Convert a JSON value to an array. Return None if it is of a type that CLUE does not use."""
     if isinstance(value, str):
         return np.array(value.encode("utf-8"))
     if isinstance(value, bool | float):
@@ -54,7 +54,7 @@ def _to_array(value):
 
 
 class CLUEDataset(StreamDataset):
-    """The samples of a task of CLUE; a column per key.
+    """Samples of one task of CLUE, with a column for each key of the JSON objects.
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.

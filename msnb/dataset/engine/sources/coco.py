@@ -27,7 +27,7 @@ _ID = (int, str)
 
 
 class _Node:
-    """An object of the annotation file. Its errors contain its location."""
+    """A JSON object of the annotation file. Errors about it contain its location."""
 
     __slots__ = ("path", "kind", "number", "value")
 
@@ -225,7 +225,7 @@ class CocoDataset(MappableDataset):
             )
 
     def get_class_indexing(self) -> dict[str, Any]:
-        """Return the number of each category, by name: [id], and for 'Panoptic' [id, isthing].
+        """Return {category name: [id]}, or {category name: [id, isthing]} for 'Panoptic'.
 
         Raises:
             NotImplementedError: If the task is another than 'Detection' or 'Panoptic'.

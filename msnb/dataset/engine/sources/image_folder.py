@@ -69,7 +69,7 @@ class ImageFolderDataset(MappableDataset):
         self.decode: bool = decode or False
 
     def _numbered_folders(self):
-        """Return (folder, number of its class), in order."""
+        """Return a list of (folder, class index)."""
         names = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
         if not self.class_indexing:
             return list(zip(names, range(len(names)), strict=True))
@@ -99,5 +99,5 @@ class ImageFolderDataset(MappableDataset):
         return len(folders)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by the name of its folder."""
+        """Return {folder name: class index}."""
         return dict(self._numbered_folders())

@@ -34,7 +34,7 @@ class ManifestDataset(MappableDataset):
 
     Args:
         dataset_file (str): The manifest.
-        usage (str, optional): Lines to use, 'train', 'eval', 'inference'. Default: 'train'.
+        usage (str, optional): Usage of the lines to read: 'train', 'eval' or 'inference'. Default: 'train'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
@@ -81,7 +81,7 @@ class ManifestDataset(MappableDataset):
         self.decode: bool = decode or False
 
     def _read_entries(self):
-        """Return (((path, names of its classes), ...), all class names)."""
+        """Read the manifest. Return (pairs (path, class names of the image), all class names)."""
         entries, classes = [], set()
         for number, line in enumerate(text_files.lines(self.dataset_file), 1):
             if not line.strip():
@@ -127,5 +127,5 @@ class ManifestDataset(MappableDataset):
         return len(self._read_entries()[1])
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by name."""
+        """Return {class name: class index}."""
         return dict(self._class_numbers(self._read_entries()[0]))

@@ -56,7 +56,7 @@ class _RecordSamples(Samples):
 
 
 class MindDataset(MappableDataset):
-    """The rows of MindRecord files; a column per field.
+    """Data set of the rows of MindRecord files, with a column for each field.
 
     Args:
         dataset_file (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
@@ -69,7 +69,7 @@ class MindDataset(MappableDataset):
             None.
         padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default:
             None.
-        num_padded (int, optional): How often it is added. Default: None.
+        num_padded (int, optional): Number of times that `padded_sample` is added. Default: None.
         num_samples (int, optional): Maximal number of rows. Default: None, all.
         cache (DatasetCache, optional): Cache of the rows. Default: None.
         dataset_files (Union[str, list[str]], optional): MindSpore 2's name of `dataset_file`.

@@ -16,7 +16,7 @@ from msnb.dataset.engine.sources.samples import ArraySamples, Samples
 
 
 class _RandomSamples(Samples):
-    """Each sample depends only on its number, so it is the same in every epoch."""
+    """Random samples that depend only on their index, so that they are the same in every epoch."""
 
     def __init__(self, rows, details, seed):
         super().__init__("RandomDataset", rows)
@@ -48,7 +48,7 @@ class _RandomSamples(Samples):
 
 
 class RandomDataset(MappableDataset):
-    """Random samples.
+    """Data set of random samples.
 
     Args:
         total_rows (int, optional): Number of samples. Default: None, the schema's ``numRows``, or a random number.
@@ -108,7 +108,7 @@ class RandomDataset(MappableDataset):
 
 
 class RangeDataset(MappableDataset):
-    """The numbers of a range: one column, ``id`` (int64 scalar).
+    """Data set of the integers of a range: one column, ``id`` (int64 scalar).
 
     Args:
         start (int): First number.

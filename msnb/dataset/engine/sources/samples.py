@@ -1,4 +1,4 @@
-"""Samples that are fetched by number, from arrays or from one file each."""
+"""Samples that are fetched by index, from arrays or from one file each."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ FILE_NAME = "_meta-filename"  # the column of a file's name without extension, i
 
 
 class Samples:
-    """Samples that can be fetched by number.
+    """Base of the samples that can be fetched by index.
 
     Attributes:
         rows: Number of samples.
@@ -74,14 +74,14 @@ class ArraySamples(Samples):
 
 
 class FileSamples(Samples):
-    """One file per sample, and further columns in memory.
+    """Samples with one file each, and further columns in memory.
 
     Args:
         name (str): Name of the data set.
         paths (list[str]): The files.
         others (list[np.ndarray]): Further columns, one entry per file.
         decode (bool): Whether files are decoded to RGB images.
-        decrypt (Callable): Reads an encrypted file.
+        decrypt (Callable): Takes the path of an encrypted file, returns its decrypted bytes.
     """
 
     def __init__(

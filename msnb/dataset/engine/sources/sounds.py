@@ -46,7 +46,7 @@ def _sound_columns(paths, rate=_read_rate):
 
 
 class SpeechCommandsDataset(UsageSet):
-    """Single words, spoken by many: columns ``waveform`` (float32), ``sample_rate`` (int32), ``label`` (string),
+    """Single words, spoken by many people: columns ``waveform`` (float32), ``sample_rate`` (int32), ``label`` (string),
     ``speaker_id`` (string), ``utterance_number`` (int32).
 
     Args:

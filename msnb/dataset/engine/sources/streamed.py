@@ -39,13 +39,13 @@ Files = Annotated[str | list[str], Worded("a file or a list of files", _check_fi
 
 
 class RowStream:
-    """Rows of files.
+    """Reads the rows of files, one file after the other.
 
     Args:
         name (str): Name of the data set.
         files (list[str]): The files.
-        read (Callable): Path to an iterator over rows (tuples of arrays).
-        count (Callable): Path to number of rows.
+        read (Callable): Function of a path that returns an iterator over rows (tuples of arrays).
+        count (Callable): Function of a path that returns the number of rows.
         shuffle_files (bool): Whether the order of the files changes in each epoch.
         num_shards, shard_id (int): Shard of the rows.
         num_samples (int): Maximal number of rows; 0 for all.
@@ -95,7 +95,7 @@ class RowStream:
         return min(rows, self.num_samples) if self.num_samples else rows
 
     def pieces(self) -> Iterator[Any]:
-        """Yield (file, rows to skip, rows to read) of the next epoch; None for all rows."""
+        """Yield (file, rows to skip, rows to read) for each file of the next epoch; None means all rows."""
         self.epoch += 1
         if self.shuffle_files:
             Mt32(fresh_seed() if self.num_shards == 1 else self.epoch).shuffle(self.order)
@@ -121,7 +121,7 @@ class RowStream:
         next(self.pieces(), None)
 
     def rows(self) -> Iterator[Any]:
-        """Yield the rows of the next epoch. With several workers, as many files take turns, row by row."""
+        """Yield the rows of the next epoch. With n workers, rows of n files alternate."""
         pieces = list(self.pieces())
         turns = min(self.workers, len(pieces))
         if turns <= 1:
@@ -183,7 +183,7 @@ class StreamDataset(SourceDataset):
         self._shared = {}
 
     def _make_stream(self):
-        """Return the RowStream of these files."""
+        """Return the `RowStream` that reads the files of this data set."""
         raise NotImplementedError
 
     def _column_names(self):

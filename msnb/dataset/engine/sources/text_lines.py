@@ -20,7 +20,7 @@ _USAGES = ("train", "valid", "test", "all")
 
 
 class _Lines(StreamedSet):
-    """The non-empty lines of a file."""
+    """Data set of the non-empty lines of files."""
 
     columns: tuple[str, ...] = ("text",)
     usages: tuple[str, ...] = _USAGES
@@ -113,7 +113,8 @@ Pair = Annotated[Sequence[str], Worded("two languages", _check_language_pair)]
 
 
 class _Translations(StreamedSet):
-    """Lines of one file with those of another. A "file" of the stream is a pair of paths."""
+    """Lines of one file, each with the same line (its translation) of another. A "file" of the stream is a pair of
+    paths."""
 
     columns: tuple[str, ...] = ("text", "translation")
     usages: tuple[str, ...] = _USAGES
@@ -180,7 +181,8 @@ class Multi30kDataset(_Translations):
 
 
 class _Iwslt(_Translations):
-    """Talks with translations. The training text has lines with tags; the other files are XML."""
+    """Base of the IWSLT data sets: talks with translations. The training text has lines with tags; the other files are
+    XML."""
 
     language_pair: tuple[str, ...]
     by_name = False
@@ -190,7 +192,7 @@ class _Iwslt(_Translations):
         raise NotImplementedError
 
     def _set_names(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the sets of each usage other than training."""
+        """Return {usage: names of the validation or test sets}, such as "tst2013"."""
         raise NotImplementedError
 
     def _usage_paths(self):

@@ -31,7 +31,7 @@ def _read_recoded_lines(path, encoding):
 
 
 class _TextStream(RowStream):
-    """Lines, which are chunked without an array per line."""
+    """Stream of lines. It makes an array per chunk instead of one per line."""
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
@@ -47,7 +47,7 @@ def _make_text_column(lines):
 
 
 class TextFileDataset(StreamDataset):
-    """The lines of text files that are not empty: one column, ``text`` (string scalar).
+    """Data set of the non-empty lines of text files: one column, ``text`` (string scalar).
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.

@@ -22,11 +22,11 @@ _MAX_PADDED_BYTES = 1 << 31  # of one row's column
 
 
 class _UnfitError(RuntimeError):
-    """A feature does not fit its column. The reader adds file and record."""
+    """Error of a feature that does not fit its column. The reader adds the file and the record."""
 
 
 class _Column:
-    """Converts one feature to an array."""
+    """Column of the data set: converts a feature of an Example to an array."""
 
     def __init__(self, name, dtype, shape, rank):
         self.name = name
@@ -111,7 +111,7 @@ class _Column:
 
 
 class _ExampleStream(RowStream):
-    """Rows of Examples. Shards consist of files, or of rows if `equal_rows` is set."""
+    """Stream of rows from Examples. Shards consist of files, or of rows if `equal_rows` is set."""
 
     equal_rows = False
 

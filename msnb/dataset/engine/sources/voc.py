@@ -24,7 +24,7 @@ from msnb.formats import text_files
 
 
 class _Pairs(FileSamples):
-    """An image file and a target file per sample."""
+    """Samples of segmentation: an image file and a target file each."""
 
     def __init__(self, paths, targets, others, decode, decrypt):
         super().__init__("VOCDataset", paths, others, decode, decrypt=decrypt)
@@ -193,14 +193,14 @@ class VOCDataset(MappableDataset):
         return {name: i for i, name in enumerate(sorted({o[0] for _, objects in annotations for o in objects}))}
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by name. Only for 'Detection'."""
+        """Return {class name: class index}. Only for 'Detection'."""
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
         return dict(self._class_numbers(self._load_annotations(self._image_ids())))
 
 
 def _parse_number(node, tag, where, end=None):
-    """Return the number in an element, or 0 if there is none. With `end` it must be from 0 to `end` - 1."""
+    """Return the number in the XML element `tag`, or 0 if it is missing. With `end` it must be from 0 to `end` - 1."""
     text = node.findtext(tag, "0") or "0"
     try:
         value = float(text)
