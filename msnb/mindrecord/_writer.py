@@ -14,7 +14,7 @@ _SQL = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "NU
 
 
 class ShardFile:
-    """One unfinished file.
+    """Writer of one MindRecord file, which gets its name when it is complete.
 
     Blobs are written immediately to the open page. The maps of the same group of rows are collected until the page is
     full, since a group must be in one page of each kind.
@@ -147,7 +147,7 @@ class ShardFile:
         self._commit_args = fields, index_fields, addresses[self.number]
 
     def publish(self):
-        """Rename file and index to their final names; before, neither is visible."""
+        """Rename the file and its index to their final names. Before that, neither is visible."""
         if self.index_draft is None:
             self.write_index()
         self.index_draft.publish()

@@ -103,7 +103,7 @@ class FileWriter:
         return writer
 
     def init_append(self, file_name: str, header: Any) -> None:
-        """Continue the files that `header` (the opened records) describes.
+        """Prepare to append rows to the existing files that `header` (a `Records`) describes.
 
         Raises:
             ParamValueError: If `file_name` is not one of them.
@@ -298,7 +298,7 @@ class FileWriter:
         return SUCCESS
 
     def write_to(self, shard: int, rows: Any) -> None:
-        """Write rows that fit the schema to the file of number `shard` (msnb only)."""
+        """Write rows, which must fit the schema, to the file with the index `shard` (msnb only)."""
         self.open_and_set_header()
         for row in rows:
             self._add_row(self._files[shard], row)

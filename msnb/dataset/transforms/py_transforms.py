@@ -28,7 +28,8 @@ class OneHotOp(Described):
 
     Args:
         num_classes (int): Number of classes, greater than every label.
-        smoothing_rate (float, optional): Fraction of the 1 spread over all classes. Default: 0.0.
+        smoothing_rate (float, optional): Label smoothing: fraction of the 1 that is spread over all classes. Default:
+            0.0.
 
     Raises:
         TypeError: If `num_classes` is no int.

@@ -207,7 +207,7 @@ class RandomVerticalFlip(_RandomFlip):
 
 
 class RandomResize(ImageOp):
-    """:class:`Resize` with a random interpolation.
+    """Resize the image with a random interpolation mode.
 
     Args:
         size (Union[int, sequence]): (height, width); an int is the length of the shorter side.

@@ -16,7 +16,7 @@ _HDR = re.compile(rb"\n\n-Y\s+(\d+)\s+\+X\s+(\d+)")
 
 
 def _fixed_reader(layout, offset):
-    """Return a reader of two integers, width before height, that start at `offset`."""
+    """Return a function that reads (height, width) from two integers at `offset`, where width comes first."""
 
     def read(raw):
         width, height = struct.unpack_from(layout, raw, offset)
@@ -59,7 +59,7 @@ def _read_tiff(raw):
 
 
 def _text_reader(pattern, rows_first=False):
-    """Return a reader of the two numbers that `pattern` captures."""
+    """Return a function that reads (height, width) from the two numbers that the regex `pattern` captures."""
 
     def read(raw):
         first, second = map(int, pattern.search(raw).groups())
@@ -85,7 +85,7 @@ def _read_jpeg2000(raw):
 
 
 def _read_isobmff(raw):
-    """Read the size of JPEG 2000 in boxes, or of AVIF, whose image may be a grid of smaller images."""
+    """Read the size of a JPEG 2000 or AVIF file with boxes. The image of an AVIF file may be a grid of smaller ones."""
     if bytes(raw[4:8]) != b"ftyp":
         return _read_jpeg2000(raw)
     offsets = (match.end() + 4 for match in re.finditer(b"ispe", raw))
@@ -111,7 +111,7 @@ _READERS = {
 
 
 def read_size(data):
-    """Return (height, width) in the header of an encoded image (a uint8 array or bytes), or None."""
+    """Return (height, width) from the header of an encoded image (a uint8 array or bytes), or None if it has none."""
     read = _READERS.get(bytes(data[:2]))
     try:
         return None if read is None else read(memoryview(data))

@@ -102,7 +102,7 @@ def check_two_within(low, high, pair, length_error):
 
 
 def degrees_range(degrees, name="degrees"):
-    """Return the (minimum, maximum) angle."""
+    """Return (minimum, maximum) of an angle. A number d means (-d, d)."""
     if isinstance(degrees, numbers.Number):
         within(0, math.inf)(degrees, name)
         return -degrees, degrees
@@ -146,7 +146,7 @@ def _check_aspect(pair, name):
 
 
 def factor_range(value, name, center=1, bound=(0, FLOAT_MAX_INTEGER)):
-    """Return (minimum, maximum) of a factor. A number is the greatest distance from `center`."""
+    """Return (minimum, maximum) of a factor, from a pair or from its maximum distance from `center`."""
     limits = of_type(numbers.Number, list, tuple)(value, name)
     if isinstance(value, numbers.Number):
         limits = max(bound[0], center - value), center + value

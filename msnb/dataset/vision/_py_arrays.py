@@ -54,12 +54,12 @@ def box_sides(area, aspect):
 
 
 def random_corner(down, right):
-    """Return (top, left) of a box that can move `down` and `right` by that many pixels."""
+    """Draw the corner of a box: (top, left) with 0 <= top <= down and 0 <= left <= right."""
     return random.randint(0, down), random.randint(0, right)
 
 
 def _clip_span(center, length, limit):
-    """Return (start, length) of a span around `center`, clipped to [0, limit]."""
+    """Return (start, length) of an interval of the given length around `center`, clipped to [0, limit]."""
     first = max(center - length // 2, 0)
     return first, min(center + length // 2, limit) - first
 
@@ -112,7 +112,7 @@ def erase(np_img, i, j, height, width, erase_value, inplace=False):
 
 
 def check_linear(matrix, mean):
-    """Return the vector length that a square matrix and a mean vector fit."""
+    """Check the shapes (D, D) of a matrix and (D,) of a mean vector. Return D."""
     if matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
         raise ValueError(f"transformation_matrix should be a square matrix. Got shape {matrix.shape} instead.")
     length = mean.shape[0] if mean.ndim else 0

@@ -40,7 +40,7 @@ def not_random(function: Any) -> Any:
 
 
 class PyOp(Described):
-    """A transform that calls one function with the image and with attributes of the transform.
+    """Base of transforms that call one function with the image and with their attributes.
 
     Attributes:
         _function (callable): The function.
@@ -126,7 +126,7 @@ class Normalize(PyOp):
 
 
 class NormalizePad(Normalize):
-    """Like :class:`Normalize`, with an additional channel of zeros.
+    """Apply :class:`Normalize` and append a channel of zeros.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 1].
@@ -155,7 +155,7 @@ class RandomColorAdjust(PyOp):
     """Change brightness, contrast, saturation and hue randomly, in random order.
 
     Args:
-        brightness (Union[float, tuple], optional): Range of the factor, or its maximum distance from 1.
+        brightness (Union[float, tuple], optional): (min, max) of the factor, or its maximum distance from 1.
             Default: (1, 1).
         contrast (Union[float, tuple], optional): The same for contrast. Default: (1, 1).
         saturation (Union[float, tuple], optional): The same for saturation. Default: (1, 1).

@@ -47,7 +47,7 @@ def require_pil(img: Any) -> None:
 
 
 def pillow_resampling(interpolation: Any) -> Any:
-    """Return Pillow's number of an interpolation."""
+    """Return Pillow's constant for an interpolation mode."""
     resampling = pil().Resampling
     return {
         Inter.NEAREST: resampling.NEAREST,
@@ -218,7 +218,7 @@ def random_crop(
 
 
 def _enhance(img, quality, factor):
-    """Multiply one of Pillow's image qualities by `factor`."""
+    """Apply an enhancer of PIL.ImageEnhance (such as "Brightness") with `factor`."""
     require_pil(img)
     return getattr(pil_module("ImageEnhance"), quality)(img).enhance(factor)
 
@@ -379,7 +379,7 @@ def random_affine(
 
 
 def _inverse_affine(size, degrees, moves, factor, shears):
-    """Return two rows (a, b, c). A pixel at (x, y) of the result comes from a x + b y + c, per coordinate.
+    """Return two rows (a, b, c) of the inverse map: (x, y) of the result comes from ``a * x + b * y + c`` per row.
 
     The map inverts a translation, then a rotation, a shear along each axis and a scaling around the center.
     """

@@ -35,7 +35,7 @@ class MindRecordException(Exception):
 
 
 class UnknownError(MindRecordException):
-    """Anything else."""
+    """Error of any other kind."""
 
 
 class ParamTypeError(MindRecordException):

@@ -70,7 +70,7 @@ class _CifarDataset(MappableDataset):
 
 
 def _channels_last(planes):
-    """Convert CIFAR's images of shape (n, 3072), one colour after the other, to shape (n, 32, 32, 3)."""
+    """Concatenate arrays of images (n, 3072), stored one colour plane after the other, as one array (N, 32, 32, 3)."""
     out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
     start = 0
     for array in planes:
