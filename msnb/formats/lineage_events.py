@@ -110,7 +110,7 @@ _INT32_LOW, _INT32_HIGH = -(1 << 31), (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class LineageEvent:
-    """A record of a lineage file: UNIX seconds, one of `KINDS`, and its content."""
+    """Record of a lineage file: its time in UNIX seconds, its kind (one of `KINDS`) and its content."""
 
     wall_time: float
     kind: str
@@ -118,7 +118,7 @@ class LineageEvent:
 
 
 def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEvent, int]]:
-    """Yield (LineageEvent, position behind it) of the complete records of a file.
+    """Yield (LineageEvent, position of the next record) of the complete records of a file.
 
     Args:
         path (str): The file.
@@ -135,7 +135,7 @@ def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEv
 
 
 def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent | None:
-    """Return the LineageEvent in the bytes of a record; None for one of another kind, such as a version.
+    """Decode a record. Return a LineageEvent, or None for a record of another kind, such as a version.
 
     Raises:
         BadFileError: If the bytes are damaged.
@@ -151,7 +151,7 @@ def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent
 
 
 def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) -> bytes:
-    """Return the payload of a record.
+    """Encode a record of a lineage file. Return its payload.
 
     Args:
         wall_time (float): UNIX seconds.
@@ -166,7 +166,9 @@ def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) 
 
 
 def _make_converters(field_of):
-    """Return the two conversions between a message of messages and a plain dict."""
+    """Return two functions: from a nested message to a flat dict, and from the dict to the message. `field_of` maps
+    names
+    of the dict to (message, field)."""
 
     def plain(message):
         flat = {

@@ -1,4 +1,4 @@
-"""TFRecord to MindRecord.
+"""Converter from TFRecord to MindRecord.
 
 Reading needs no TensorFlow. Features are described with its ``FixedLenFeature`` or a similar object.
 """

@@ -45,7 +45,7 @@ _NUMBERS = {
 
 
 def recording_names(usage: str) -> set[str]:
-    """Return the names of the recordings (such as "blues.00029") for a usage: 'train', 'valid', 'test' or 'all'."""
+    """Return the names of the recordings (such as "blues.00029") for a usage: 'train', 'valid' or 'test'."""
     names = set()
     for genre, ranges in _NUMBERS[usage].items():
         for bounds in ranges.split():
