@@ -69,7 +69,7 @@ class _Tables:
 
 
 _get_tables = functools.cache(_Tables)
-_far_bits = functools.cache(_bit_remainders)
+_cached_bit_remainders = functools.cache(_bit_remainders)
 
 
 def crc32c(data: Any) -> int:
@@ -164,7 +164,7 @@ def _equal_length_checksums(data, starts, length):
                 break
         else:
             positions = np.flatnonzero(difference)
-            table = _byte_remainders(_far_bits(1 << (length - 1).bit_length())[length - 1 - positions])
+            table = _byte_remainders(_cached_bit_remainders(1 << (length - 1).bit_length())[length - 1 - positions])
             flat, row, first_values = table.ravel(), np.arange(len(positions)) * 256, first[positions]
             crc = crc32c(view[starts[0] : starts[0] + length])
             parts = [np.zeros(1, np.uint32)]

@@ -195,19 +195,21 @@ def _read_entries(message, *names):
     return {entry.get("key", ""): entry.get("value") for name in names for entry in message.get(name, ())}
 
 
-def _plain_custom(message):
+def _custom_to_dict(message):
     out = {}
     for part in message.get("user_info", ()):
-        out.update(_plain_custom(part))
+        out.update(_custom_to_dict(part))
     out.update(_read_entries(message, "map_int32", "map_str", "map_double"))
     for entry in message.get("map_dict", ()):
-        out[entry.get("key", "")] = _plain_custom(entry.get("value", {}))
+        out[entry.get("key", "")] = _custom_to_dict(entry.get("value", {}))
     return out
 
 
 def _custom_message(content):
     values = {name: _to_python(value) for name, value in content.items()}
-    return {"user_info": [{_map_field(value): [{"key": name, "value": value}]} for name, value in values.items()]}
+    return {
+        "user_info": [{_choose_map_field(value): [{"key": name, "value": value}]} for name, value in values.items()]
+    }
 
 
 def _to_python(value):
@@ -219,13 +221,13 @@ def _fits_int32(value):
     return _INT32_LOW <= value <= _INT32_HIGH
 
 
-def _map_field(value):
+def _choose_map_field(value):
     if isinstance(value, int):
         return "map_int32" if _fits_int32(value) else "map_double"
     return "map_double" if isinstance(value, float) else "map_str"
 
 
-def _plain_settings(message):
+def _settings_to_dict(message):
     lists = {e.get("key", ""): e.get("value", {}).get("strValue", []) for e in message.get("mapStrList", ())}
     flags = {name: bool(value) for name, value in _read_entries(message, "mapBool").items()}
     return {**_read_entries(message, "mapStr", "mapInt", "mapDouble"), **lists, **flags}
@@ -249,8 +251,8 @@ def _settings_message(content):
     return out
 
 
-def _plain_operation(message):
-    operation = _plain_settings(message.get("operationParam", {}))
+def _operation_to_dict(message):
+    operation = _settings_to_dict(message.get("operationParam", {}))
     return {**operation, **{name: message[name] for name in ("size", "weights") if name in message}}
 
 
@@ -264,13 +266,13 @@ def _operation_message(content):
     return {"operationParam": _settings_message(rest), **out}
 
 
-def _plain_dataset(message):
-    out: dict[str, Any] = {"parameter": _plain_settings(message.get("parameter", {}))}
+def _dataset_to_dict(message):
+    out: dict[str, Any] = {"parameter": _settings_to_dict(message.get("parameter", {}))}
     if "operations" in message:
-        out["operations"] = [_plain_operation(part) for part in message["operations"]]
+        out["operations"] = [_operation_to_dict(part) for part in message["operations"]]
     if "sampler" in message:
-        out["sampler"] = _plain_operation(message["sampler"])
-    return {**out, "children": [_plain_dataset(child) for child in message.get("children", ())]}
+        out["sampler"] = _operation_to_dict(message["sampler"])
+    return {**out, "children": [_dataset_to_dict(child) for child in message.get("children", ())]}
 
 
 def _dataset_message(content):
@@ -285,7 +287,7 @@ def _dataset_message(content):
 
 _plain_train, _train_message = _make_converters(_TRAIN)
 _plain_eval, _eval_message = _make_converters(_EVAL)
-_PLAIN: dict[str, Any] = dict(zip(KINDS, (_plain_train, _plain_eval, _plain_dataset, _plain_custom), strict=True))
+_PLAIN: dict[str, Any] = dict(zip(KINDS, (_plain_train, _plain_eval, _dataset_to_dict, _custom_to_dict), strict=True))
 _MESSAGE: dict[str, Any] = dict(
     zip(KINDS, (_train_message, _eval_message, _dataset_message, _custom_message), strict=True)
 )

@@ -147,7 +147,7 @@ def read(path: str | Path, crc_check: bool = False) -> Tensors:
     body = data[8 + length :]
     entries = {name: _parse_entry(path, name, entry, len(body)) for name, entry in header.items()}
     tensors = Tensors(body, entries, texts, path)
-    _check_cover(path, entries, len(body))
+    _check_contiguous(path, entries, len(body))
     if crc_check:
         if _CHECKSUM not in texts:
             raise BadFileError(f"{path!r} has no checksum; read it with crc_check=False.")
@@ -176,7 +176,7 @@ def _is_size_list(values):
     return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
-def _check_cover(path, entries, size):
+def _check_contiguous(path, entries, size):
     """Raise an error unless the (start, end) of `entries` are contiguous up to `size` and match the shapes."""
     at = 0
     for name, (dtype, shape, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):

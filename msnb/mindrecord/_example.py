@@ -61,7 +61,7 @@ def records(path, compression=""):
     file, size = _open_records(path, compression)
     with file:
         while True:
-            data = rest + file.read(max(_WINDOW, _count_missing(path, number, rest, size - file.tell())))
+            data = rest + file.read(max(_WINDOW, _count_missing_bytes(path, number, rest, size - file.tell())))
             if not data:
                 return
             if len(data) == len(rest):
@@ -76,7 +76,7 @@ def records(path, compression=""):
             rest = data[at:]
 
 
-def _count_missing(path, number, rest, left):
+def _count_missing_bytes(path, number, rest, left):
     """Return how many bytes are missing from the record that begins with `rest`, at most the `left` bytes of the
     file."""
     if len(rest) < _HEAD.size:

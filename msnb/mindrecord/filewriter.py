@@ -245,9 +245,9 @@ class FileWriter:
         except OSError as error:
             raise MRMOpenError(f"{self._paths[0]!r} cannot be written: {error.strerror}.") from None
         if self._old is not None:
-            self._copy_old()
+            self._copy_old_rows()
 
-    def _copy_old(self):
+    def _copy_old_rows(self):
         names = list(self._old.schema)
         start = 0
         for file, end in zip(self._files, self._old.ends.tolist(), strict=True):

@@ -140,7 +140,7 @@ def fresh_seed() -> int:
 
 
 @on_seed
-def _follow_global_seed(seed):
+def _apply_global_seed(seed):
     settings.seed = seed
     random.seed(seed)
 

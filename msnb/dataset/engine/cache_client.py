@@ -182,9 +182,9 @@ class _CacheNode(nodes.Node):
         self.source = bottom if type(bottom) is nodes.IndexSource else None
 
     def chunks(self, hint):
-        yield from self._by_number(hint) if self.source is not None else self._in_order(hint)
+        yield from self._yield_by_index(hint) if self.source is not None else self._yield_in_order(hint)
 
-    def _by_number(self, hint):
+    def _yield_by_index(self, hint):
         numbers = self.source.numbers()
         start = 0
         while start < len(numbers):
@@ -203,7 +203,7 @@ class _CacheNode(nodes.Node):
             yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(chunk_numbers), start)
             start += len(chunk_numbers)
 
-    def _in_order(self, hint):
+    def _yield_in_order(self, hint):
         number, cache = 0, self.cache
         if getattr(cache, "complete", False):
             total = len(cache.rows) + len(cache.file_offsets)

@@ -97,13 +97,13 @@ class _ChainedSampler:
 
     def is_shuffled(self) -> bool:
         """Return True if the order is random: that of the child, if there is one."""
-        return self._ask_child("is_shuffled", False)
+        return self._call_child_method("is_shuffled", False)
 
     def is_sharded(self) -> bool:
         """Return True if only a shard of the samples is drawn: by the child, if there is one."""
-        return self._ask_child("is_sharded", False)
+        return self._call_child_method("is_sharded", False)
 
-    def _ask_child(self, method, default):
+    def _call_child_method(self, method, default):
         child = self.get_child()
         return default if child is None else getattr(child, method)()
 
@@ -156,7 +156,7 @@ class BuiltinSampler(_ChainedSampler):
 
     def get_num_samples(self) -> int | None:
         """Return the smaller `num_samples` of this sampler and its child, or None if neither has one."""
-        limits = self.num_samples, self._ask_child("get_num_samples", None)
+        limits = self.num_samples, self._call_child_method("get_num_samples", None)
         return min((n for n in limits if n is not None), default=None)
 
 
@@ -335,11 +335,11 @@ class DistributedSampler(BuiltinSampler):
 
     def is_shuffled(self) -> bool:
         """Return True if the order is random."""
-        return self._ask_child("is_shuffled", self.shuffle)
+        return self._call_child_method("is_shuffled", self.shuffle)
 
     def is_sharded(self) -> bool:
         """Return True if there is more than one shard."""
-        return self._ask_child("is_sharded", self.num_shards > 1)
+        return self._call_child_method("is_sharded", self.num_shards > 1)
 
     def set_offset(self, offset: int) -> Self:
         """Let the first sample go to shard `offset`."""
@@ -386,7 +386,7 @@ class PKSampler(BuiltinSampler):
 
     def is_shuffled(self) -> bool:
         """Return True if the order is random."""
-        return self._ask_child("is_shuffled", self.shuffle)
+        return self._call_child_method("is_shuffled", self.shuffle)
 
 
 class SubsetSampler(BuiltinSampler):

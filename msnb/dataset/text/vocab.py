@@ -29,7 +29,7 @@ def _unique_words(words, name):
     return unique
 
 
-def _number_words(words, specials, special_first):
+def _assign_ids(words, specials, special_first):
     """Return {word: id} of words and special tokens, numbered in their order."""
     order = chain(specials, words) if special_first else chain(words, specials)
     return dict(zip(order, count()))
@@ -115,7 +115,7 @@ class Vocab:
         common = words.keys() & specials.keys()
         if common:
             raise ValueError(f"special_tokens and word_list contain duplicate word: {common}.")
-        return cls._from_ids(_number_words(words, specials, special_first))
+        return cls._from_ids(_assign_ids(words, specials, special_first))
 
     @classmethod
     @checked
@@ -159,7 +159,7 @@ class Vocab:
                 words[word] = None
         except OSError as error:
             raise RuntimeError(f"fail to open: {file_path} ({error.strerror}).") from None
-        return cls._from_ids(_number_words(words, specials, special_first))
+        return cls._from_ids(_assign_ids(words, specials, special_first))
 
     @classmethod
     @checked
@@ -237,7 +237,7 @@ def vocab_from_dataset(
     if clash:
         raise RuntimeError(f"Invalid data, these special words are already in the dataset: {', '.join(clash)}.")
     order = sorted(words, key=lambda w: (-words[w], w))[:top_k]
-    return Vocab._from_ids(_number_words(map(_decode_word, order), specials, special_first))
+    return Vocab._from_ids(_assign_ids(map(_decode_word, order), specials, special_first))
 
 
 def _decode_word(data):

@@ -15,7 +15,7 @@ _PNM = re.compile(rb"P[1-6fF]" + _ONE_SPACE + rb"(\d+)" + _ONE_SPACE + rb"(\d+)"
 _HDR = re.compile(rb"\n\n-Y\s+(\d+)\s+\+X\s+(\d+)")
 
 
-def _fixed_reader(layout, offset):
+def _make_binary_size_reader(layout, offset):
     """Return a function that reads (height, width) from two integers at `offset`, where width comes first."""
 
     def read(raw):
@@ -58,7 +58,7 @@ def _read_tiff(raw):
     return sides[257], sides[256]
 
 
-def _text_reader(pattern, rows_first=False):
+def _make_text_size_reader(pattern, rows_first=False):
     """Return a function that reads (height, width) from the two numbers that the regex `pattern` captures."""
 
     def read(raw):
@@ -89,21 +89,21 @@ def _read_isobmff(raw):
     if bytes(raw[4:8]) != b"ftyp":
         return _read_jpeg2000(raw)
     offsets = (match.end() + 4 for match in re.finditer(b"ispe", raw))
-    return max((_fixed_reader(">II", offset)(raw) for offset in offsets), key=lambda side: side[0] * side[1])
+    return max((_make_binary_size_reader(">II", offset)(raw) for offset in offsets), key=lambda side: side[0] * side[1])
 
 
 _READERS = {
     b"\xff\xd8": _jpeg.read_size,
-    b"\x89P": _fixed_reader(">II", 16),  # PNG
+    b"\x89P": _make_binary_size_reader(">II", 16),  # PNG
     b"BM": _read_bmp,
-    b"GI": _fixed_reader("<HH", 6),  # GIF
+    b"GI": _make_binary_size_reader("<HH", 6),  # GIF
     b"RI": _read_webp,
     b"II": _read_tiff,
     b"MM": _read_tiff,
-    **{b"P%c" % kind: _text_reader(_PNM) for kind in b"123456fF"},
+    **{b"P%c" % kind: _make_text_size_reader(_PNM) for kind in b"123456fF"},
     b"P7": _read_pam,
-    b"\x59\xa6": _fixed_reader(">II", 4),  # Sun raster
-    b"#?": _text_reader(_HDR, rows_first=True),  # Radiance
+    b"\x59\xa6": _make_binary_size_reader(">II", 4),  # Sun raster
+    b"#?": _make_text_size_reader(_HDR, rows_first=True),  # Radiance
     b"\x76\x2f": _read_exr,
     b"\xff\x4f": _read_jpeg2000,
     b"\x00\x00": _read_isobmff,

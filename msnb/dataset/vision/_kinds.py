@@ -121,14 +121,14 @@ def _check_pair(value, name):
 two_tuple = Worded("a tuple of two", _check_pair)
 
 
-def _check_strength(degrees, name):
+def _check_degrees_range(degrees, name):
     if not isinstance(degrees, list | tuple):
         raise TypeError(f"{name} must be either a tuple or a list.")
     length = ValueError(f"{name} must be a sequence with length 2.")
     return check_order(check_two_within(0, FLOAT_MAX_INTEGER, _NUMBERS(degrees, name), length), name)
 
 
-def _check_share_range(pair, name):
+def _check_min_max_tuple(pair, name):
     list_of(float, int)(of_type(tuple)(pair, name), name)
     if len(pair) != 2:
         raise TypeError(f"{name} should be a tuple (min, max) of length 2, but got {pair}.")
@@ -136,12 +136,12 @@ def _check_share_range(pair, name):
 
 
 def _check_area(pair, name):
-    positive(_check_share_range(pair, name)[1], f"{name}[1]")
+    positive(_check_min_max_tuple(pair, name)[1], f"{name}[1]")
     return pair
 
 
 def _check_aspect(pair, name):
-    positive(_check_share_range(pair, name)[0], f"{name}[0]")
+    positive(_check_min_max_tuple(pair, name)[0], f"{name}[0]")
     return pair
 
 
@@ -225,7 +225,7 @@ Probability = Annotated[float, within(0.0, 1.0, float, int)]
 FillValue = Annotated[int | tuple[int, int, int], Worded("one or three values from 0 to 255", _check_fill_value)]
 Sides = Annotated[int | tuple[int, ...] | list[int], Worded("one, two or four widths", _check_sides)]
 Degrees = Annotated[float | Pair, Worded("an angle or two", degrees_range)]
-Strength = Annotated[Pair, Worded("two numbers from 0 on", _check_strength)]
+Strength = Annotated[Pair, Worded("two numbers from 0 on", _check_degrees_range)]
 Area = Annotated[tuple[float, float], Worded("least and greatest share of the area", _check_area)]
 Aspect = Annotated[tuple[float, float], Worded("least and greatest width by height", _check_aspect)]
 AnyArea = Annotated[Pair, Worded("least and greatest share of the area", lambda v, name: _check_area(tuple(v), name))]

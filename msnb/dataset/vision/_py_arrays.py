@@ -58,7 +58,7 @@ def random_corner(down, right):
     return random.randint(0, down), random.randint(0, right)
 
 
-def _clip_span(center, length, limit):
+def _clip_interval(center, length, limit):
     """Return (start, length) of an interval of the given length around `center`, clipped to [0, limit]."""
     first = max(center - length // 2, 0)
     return first, min(center + length // 2, limit) - first
@@ -77,8 +77,8 @@ def get_erase_params(np_img, scale, ratio, value, bounded, max_attempts):
         else:
             column, row = random.randint(0, width), random.randint(0, height)
             (top, box_height), (left, box_width) = (
-                _clip_span(row, box_height, height),
-                _clip_span(column, box_width, width),
+                _clip_interval(row, box_height, height),
+                _clip_interval(column, box_width, width),
             )
         return top, left, box_height, box_width, _erase_values(value, (channels, box_height, box_width))
     return 0, 0, height, width, np_img

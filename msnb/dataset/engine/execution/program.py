@@ -132,9 +132,9 @@ class LibraryStep(Step):
                     except Exception as error:
                         raise self.wrap_error(error, None) from error
         rows = list(zip(*map(rows_of, columns), strict=True))
-        return self._by_row(rows, first)
+        return self._apply_row_by_row(rows, first)
 
-    def _by_row(self, rows, first):
+    def _apply_row_by_row(self, rows, first):
         op, state = self.op, self.state
         use_threads = (
             self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1

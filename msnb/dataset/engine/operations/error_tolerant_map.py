@@ -24,7 +24,7 @@ class SalvagingMap(nodes.Map):
         good: list[Chunk] = []
         for chunk in self.children[0].chunks(hint):
             received += chunk.n
-            for part in self._good_parts(chunk):
+            for part in self._run_skipping_failures(chunk):
                 yield part.moved(yielded)
                 yielded += part.n
                 if self.mode is ErrorSamplesMode.REPLACE:
@@ -38,7 +38,7 @@ class SalvagingMap(nodes.Map):
                     yielded += again.n
                     missing -= again.n
 
-    def _good_parts(self, chunk):
+    def _run_skipping_failures(self, chunk):
         """Yield the results of the samples of a chunk that do not fail, in one or several chunks."""
         try:
             yield self.run(chunk)

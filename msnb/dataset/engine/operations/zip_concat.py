@@ -119,7 +119,7 @@ class ConcatDataset(Dataset):
             if isinstance(child, BatchDataset):
                 raise TypeError(f"The parameter {child} of concat must not be BatchDataset!")
         self.dataset_size: int | None = None
-        _undo_sharding(self)
+        _undo_automatic_sharding(self)
         self.children_sizes_ = [c.get_dataset_size() for c in self.children]
         self._shard, self._interleaved = shard_children(self, sampler), False
 
@@ -160,11 +160,11 @@ def concat(self: Dataset, datasets: Annotated[list[Dataset] | Dataset, of_type(l
     return ConcatDataset([self, *(datasets if isinstance(datasets, list) else [datasets])])
 
 
-def _undo_sharding(dataset):
+def _undo_automatic_sharding(dataset):
     """Let the sources below read all their data in each process, because `dataset` is sharded as a whole."""
     dataset.dataset_size = None
     for child in dataset.children:
-        _undo_sharding(child)
+        _undo_automatic_sharding(child)
     if hasattr(dataset, "read_all"):
         dataset.read_all()
 

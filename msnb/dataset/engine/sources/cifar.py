@@ -64,12 +64,12 @@ class _CifarDataset(MappableDataset):
             raise NoDataError(name, f"{self.dataset_dir!r} has nothing for usage {self.usage!r}.")
         labels = np.concatenate(labels).astype(np.uint32)
         columns = [np.ascontiguousarray(labels[:, i]) for i in range(self.labels)]
-        samples = ArraySamples(name, [_channels_last(images), *columns], class_ids=columns[0])
+        samples = ArraySamples(name, [_planes_to_images(images), *columns], class_ids=columns[0])
         samples.origin = paths
         return samples
 
 
-def _channels_last(planes):
+def _planes_to_images(planes):
     """Concatenate arrays of images (n, 3072), stored one colour plane after the other, as one array (N, 32, 32, 3)."""
     out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
     start = 0

@@ -140,7 +140,7 @@ class CocoDataset(MappableDataset):
             )
         return self._shared["content"]
 
-    def _iterate_nodes(self, key):
+    def _iterate_objects(self, key):
         """Yield the objects of the list `key`."""
         path, kind = self.annotation_file, f"entry of {key!r}, number"
         for number, value in enumerate(self._load_content().get(key, list)):
@@ -148,16 +148,16 @@ class CocoDataset(MappableDataset):
 
     def _load_samples(self):
         names = {}
-        for image in self._iterate_nodes("images"):
+        for image in self._iterate_objects("images"):
             names[image.get("id", _ID)] = image.get("file_name", str)
         if not names:
             raise RuntimeError(f'Invalid data, no "image" node found in json file: {self.annotation_file}')
         categories = None
         if self.task in ("Detection", "Panoptic"):
-            categories = {category.get("id", _ID) for category in self._iterate_nodes("categories")}
+            categories = {category.get("id", _ID) for category in self._iterate_objects("categories")}
         lines, items = {}, {}
         add = getattr(self, f"_add_{self.task.lower()}")
-        for annotation in self._iterate_nodes("annotations"):
+        for annotation in self._iterate_objects("annotations"):
             image_id = annotation.get("image_id", _ID)
             if image_id not in names:
                 raise annotation.error(
@@ -233,7 +233,7 @@ class CocoDataset(MappableDataset):
         if self.task not in ("Detection", "Panoptic"):
             raise NotImplementedError("Only 'Detection' and 'Panoptic' support get_class_indexing.")
         indices = {}
-        for category in self._iterate_nodes("categories"):
+        for category in self._iterate_objects("categories"):
             number = [category.get("id")]
             if self.task == "Panoptic":
                 number.append(category.get("isthing"))

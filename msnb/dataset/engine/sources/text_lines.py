@@ -191,7 +191,7 @@ class _Iwslt(_Translations):
     def _language_folder(self) -> str:
         raise NotImplementedError
 
-    def _set_names(self) -> dict[str, tuple[str, ...]]:
+    def _held_out_set_names(self) -> dict[str, tuple[str, ...]]:
         """Return {usage: names of the validation or test sets}, such as "tst2013"."""
         raise NotImplementedError
 
@@ -199,7 +199,7 @@ class _Iwslt(_Translations):
         pair, folder = "-".join(self.language_pair), self._language_folder()
         stems = [f"train.tags.{pair}"] if self.usage in ("train", "all") else []
         ends = [""] * len(stems)
-        for usage, names in self._set_names().items():
+        for usage, names in self._held_out_set_names().items():
             if self.usage in (usage, "all"):
                 stems += [f"IWSLT{self.year}.TED.{name}.{pair}" for name in names]
                 ends += [".xml"] * len(names)
@@ -269,7 +269,7 @@ class IWSLT2016Dataset(_Iwslt):
     def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", *self.language_pair, "-".join(self.language_pair))
 
-    def _set_names(self):
+    def _held_out_set_names(self):
         return {"valid": (self.valid_set,), "test": (self.test_set,)}
 
 
@@ -311,5 +311,5 @@ class IWSLT2017Dataset(_Iwslt):
     def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", "DeEnItNlRo", "DeEnItNlRo", "DeEnItNlRo-DeEnItNlRo")
 
-    def _set_names(self):
+    def _held_out_set_names(self):
         return {"valid": ("dev2010",), "test": ("tst2010",)}

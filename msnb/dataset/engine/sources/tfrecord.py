@@ -227,11 +227,11 @@ class TFRecordDataset(StreamDataset):
                     )
                 columns = [by_name[n] for n in self.columns_list]
         else:
-            columns = self._from_first_record()
+            columns = self._infer_columns_from_first_record()
         self._shared["columns"] = columns
         return columns
 
-    def _from_first_record(self):
+    def _infer_columns_from_first_record(self):
         path = self.dataset_files[0]
         _, data, first = next(examples(path, self.compression_type), (0, b"", {}))
         types = {"bytes": np.uint8, "float": np.float32, "int64": np.int64}

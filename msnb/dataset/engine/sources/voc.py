@@ -132,7 +132,7 @@ class VOCDataset(MappableDataset):
                 self._raise_no_data()
             paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i in ids]
             targets = [self._resolve_path("SegmentationClass", f"{i}.png") for i in ids]
-            return _Pairs(paths, targets, self._names_of(paths), self.decode, self.decrypt)
+            return _Pairs(paths, targets, self._metadata_columns(paths), self.decode, self.decrypt)
         annotations = self._load_annotations(ids)
         if not annotations:
             self._raise_no_data()
@@ -144,9 +144,11 @@ class VOCDataset(MappableDataset):
             columns[2].append(np.array([[o[2]] for o in objects], np.uint32))
             columns[3].append(np.array([[o[3]] for o in objects], np.uint32))
         paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i, _ in annotations]
-        return FileSamples("VOCDataset", paths, [*columns, *self._names_of(paths)], self.decode, decrypt=self.decrypt)
+        return FileSamples(
+            "VOCDataset", paths, [*columns, *self._metadata_columns(paths)], self.decode, decrypt=self.decrypt
+        )
 
-    def _names_of(self, paths):
+    def _metadata_columns(self, paths):
         return [file_names(paths)] if self.extra_metadata else []
 
     def _raise_no_data(self):
