@@ -81,7 +81,7 @@ def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: b
 
 
 def _decoding_error(path, encoding, choosable, error, stream=None):
-    """Return an error that names line and byte. The file is read again up to there, which only damaged files cost."""
+    """Return a BadFileError that names the line and byte of the damage. It reads the file again up to that byte."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line, before, bad = 1, 0, b""
     with stream or open(path, "rb") as file:

@@ -183,7 +183,7 @@ class Records:
             raise MRMOpenError(f"The columns {missing} are not in the schema, which has {list(self.schema)}.")
 
     def row(self, number, columns=None):
-        """Return {field: value}: scalars, str, bytes, arrays."""
+        """Return a row as {field: value}; values are scalars, str, bytes or arrays."""
         file_number = int(np.searchsorted(self.ends, number, side="right"))
         file = self.files[file_number]
         at = number - (int(self.ends[file_number - 1]) if file_number else 0)

@@ -92,7 +92,7 @@ class MindPage:
         return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
 
     def read_at_page_by_id(self, category_id: int, page: int, num_row: int) -> list[dict[str, Any]]:
-        """Return a page of the rows of a category, selected by number.
+        """Return a page of the rows of the category with this id.
 
         Args:
             category_id (int): Id of the category in :meth:`read_category_info`.
@@ -113,7 +113,7 @@ class MindPage:
         raise MRMFetchDataError(f"There is no category {category_id}; there are {len(names)}.")
 
     def read_at_page_by_name(self, category_name: str, page: int, num_row: int) -> list[dict[str, Any]]:
-        """Return a page of the rows of a category, selected by name.
+        """Return a page of the rows of the category with this name.
 
         Args:
             category_name (str): Name of the category in :meth:`read_category_info`.

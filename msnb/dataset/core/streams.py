@@ -32,7 +32,7 @@ class Engine:
         self._at = 0
 
     def _next_block(self):
-        """Return a list of some of the next values."""
+        """Compute and return a list of the engine's next values, as many as suit the engine."""
         raise NotImplementedError
 
     def raw(self) -> int:

@@ -163,7 +163,7 @@ class GraphData:
 
     @checked
     def get_all_nodes(self, node_type: Int) -> np.ndarray:
-        """Return the ids of the nodes of a type.
+        """Return the ids of all nodes of the type `node_type`.
 
         Args:
             node_type (int): Type of the nodes.
@@ -363,7 +363,7 @@ class GraphData:
         return results
 
     def graph_info(self) -> dict[str, Any]:
-        """Return the types and numbers of nodes, edges and features.
+        """Return a dict with the types and counts of nodes, edges and features.
 
         Returns:
             dict, with ``node_type``, ``edge_type``, ``node_num``, ``edge_num``, ``node_feature_type``,

@@ -248,7 +248,7 @@ def create_tuple_iterator(
     output_numpy: Flag | None = False,
     do_copy: bool = True,
 ) -> TupleIterator:
-    """Return an iterator over rows as lists.
+    """Return an iterator that yields each row as a list of values.
 
     Args:
         columns (list[str], optional): Columns and their order. Default: None, all.
@@ -272,7 +272,7 @@ def create_tuple_iterator(
 def create_dict_iterator(
     self: Dataset, num_epochs: NoEnd | None = -1, output_numpy: Flag | None = False, do_copy: bool = True
 ) -> DictIterator:
-    """Return an iterator over rows as dicts.
+    """Return an iterator that yields each row as a dict of column name to value.
 
     Args:
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.

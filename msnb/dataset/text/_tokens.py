@@ -56,7 +56,7 @@ def map_strings(array, function):
 
 
 class _Tokenizer(TensorOp):
-    """Base of tokenizers of a scalar string.
+    """Base of the tokenizers, which split a scalar string into tokens.
 
     With offsets, two further columns hold the start and the end of each token, in bytes.
     """

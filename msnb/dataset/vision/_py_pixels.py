@@ -34,7 +34,7 @@ _AtLeastOne = Annotated[int, within(1, FLOAT_MAX_INTEGER)]
 
 
 def not_random(function: Any) -> Any:
-    """Mark a transform class as deterministic."""
+    """Decorate a transform class to mark it as deterministic."""
     function.random = False
     return function
 

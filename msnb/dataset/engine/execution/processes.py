@@ -14,7 +14,7 @@ from msnb.dataset.engine.execution.errors import find_user_line
 
 
 class WorkerError(RuntimeError):
-    """An error of a function in a worker process.
+    """Error that a function raised in a worker process.
 
     Attributes:
         msnb_results: Results of the calls before it.
@@ -23,7 +23,7 @@ class WorkerError(RuntimeError):
 
 
 class _Worker:
-    """A process that executes calls one after the other."""
+    """One worker process, which executes calls one after the other."""
 
     def __init__(self, functions):
         context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
@@ -106,7 +106,7 @@ def _end_workers(workers, turn):
 
 
 class ProcessPool:
-    """A pool of `size` processes.
+    """Pool of `size` worker processes that call `functions`.
 
     They start at the first use. They end with :meth:`close`, with the pool, or with this process.
     """

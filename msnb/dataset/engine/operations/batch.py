@@ -43,7 +43,7 @@ BatchSize = Annotated[int | Callable, Worded("a positive int or a function of a 
 
 
 class BatchDataset(Dataset):
-    """The result of :meth:`Dataset.batch`."""
+    """Data set that :meth:`Dataset.batch` returns."""
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ Bounds = Annotated[list[int], Worded("a list of increasing positive int", _check
 
 
 class BucketBatchByLengthDataset(Dataset):
-    """The result of :meth:`Dataset.bucket_batch_by_length`."""
+    """Data set that :meth:`Dataset.bucket_batch_by_length` returns."""
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ def _raise_unsupported(restriction):
 
 
 class TransferDataset(Dataset):
-    """The result of :meth:`Dataset.to_device`.
+    """Data set that :meth:`Dataset.to_device` returns.
 
     Args:
         input_dataset (Dataset): Data set whose rows are sent.
@@ -124,12 +124,12 @@ class TransferDataset(Dataset):
         self._sender = _Sender(self.children[0], passes, self.create_data_info_queue)
 
     def stop_send(self) -> None:
-        """Pause sending."""
+        """Pause the thread that sends rows."""
         if self._sender is not None:
             self._sender.going.clear()
 
     def continue_send(self) -> None:
-        """Resume sending after :meth:`stop_send`."""
+        """Resume sending rows after :meth:`stop_send`."""
         if self._sender is not None:
             self._sender.going.set()
 
@@ -151,7 +151,7 @@ class TransferDataset(Dataset):
                     ) from self._sender.error
 
     def release(self) -> None:
-        """Stop sending. It cannot be resumed."""
+        """Stop sending rows for good."""
         if self._sender is not None:
             self._sender.end()
             self._sender = None

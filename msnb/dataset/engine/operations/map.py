@@ -35,7 +35,7 @@ def makes_pil(op: Any) -> bool:
 
 
 class MapDataset(Dataset):
-    """The result of :meth:`Dataset.map`."""
+    """Data set that :meth:`Dataset.map` returns."""
 
     def __init__(
         self,

@@ -112,7 +112,7 @@ class _SyncGate(nodes.Node):
 
 
 class SyncWaitDataset(Dataset):
-    """The result of :meth:`Dataset.sync_wait`."""
+    """Data set that :meth:`Dataset.sync_wait` returns."""
 
     def __init__(
         self, input_dataset: Dataset, condition_name: str, num_batch: int, callback: Callable[..., Any] | None = None

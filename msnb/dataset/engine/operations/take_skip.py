@@ -22,7 +22,7 @@ Repeats = Annotated[int | None, Worded("-1, a positive int or None", _check_repe
 
 
 class ShuffleDataset(Dataset):
-    """The result of :meth:`Dataset.shuffle`."""
+    """Data set that :meth:`Dataset.shuffle` returns."""
 
     def __init__(self, input_dataset: Dataset, buffer_size: int) -> None:
         super().__init__(input_dataset)
@@ -63,7 +63,7 @@ def shuffle(self: Dataset, buffer_size: Annotated[int, within(2, INT32_MAX, int)
 
 
 class FilterDataset(Dataset):
-    """The result of :meth:`Dataset.filter`."""
+    """Data set that :meth:`Dataset.filter` returns."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ def filter(
 
 
 class RepeatDataset(Dataset):
-    """The result of :meth:`Dataset.repeat`."""
+    """Data set that :meth:`Dataset.repeat` returns."""
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
@@ -147,7 +147,7 @@ def repeat(self: Dataset, count: Repeats = None) -> RepeatDataset:
 
 
 class SkipDataset(Dataset):
-    """The result of :meth:`Dataset.skip`."""
+    """Data set that :meth:`Dataset.skip` returns."""
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
@@ -175,7 +175,7 @@ def skip(self: Dataset, count: NoEnd) -> SkipDataset:
 
 
 class TakeDataset(Dataset):
-    """The result of :meth:`Dataset.take`."""
+    """Data set that :meth:`Dataset.take` returns."""
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class ZipDataset(Dataset):
-    """The result of :meth:`Dataset.zip`."""
+    """Data set that :meth:`Dataset.zip` returns."""
 
     def __init__(self, datasets: Any) -> None:
         for dataset in datasets:
@@ -73,7 +73,7 @@ def zip(datasets: Annotated[tuple[Dataset, ...], of_type(tuple)]) -> ZipDataset:
 
 
 class ConcatDataset(Dataset):
-    """The result of :meth:`Dataset.concat`."""
+    """Data set that :meth:`Dataset.concat` returns."""
 
     def __init__(self, datasets: Any) -> None:
         super().__init__(list(datasets))

@@ -51,12 +51,12 @@ def _read_image(path):
 
 
 def texts(values: Sequence[str]) -> np.ndarray:
-    """Return a column of strings."""
+    """Convert a list of str to a column of strings."""
     return np.array([v.encode("utf-8") for v in values], "S")
 
 
 def listing(folder: str, *ends: str) -> list[str]:
-    """Return the sorted paths of the files in a folder, optionally with one of these extensions.
+    """Return the sorted paths of the files in a folder, optionally only those whose names end with one of `ends`.
 
     Raises:
         RuntimeError: If there is no such folder.

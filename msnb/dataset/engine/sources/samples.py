@@ -125,7 +125,7 @@ class FileSamples(Samples):
 
 
 def file_names(paths: Sequence[str]) -> np.ndarray:
-    """Return the names of files without their extensions, as a column."""
+    """Return a column of the file names in `paths`, without folders and extensions."""
     return np.array([os.path.splitext(os.path.basename(path))[0].encode("utf-8") for path in paths])
 
 
