@@ -1,4 +1,4 @@
-"""Arrays in files: memory maps, and views of spans of bytes as arrays."""
+"""Arrays in files: memory maps, and views of bytes as arrays."""
 
 import math
 import mmap
@@ -32,12 +32,12 @@ def mapped(path: str | Path) -> memoryview:
 
 
 def view(data: Any, dtype: Any, shape: tuple[int, ...], label: str) -> np.ndarray:
-    """Return a span of bytes as an array, without a copy.
+    """Return bytes as an array of the given dtype and shape, without a copy.
 
     Args:
         data (Union[bytes, memoryview]): The bytes.
         dtype (dtype): Type of the elements.
-        shape (tuple[int]): Claimed shape; no memory of that size is allocated.
+        shape (tuple[int]): Shape that the file states; no memory of that size is allocated.
         label (str): Name of the array, for messages.
 
     Raises:
@@ -61,11 +61,11 @@ def check_shape(shape: tuple[int, ...], label: str) -> None:
 
 
 def little_endian(value: Any) -> np.ndarray:
-    """Return a value as a little-endian array."""
+    """Convert a value to an array in little-endian byte order."""
     array = np.asarray(value)
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def content(array: np.ndarray) -> memoryview:
-    """Return the bytes of an array in order, without a copy if it is contiguous."""
+    """Return the bytes of an array in C order, without a copy if it is contiguous."""
     return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)) if array.nbytes else memoryview(b"")

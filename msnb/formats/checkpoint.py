@@ -1,4 +1,4 @@
-"""MindSpore's .ckpt files: names and arrays, in both directions.
+"""Reader and writer of MindSpore's .ckpt files, which contain arrays by name.
 
 A file is ``repeated Value value = 1`` with ``Value {string tag = 1; TensorProto tensor = 2}`` and
 ``TensorProto {repeated int64 dims = 1; string tensor_type = 2; bytes tensor_content = 3}``. Values of more than 512 MiB
@@ -50,7 +50,7 @@ _TRAILER = len(_CRC_MARK) + 10
 
 
 class CheckpointError(BadFileError):
-    """A file that is not a checkpoint, or a damaged one. The message names the file and the fault."""
+    """Error of a file that is not a checkpoint, or is damaged. The message names the file and the fault."""
 
 
 def write(
@@ -92,7 +92,8 @@ def write(
 
 
 def _encode(name, value):
-    """Yield the bytes of one entry: a header, then the content as a view, for each slice."""
+    """Yield the encoded bytes of one entry in pieces: for each slice of the array, a header and a view of the
+    content."""
     if isinstance(value, str):
         array, dims, type_name = np.array(value), (0,), _STRING
     else:

@@ -38,7 +38,7 @@ def _bit_remainders(positions):
 
 
 def _byte_remainders(bits):
-    """Return the remainders of all byte values from those of the bits: (n, 8) -> (n, 256)."""
+    """Return the remainders of all byte values, (n, 256), from the remainders of the single bits, (n, 8)."""
     table = np.zeros((len(bits), 1), np.uint32)
     for bit in bits.T:
         table = np.concatenate([table, table ^ bit[:, None]], axis=1)
@@ -46,7 +46,7 @@ def _byte_remainders(bits):
 
 
 class _Tables:
-    """Tables that are computed with the first checksum."""
+    """Lookup tables for checksums, computed when the first one is needed."""
 
     def __init__(self):
         self.table = _byte_remainders(_bit_remainders(_BLOCK))
@@ -59,17 +59,17 @@ class _Tables:
             self.start.append(self.start[-1] >> 8 ^ step[self.start[-1] & 255])
 
     def remainders(self, blocks):
-        """Return the remainders of the rows of (n, 1024 or less) octets."""
+        """Return the CRC remainder of each row of `blocks`, uint8 of shape (n, 1024 or less)."""
         return np.bitwise_xor.reduce(self.flat.take(self.row[_BLOCK - blocks.shape[1] :] + blocks), axis=1)
 
     def shifted(self, state):
-        """Return the state after 1024 zero bytes."""
+        """Return the CRC state that follows `state` after 1024 zero bytes."""
         a, b, c, d = self.last
         return a[state & 255] ^ b[state >> 8 & 255] ^ c[state >> 16 & 255] ^ d[state >> 24]
 
 
 _get_tables = functools.cache(_Tables)
-_far_bits = functools.cache(_bit_remainders)
+_cached_bit_remainders = functools.cache(_bit_remainders)
 
 
 def crc32c(data: Any) -> int:
@@ -91,7 +91,7 @@ def crc32c(data: Any) -> int:
 
 
 def _fold_message(octets):
-    """Return the last bytes of `octets`, to which all earlier ones were added. Modifies `octets`."""
+    """Shorten a message without changing its CRC: add (xor) its first bytes to later ones in place, return the rest."""
     n, start = len(octets), 0
     for level in range(max(0, n // _TERMS[0]).bit_length(), -1, -1):
         a, b, c = (term << level for term in _TERMS)
@@ -106,7 +106,7 @@ def _fold_message(octets):
 
 
 def masked(crc: int) -> int:
-    """Return a checksum as stored in TFRecord files: rotated by 15 bits, with a constant added."""
+    """Mask a checksum as TFRecord files do: rotate it by 15 bits and add a constant."""
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
@@ -116,7 +116,7 @@ def masked_crc32c(data: Any) -> int:
 
 
 def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> list[bool]:
-    """Return whether each part of `data`, from (start, end) in `spans`, has its masked checksum."""
+    """Return for each part of `data`, from (start, end) in `spans`, whether its masked checksum is the given one."""
     return [crc == checksum for crc, checksum in zip(masked_of(data, spans), checksums, strict=True)]
 
 
@@ -150,8 +150,8 @@ def masked_of(data: Any, spans: list[tuple[int, int]]) -> list[int]:
 
 
 def _equal_length_checksums(data, starts, length):
-    """Return the checksums of long messages, from the differences to the first if these are few and the messages
-    many."""
+    """Return the CRC-32C of messages of one length. If many messages differ from the first in few bytes, only these
+    bytes are processed."""
     view = memoryview(data)
     if 1 < len(starts) and length <= _MAX_COMPARED:
         messages = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, np.uint8), length)
@@ -164,7 +164,7 @@ def _equal_length_checksums(data, starts, length):
                 break
         else:
             positions = np.flatnonzero(difference)
-            table = _byte_remainders(_far_bits(1 << (length - 1).bit_length())[length - 1 - positions])
+            table = _byte_remainders(_cached_bit_remainders(1 << (length - 1).bit_length())[length - 1 - positions])
             flat, row, first_values = table.ravel(), np.arange(len(positions)) * 256, first[positions]
             crc = crc32c(view[starts[0] : starts[0] + length])
             parts = [np.zeros(1, np.uint32)]

@@ -23,7 +23,7 @@ _NUMBER = struct.Struct("<I")
 
 
 class _Block(NamedTuple):
-    """One block of a file, with views of its fields."""
+    """One block of an encrypted file, with views of its fields."""
 
     tag: Any
     vector: Any
@@ -31,7 +31,7 @@ class _Block(NamedTuple):
 
 
 class Cipher:
-    """A cipher with its key.
+    """Cipher with a key, which encrypts and decrypts files.
 
     Args:
         key (bytes): 16, 24 or 32 bytes; 16 for SM4.
@@ -60,7 +60,7 @@ class Cipher:
         return f"Cipher({self.mode})"  # without the key
 
     def sealed(self, plain: Any) -> bytes:
-        """Return the encrypted block of at most `BLOCK` bytes of plain text."""
+        """Encrypt at most `BLOCK` bytes of plain text. Return the bytes of the block."""
         library, vector = _load_library(), os.urandom(_VECTOR)
         tag = b""
         if self.mode == "AES-GCM":
@@ -76,10 +76,10 @@ class Cipher:
         return b"".join((head, inside, text))
 
     def opened(self, data: Any, path: str) -> bytes:
-        """Return the plain text of a file.
+        """Decrypt the bytes of a file.
 
         Args:
-            data (Union[bytes, memoryview]): All of its bytes.
+            data (Union[bytes, memoryview]): All bytes of the file.
             path (str): The file, for messages.
 
         Raises:
@@ -97,7 +97,7 @@ class Cipher:
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
     def _decrypt_block(self, block):
-        """Return the plain text of a block; None if the key is wrong."""
+        """Decrypt a block. Return None if the key is wrong."""
         modes = _load_library().modes
         if self.mode != "AES-GCM":
             if not len(block.text) or len(block.text) % 16:
@@ -120,7 +120,7 @@ class Cipher:
 
 
 class CustomCipher:
-    """A user's functions for encryption, passed to `export` and `load` as the mode.
+    """Encryption by a user's functions, passed to `export` and `load` as the mode.
 
     Args:
         key (bytes): Argument of the functions.
@@ -139,11 +139,11 @@ class CustomCipher:
         self._key, self._encrypt, self._decrypt = key, encrypt, decrypt
 
     def sealed(self, plain: Any) -> bytes:
-        """Return the encrypted bytes of the plain text."""
+        """Encrypt `plain` with the user's function."""
         return _check_bytes(self._encrypt(bytes(plain), self._key), "enc_mode")
 
     def opened(self, data: Any, path: str) -> bytes:
-        """Return the plain text of the file `path`."""
+        """Decrypt the file `path` with the user's function."""
         return _check_bytes(self._decrypt(path, self._key), "dec_mode")
 
 
@@ -178,7 +178,7 @@ def decrypt_if_encrypted(data: Any, cipher: Cipher | CustomCipher | None, path: 
 
 
 def _iterate_blocks(data, path):
-    """Yield (mode, block) of an encrypted file."""
+    """Yield (cipher mode, block) for each block of an encrypted file."""
     at = 0
     if not is_encrypted(data):
         raise BadFileError(f"{path!r} is not encrypted; read it without a key.")
@@ -193,7 +193,9 @@ def _iterate_blocks(data, path):
 
 
 def _parse_block(data, start, tag):
-    """Return (block, its end) after the number of a cipher; None if the lengths do not match."""
+    """Parse the block at `start` that begins with a cipher number of `tag` bytes. Return (block, end of the block), or
+    None
+    if its lengths do not match."""
     at = start + tag
     if at + 8 > len(data):
         return None
@@ -239,7 +241,7 @@ def encrypting(file: IO[bytes], cipher: Cipher | CustomCipher | None) -> Iterato
 
 
 def _load_library():
-    """Return the names of the optional package `cryptography` that are used here."""
+    """Import the optional package `cryptography` and return its classes that are used here."""
     global _loaded
     if _loaded is None:
         try:
@@ -254,7 +256,7 @@ def _load_library():
 
 
 class _Library(NamedTuple):
-    """The names of the package `cryptography` that are used here."""
+    """Classes of the package `cryptography` that are used here."""
 
     Cipher: Any
     AES: Any

@@ -20,16 +20,16 @@ _PIECE = 1 << 22
 
 
 class BadRecordError(BadFileError):
-    """A record whose bytes do not match their checksum."""
+    """Error of a record whose bytes do not match their checksum."""
 
 
 def frame(payload: bytes | memoryview) -> bytes:
-    """Return the bytes of one record."""
+    """Encode one record: length, payload and their checksums."""
     return frames([payload])[0]
 
 
 def frames(payloads: Sequence[bytes | memoryview]) -> list[bytes]:
-    """Return the bytes of each record, with all checksums computed together."""
+    """Encode several records; see :func:`frame`. All checksums are computed together."""
     lengths = [struct.pack("<Q", len(payload)) for payload in payloads]
     parts = [*lengths, *payloads]
     ends = list(accumulate(map(len, parts)))
@@ -40,11 +40,11 @@ def frames(payloads: Sequence[bytes | memoryview]) -> list[bytes]:
 
 
 def records(path: str | Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """Yield (payload, position behind it) of the complete records of a file.
+    """Yield (payload, position of the next record) of the complete records of a file.
 
     Args:
         path (str): The file.
-        start (int): The start of a record: 0, or a position that was yielded. Default: 0.
+        start (int): Position of a record: 0, or a position that was yielded. Default: 0.
 
     Raises:
         OSError: If the file cannot be opened or read.
@@ -86,8 +86,8 @@ def _is_header_valid(piece, at):
 
 
 def _find_spans(piece, path, start):
-    """Return (start, end) of each payload in `piece`, and the start of the next record or the error at that
-    position."""
+    """Return [(start, end), ...] of the payloads in `piece`, and the position of the next record or the error
+    there."""
     spans, at = [], 0
     heads = []
     while at + HEADER <= len(piece):

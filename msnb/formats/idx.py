@@ -19,11 +19,11 @@ _CODES = {np.dtype(t).newbyteorder("="): code for code, t in _TYPES.items()}
 
 
 class IdxError(BadFileError):
-    """A file that is not an IDX file, or a damaged one. The message names the file and the fault."""
+    """Error of a file that is not an IDX file, or is damaged. The message names the file and the fault."""
 
 
 def read(path: str | Path) -> np.ndarray:
-    """Return the array in an IDX file, in the machine's byte order.
+    """Read the array of an IDX file, in the machine's byte order.
 
     Args:
         path (str): File to read; may be compressed with gzip.

@@ -110,7 +110,7 @@ _INT32_LOW, _INT32_HIGH = -(1 << 31), (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class LineageEvent:
-    """A record of a lineage file: UNIX seconds, one of `KINDS`, and its content."""
+    """Record of a lineage file: its time in UNIX seconds, its kind (one of `KINDS`) and its content."""
 
     wall_time: float
     kind: str
@@ -118,7 +118,7 @@ class LineageEvent:
 
 
 def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEvent, int]]:
-    """Yield (LineageEvent, position behind it) of the complete records of a file.
+    """Yield (LineageEvent, position of the next record) of the complete records of a file.
 
     Args:
         path (str): The file.
@@ -135,7 +135,7 @@ def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEv
 
 
 def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent | None:
-    """Return the LineageEvent in the bytes of a record; None for one of another kind, such as a version.
+    """Decode a record. Return a LineageEvent, or None for a record of another kind, such as a version.
 
     Raises:
         BadFileError: If the bytes are damaged.
@@ -151,7 +151,7 @@ def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent
 
 
 def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) -> bytes:
-    """Return the payload of a record.
+    """Encode a record of a lineage file. Return its payload.
 
     Args:
         wall_time (float): UNIX seconds.
@@ -166,7 +166,9 @@ def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) 
 
 
 def _make_converters(field_of):
-    """Return the two conversions between a message of messages and a plain dict."""
+    """Return two functions: from a nested message to a flat dict, and from the dict to the message. `field_of` maps
+    names
+    of the dict to (message, field)."""
 
     def plain(message):
         flat = {
@@ -193,19 +195,21 @@ def _read_entries(message, *names):
     return {entry.get("key", ""): entry.get("value") for name in names for entry in message.get(name, ())}
 
 
-def _plain_custom(message):
+def _custom_to_dict(message):
     out = {}
     for part in message.get("user_info", ()):
-        out.update(_plain_custom(part))
+        out.update(_custom_to_dict(part))
     out.update(_read_entries(message, "map_int32", "map_str", "map_double"))
     for entry in message.get("map_dict", ()):
-        out[entry.get("key", "")] = _plain_custom(entry.get("value", {}))
+        out[entry.get("key", "")] = _custom_to_dict(entry.get("value", {}))
     return out
 
 
 def _custom_message(content):
     values = {name: _to_python(value) for name, value in content.items()}
-    return {"user_info": [{_map_field(value): [{"key": name, "value": value}]} for name, value in values.items()]}
+    return {
+        "user_info": [{_choose_map_field(value): [{"key": name, "value": value}]} for name, value in values.items()]
+    }
 
 
 def _to_python(value):
@@ -217,13 +221,13 @@ def _fits_int32(value):
     return _INT32_LOW <= value <= _INT32_HIGH
 
 
-def _map_field(value):
+def _choose_map_field(value):
     if isinstance(value, int):
         return "map_int32" if _fits_int32(value) else "map_double"
     return "map_double" if isinstance(value, float) else "map_str"
 
 
-def _plain_settings(message):
+def _settings_to_dict(message):
     lists = {e.get("key", ""): e.get("value", {}).get("strValue", []) for e in message.get("mapStrList", ())}
     flags = {name: bool(value) for name, value in _read_entries(message, "mapBool").items()}
     return {**_read_entries(message, "mapStr", "mapInt", "mapDouble"), **lists, **flags}
@@ -247,8 +251,8 @@ def _settings_message(content):
     return out
 
 
-def _plain_operation(message):
-    operation = _plain_settings(message.get("operationParam", {}))
+def _operation_to_dict(message):
+    operation = _settings_to_dict(message.get("operationParam", {}))
     return {**operation, **{name: message[name] for name in ("size", "weights") if name in message}}
 
 
@@ -262,13 +266,13 @@ def _operation_message(content):
     return {"operationParam": _settings_message(rest), **out}
 
 
-def _plain_dataset(message):
-    out: dict[str, Any] = {"parameter": _plain_settings(message.get("parameter", {}))}
+def _dataset_to_dict(message):
+    out: dict[str, Any] = {"parameter": _settings_to_dict(message.get("parameter", {}))}
     if "operations" in message:
-        out["operations"] = [_plain_operation(part) for part in message["operations"]]
+        out["operations"] = [_operation_to_dict(part) for part in message["operations"]]
     if "sampler" in message:
-        out["sampler"] = _plain_operation(message["sampler"])
-    return {**out, "children": [_plain_dataset(child) for child in message.get("children", ())]}
+        out["sampler"] = _operation_to_dict(message["sampler"])
+    return {**out, "children": [_dataset_to_dict(child) for child in message.get("children", ())]}
 
 
 def _dataset_message(content):
@@ -283,7 +287,7 @@ def _dataset_message(content):
 
 _plain_train, _train_message = _make_converters(_TRAIN)
 _plain_eval, _eval_message = _make_converters(_EVAL)
-_PLAIN: dict[str, Any] = dict(zip(KINDS, (_plain_train, _plain_eval, _plain_dataset, _plain_custom), strict=True))
+_PLAIN: dict[str, Any] = dict(zip(KINDS, (_plain_train, _plain_eval, _dataset_to_dict, _custom_to_dict), strict=True))
 _MESSAGE: dict[str, Any] = dict(
     zip(KINDS, (_train_message, _eval_message, _dataset_message, _custom_message), strict=True)
 )

@@ -1,4 +1,4 @@
-"""The messages of a MINDIR file: bytes to dicts and back, tensors to arrays, and separate files of weights.
+"""Reader and writer of MINDIR files: messages as dicts, tensors as arrays, and separate files of weights.
 
 A message is a dict of the fields that are set, as `protobuf.decode` returns it; `Message` gives attribute access to
 one. The bytes of a tensor stay in the file, as a view of the memory map, until they are used.
@@ -83,7 +83,7 @@ _ALIGNED = 64  # alignment of the weights in such a file, and length of its head
 
 # ---------------------------------------------------------------------- files
 def load_model(path: str, cipher: Cipher | CustomCipher | None = None) -> dict[str, Any]:
-    """Return the model in a file, whose tensors are views of the mapped file.
+    """Read a model. Its tensors are views of the memory-mapped file.
 
     Args:
         path (str): The file.
@@ -124,7 +124,7 @@ def save(path: str, model: dict[str, Any], cipher: Cipher | CustomCipher | None 
 
 
 def _write_weights(path, model, cipher):
-    """Write the weights to NAME_variables/data_0. Returns (path of the graph, model with references to them)."""
+    """Write the weights to NAME_variables/data_0. Return (path for the graph, model that refers to these weights)."""
     name = path.removesuffix(ENDING)
     location = os.path.join(os.path.basename(name) + "_variables", "data_0")
     target = os.path.join(os.path.dirname(path), location)
@@ -146,7 +146,7 @@ def _write_weights(path, model, cipher):
 
 
 class WeightFiles:
-    """The files of weights of a model, each mapped, or decrypted, on first access.
+    """Separate files with the weights of a model, each mapped or decrypted on first access.
 
     Args:
         folder (str): Folder of the model; names that lead out of it are refused.
@@ -191,7 +191,7 @@ class WeightFiles:
 
 # ---------------------------------------------------------------------- tensors
 def type_of(tensor: dict[str, Any]) -> tuple[Any, tuple[int, ...]]:
-    """Return (dtype, shape) of a tensor.
+    """Return (dtype, shape) of a tensor message.
 
     Raises:
         BadFileError: If its type or shape is invalid.
@@ -206,7 +206,7 @@ def type_of(tensor: dict[str, Any]) -> tuple[Any, tuple[int, ...]]:
 
 
 def array(tensor: dict[str, Any], weight_files: WeightFiles | None = None) -> np.ndarray:
-    """Return the value of a tensor, as a view of its file.
+    """Return the array of a tensor message, as a view of its file.
 
     Args:
         tensor (dict): The message.
@@ -228,7 +228,7 @@ def array(tensor: dict[str, Any], weight_files: WeightFiles | None = None) -> np
 
 
 def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
-    """Return the message of an array; ValueError if MINDIR has no such element type."""
+    """Return the tensor message of an array. Raise ValueError if MINDIR has no such element type."""
     value = np.asarray(value)
     if value.dtype not in CODES:
         raise ValueError(f"MINDIR has no element type for {value.dtype}.")
@@ -239,8 +239,8 @@ def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- attributes
 def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
-    """Return the message of a number, text, array, None, or tuple or list of them; elements of a sequence (`inside`)
-    have another form."""
+    """Return the attribute message of a number, text, array, None, or a tuple or list of them. Elements of a sequence
+    (`inside`) have another form."""
     if value is None:
         return {"name": name, "type": NONE}
     if isinstance(value, (tuple, list)):
@@ -258,7 +258,7 @@ def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
 
 
 def value_of(message: dict[str, Any]) -> Any:
-    """Return the value of an attribute: a number, text, array, None, or a tuple or list of them.
+    """Return the value of an attribute message: a number, text, array, None, or a tuple or list of them.
 
     Raises:
         BadFileError: If it is of a kind without value.
@@ -289,7 +289,7 @@ def value_of(message: dict[str, Any]) -> Any:
 
 # ---------------------------------------------------------------------- inspection
 class Message(Mapping[str, Any]):
-    """A message whose fields are attributes; unset fields are empty, as in protocol buffers."""
+    """Message whose fields are read as attributes; unset fields are empty, as in protocol buffers."""
 
     __slots__ = ("_kind", "_fields")
 

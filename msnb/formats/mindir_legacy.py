@@ -19,7 +19,7 @@ _NUMBERS = {1: 43, 2: 37, 3: 32, 4: 38, 5: 33, 6: 34, 7: 35, 9: 30, 10: 42, 11: 
 
 
 def upgrade(model: dict[str, Any], path: str) -> dict[str, Any]:
-    """Convert the attributes of a model from such a file to the later form. Modifies and returns the model.
+    """Convert the attributes of a model of the first versions to the later form. Modify and return the model.
 
     Args:
         model (dict): The messages.
@@ -77,7 +77,7 @@ def _shape_attribute(tensors, part):
 
 
 def _parse_nested(text, leaf):
-    """Return the attribute for a text of names in brackets."""
+    """Parse a text of nested brackets, such as "Tuple[a,b]", to an attribute. ``leaf(name)`` gives that of a name."""
     stack: list[tuple[int, list[Any]]] = [(mindir.TUPLE, [])]
     for match in _TOKEN.finditer(text):
         token = match.group()

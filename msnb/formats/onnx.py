@@ -149,7 +149,7 @@ _SMALL = 1024  # bytes of a tensor that is not worth a separate file
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the model in a file as a dict; the bytes of its tensors stay in the file until `array` reads them.
+    """Read a model as a dict. The bytes of its tensors stay in the file until `array` reads them.
 
     Raises:
         BadFileError: If the file is no ONNX model.
@@ -164,7 +164,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def parse(data: bytes | memoryview) -> dict[str, Any]:
-    """Return the model in these bytes.
+    """Decode the bytes of a model to a dict.
 
     Raises:
         WireError: If they are not a model.
@@ -220,7 +220,7 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
 
 
 def _read_external(tensor, size, folder):
-    """Return the bytes of a tensor in a separate file of the model's folder."""
+    """Read the bytes of a tensor that are in a separate file in the model's folder."""
     location_of = {pair.get("key"): pair.get("value", "") for pair in tensor.get("external_data", [])}
     name, location = tensor.get("name", ""), location_of.get("location", "")
     if folder is None:
@@ -284,7 +284,7 @@ def attribute(name: str, value: Any) -> dict[str, Any]:
 
 
 def attributes(node: dict[str, Any]) -> dict[str, Any]:
-    """Return {name: value} of a Node: numbers, bytes as text, Tensor and Graph messages, and lists of them.
+    """Return {name: value} of a Node's attributes: numbers, texts, Tensor and Graph messages, and lists of them.
 
     A number is the shortest decimal of its float32: 1e-05, and not 9.999999747378752e-06.
     """
@@ -345,7 +345,7 @@ def save(model: dict[str, Any], path: str | os.PathLike[str], cipher: Any = None
 
 
 def _write_weights(weights, path):
-    """Write the bytes of tensors to a file. Returns Tensor messages that refer to it."""
+    """Write the bytes of tensors to a file. Return Tensor messages that refer to them."""
     messages, at = [], 0
     with writing(path) as file:
         for weight in weights:

@@ -1,4 +1,4 @@
-"""The file that MindSpore's Print operators write: consecutive texts and arrays.
+"""Reader and writer of the file of MindSpore's Print operators: consecutive texts and arrays.
 
 It is ``Print {repeated Value value = 1}`` with ``Value {string desc = 1 or TensorProto tensor = 2}``; since a message
 may be written in pieces, each value is appended separately. Types have r1.1's names, a number has no dims.
@@ -29,11 +29,11 @@ _DTYPES = {name.lower(): dtype for dtype, name in _NAMES.items()}  # later versi
 
 
 class PrintFileError(BadFileError):
-    """A file that no Print operator wrote, or a damaged one."""
+    """Error of a file that no Print operator wrote, or that is damaged."""
 
 
 def record(value: Any) -> bytes:
-    """Return the bytes of one value.
+    """Encode one printed value as bytes.
 
     Args:
         value (Union[str, numpy.ndarray]): A text, or numbers of a type that these files support; others are written as
@@ -50,7 +50,7 @@ def record(value: Any) -> bytes:
 
 
 def read(path: str | Path) -> list[Any]:
-    """Return the texts (str) and arrays of a file, in the order in which they were printed.
+    """Read the texts (str) and arrays of a file, in the order in which they were printed.
 
     Raises:
         OSError: If the file cannot be read.

@@ -15,11 +15,11 @@ _SHORT = [bytes((n,)) for n in range(0x80)]
 
 
 class WireError(ValueError):
-    """Bytes that are not a protocol buffer, or are truncated."""
+    """Error of bytes that are not a protocol buffer, or are truncated."""
 
 
 def varint(n: int) -> bytes:
-    """Return the bytes of an unsigned integer; a negative one is encoded as its 64-bit two's complement."""
+    """Encode an integer as a varint. A negative one is encoded as its 64-bit two's complement."""
     if 0 <= n < 0x80:
         return _SHORT[n]
     if 0 <= n < 0x4000:  # the second most common case
@@ -34,7 +34,7 @@ def varint(n: int) -> bytes:
 
 
 def read_varint(data: bytes | memoryview, start: int, end: int | None) -> tuple[int, int]:
-    """Return (value, next position) of the unsigned integer at `start`."""
+    """Decode the varint at `start`. Return (value, position after it)."""
     value = shift = 0
     for at in range(start, min(end, start + 10)):
         byte = data[at]
@@ -46,7 +46,7 @@ def read_varint(data: bytes | memoryview, start: int, end: int | None) -> tuple[
 
 
 def key(number: int, wire_type: int) -> bytes:
-    """Return the key of a field."""
+    """Encode the key of a field: its number and wire type."""
     return varint(number << 3 | wire_type)
 
 
@@ -90,7 +90,7 @@ def signed(value: int) -> int:
 
 
 def encode(schema: dict[str, Any], message: str, values: dict[str, Any]) -> bytes:
-    """Return the bytes of the `message` with the fields in the dict `values`."""
+    """Encode a message of type `message`, with the fields in the dict `values`."""
     out = []
     table = schema[message]
     for name, value in values.items():
@@ -119,7 +119,7 @@ def _encode_field(schema, number, kind, item):
 def decode(
     schema: dict[str, Any], message: str, data: bytes | memoryview, start: int = 0, end: int | None = None
 ) -> dict[str, Any]:
-    """Return a dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields
+    """Decode a message of type `message` in ``data[start:end]`` to a dict. Repeated fields become lists, unknown fields
     are dropped.
 
     Raises:
@@ -155,7 +155,8 @@ _LETTERS = {"float": "<f", "double": "<d"}
 
 
 def _decode_span(schema, kind, data, start, end, levels):
-    """Return the values in the length-delimited field ``data[start:end]``: one, or those of a packed field."""
+    """Decode the length-delimited field ``data[start:end]``. Return a list of its values: one, or those of a packed
+    field."""
     if kind == "bytes":
         return [bytes(data[start:end])]
     if kind == "span":

@@ -1,4 +1,4 @@
-"""The text of a run's `run.json`.
+"""Text of a run's file `run.json`: JSON with NaN and infinity.
 
 JSON has no NaN and no infinity: they become null, and ``"not_finite"`` lists them: each entry ``["summary", "loss",
     "NaN"]`` has the path to the value (names, and indices of lists), and the value.
@@ -12,7 +12,7 @@ _MARKS = "not_finite"
 
 
 def text_of(values: dict[str, Any]) -> str:
-    """Return the text of plain values by name: str, numbers, None, lists and dicts of these."""
+    """Encode a dict of plain values: str, numbers, None, lists and dicts of these."""
     marks: list[Any] = []
     finite = _replace_non_finite(values, (), marks)
     return json.dumps({**finite, _MARKS: marks} if marks else finite, indent=1, allow_nan=False)
@@ -30,7 +30,7 @@ def _replace_non_finite(value: Any, path: tuple[Any, ...], marks: list[Any]) -> 
 
 
 def read(text: str) -> Any:
-    """Return the values of such a text, NaN and infinity included; entries without a matching null are ignored.
+    """Decode a text of :func:`text_of`, NaN and infinity included. Marks without a matching null are ignored.
 
     Raises:
         ValueError: If it is not JSON.

@@ -1,4 +1,4 @@
-"""Safetensors: a header of JSON, followed by arrays.
+"""Reader and writer of safetensors files: a header of JSON, followed by arrays.
 
 A file is the length of the header (8 bytes, little-endian), the header, and the bytes of all tensors. The header has
 for each name its ``dtype``, ``shape`` and ``data_offsets``, the span of its bytes after the header; and under
@@ -37,7 +37,7 @@ _ALIGNED = 8  # alignment of the first tensor, and therefore of all, as they are
 
 
 class Tensors(Mapping[str, np.ndarray]):
-    """The arrays of a file by name, each a read-only view that is created on access.
+    """Mapping of the arrays of a file by name. Each is a read-only view that is created on access.
 
     Args:
         data (memoryview): Bytes after the header.
@@ -68,7 +68,7 @@ def write(
     permissions: int = 0o666,
     further: dict[str, str] | None = None,
 ) -> None:
-    """Write a file. It appears under its name only when it is complete.
+    """Write a safetensors file. It appears under its name only when it is complete.
 
     Args:
         path (str): File to write; its folder has to exist.
@@ -121,7 +121,7 @@ def _compute_checksum(items):
 
 
 def read(path: str | Path, crc_check: bool = False) -> Tensors:
-    """Return the arrays in a file. They are views of the mapped file, so unused arrays are not read.
+    """Read a safetensors file. The arrays are views of the mapped file, so unused arrays are not read.
 
     Args:
         path (str): File to read.
@@ -147,7 +147,7 @@ def read(path: str | Path, crc_check: bool = False) -> Tensors:
     body = data[8 + length :]
     entries = {name: _parse_entry(path, name, entry, len(body)) for name, entry in header.items()}
     tensors = Tensors(body, entries, texts, path)
-    _check_cover(path, entries, len(body))
+    _check_contiguous(path, entries, len(body))
     if crc_check:
         if _CHECKSUM not in texts:
             raise BadFileError(f"{path!r} has no checksum; read it with crc_check=False.")
@@ -176,8 +176,8 @@ def _is_size_list(values):
     return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
-def _check_cover(path, entries, size):
-    """Raise an error if the spans are not contiguous up to the end, or do not match the shapes."""
+def _check_contiguous(path, entries, size):
+    """Raise an error unless the (start, end) of `entries` are contiguous up to `size` and match the shapes."""
     at = 0
     for name, (dtype, shape, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         count = math.prod(shape) * dtype.itemsize

@@ -1,4 +1,4 @@
-"""MindSpore's strategy files: sharding of operators, and layouts of the Parameters of a training.
+"""Reader and writer of MindSpore's strategy files: sharding of operators, and layouts of Parameters.
 
 The wire format is that of ``mindspore.straspb.ParallelStrategyMap``, a protocol buffer.
 """
@@ -31,7 +31,7 @@ _SCHEMA = {
 
 
 class Dims(NamedTuple):
-    """A list of numbers in these files.
+    """List of numbers in a strategy file.
 
     Attributes:
         dim (list[int]): The numbers.
@@ -41,7 +41,7 @@ class Dims(NamedTuple):
 
 
 class ParallelLayouts(NamedTuple):
-    """The layout of one Parameter in these files; each list has one element.
+    """Layout of one Parameter in a strategy file. Each list has one element.
 
     Attributes:
         dev_matrix (list[Dims]): The device matrix.
@@ -51,7 +51,7 @@ class ParallelLayouts(NamedTuple):
         indices_offset (list[Dims]): Offset subtracted from the indices of each of these.
         field (int): 0.
         opt_weight_shard_step (int): 0; MindSpore 2 needs it, r1.1 ignores it.
-        opt_weight_shard_size (int): 0; likewise.
+        opt_weight_shard_size (int): 0; MindSpore 2 needs it, r1.1 ignores it.
     """
 
     dev_matrix: Sequence[Dims]
@@ -94,7 +94,7 @@ def _layout_message(layout):
 
 
 def read(path: str | Path) -> tuple[dict[str, tuple[tuple[int, ...], ...]], dict[str, ParallelLayouts]]:
-    """Return (strategies, layouts) in a strategy file, see `write`.
+    """Read a strategy file. Return (strategies, layouts), see `write`.
 
     Raises:
         BadFileError: If it is not a strategy file.

@@ -69,8 +69,7 @@ _KINDS = {4: "image", 8: "tensor", 9: "histogram", 10: "landscape"}
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image: its size, MindSpore's number of its colour space (1 grey, 3 RGB, 4 RGBA), and the bytes of a PNG
-    file."""
+    """Image: height, width, colour space (1 grey, 3 RGB, 4 RGBA), and the bytes of a PNG file."""
 
     height: int
     width: int
@@ -80,7 +79,7 @@ class Image:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Counts of the numbers of an array between `edges`, float64[b + 1]: `counts`, int64[b].
+    """Histogram of an array: `counts` (int64[b]) of the numbers between the `edges` (float64[b + 1]).
 
     `min`, `max` and `sum` are those of the finite numbers, and `count` is the number of all. Without finite numbers
     there are no buckets.
@@ -99,7 +98,7 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A value with a tag: `kind` is "image", "tensor", "histogram" or "landscape".
+    """Tagged value of an event: `kind` is "image", "tensor", "histogram" or "landscape".
 
     `content` is an Image, an array, a Histogram, or the bytes of a landscape. It is decoded on access.
 
@@ -175,7 +174,7 @@ class EventDecoder:
         self._layouts: dict[int, _Layout] = {}
 
     def __call__(self, payload: bytes) -> Event:
-        """Return the Event in the bytes of a record.
+        """Decode the payload of a record to an Event.
 
         Raises:
             BadFileError: If the bytes are damaged.
@@ -226,8 +225,8 @@ class EventDecoder:
         return tuple(tags), scalars, tuple(values)
 
     def _decode_value(self, payload, start, end):
-        """Return (tag, position behind it, the bytes of a scalar, another value); at most one of the last two is
-        set."""
+        """Decode a value. Return (tag, position after the tag, bytes of a scalar, other Value); one of the last two is
+        None, or both."""
         tag, behind, scalar, content = "", start, None, None
         for number, wire_type, value in protobuf.fields(payload, start, end):
             if (number, wire_type) == (1, protobuf.LENGTH):
@@ -247,8 +246,8 @@ class EventDecoder:
 
 
 class _Layout:
-    """The positions of the numbers in a summary of scalars alone, for reading the next one with the same tags
-    quickly."""
+    """Positions of the numbers in a summary that contains only scalars, to read further summaries with the same tags
+    fast."""
 
     def __init__(self, octets, tags):
         self.tags = tags
@@ -260,14 +259,15 @@ class _Layout:
         self._fixed_bytes = octets[self._is_fixed].tobytes()
 
     def read(self, octets):
-        """Return the scalars, float32; None if anything else differs from the remembered summary."""
+        """Return the scalars of a summary as float32, or None if it differs from the remembered one in anything
+        else."""
         if octets[self._is_fixed].tobytes() != self._fixed_bytes:
             return None
         return octets[self._places].view("<f4").astype(np.float32)
 
 
 def events(path: str | Path, start: int = 0, decoder: EventDecoder | None = None) -> Iterator[tuple[Event, int]]:
-    """Yield (Event, position behind it) of the complete records of a file.
+    """Yield (Event, position of the next record) of the complete records of a file.
 
     Args:
         path (str): The file.
@@ -307,12 +307,12 @@ _DECODERS = {
 
 
 def version_event(wall_time: float) -> bytes:
-    """Return the payload at the beginning of a file."""
+    """Encode the version event with which a file begins. Return its payload."""
     return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "version": VERSION})
 
 
 def graph_event(wall_time: float, graph: Graph | bytes) -> bytes:
-    """Return the payload with a graph, or with the bytes of a GraphProto."""
+    """Encode an event with a graph, or with the bytes of a GraphProto. Return its payload."""
     if not isinstance(graph, bytes):
         graph = protobuf.encode(_SCHEMA, "GraphProto", graph_message(graph))
     header = protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time})
@@ -320,7 +320,7 @@ def graph_event(wall_time: float, graph: Graph | bytes) -> bytes:
 
 
 def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, Any]]) -> bytes:
-    """Return the payload with the values of one step.
+    """Encode an event with the values of one step. Return its payload.
 
     Args:
         wall_time (float): UNIX seconds.
@@ -353,7 +353,7 @@ def _encode_image(image):
 
 
 def _encode_histogram(histogram, buckets):
-    """Encode a histogram, whose buckets are encoded already: a training records one for each Parameter."""
+    """Encode a histogram, whose buckets are given as encoded bytes."""
     varint = protobuf.varint
     special_counts = histogram.nan_count, histogram.pos_inf_count, histogram.neg_inf_count
     ends = _ENDS(0x29, histogram.max, 0x31, histogram.min, 0x39, histogram.sum)
@@ -389,7 +389,7 @@ def _encode_buckets(histograms):
 
 @functools.cache
 def _bucket_dtype(longest):
-    """Return the dtype of a bucket whose count takes `longest` bytes."""
+    """Return the structured dtype of an encoded bucket whose count takes `longest` bytes."""
     names = ("opened", "length", "left_key", "left", "width_key", "width", "count_key")
     kinds = ("u1", "u1", "u1", "<f8", "u1", "<f8", "u1")
     return np.dtype([*zip(names, kinds, strict=True), ("count", "u1", (longest,))])

@@ -1,4 +1,4 @@
-"""GraphProto of MindSpore's event files: the nodes of a network, with scopes, attributes and types, as plain Python."""
+"""Decoder and encoder of the GraphProto in MindSpore's event files: nodes with scopes, attributes and types."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +74,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """The type of a Tensor: its element type, such as "float32", and its shape, with -1 for unknown axes."""
+    """Type of a Tensor: its element type, such as "float32", and its shape, with -1 for unknown axes."""
 
     dtype: str
     shape: tuple[int, ...] = ()
@@ -82,7 +82,7 @@ class TensorType:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """An operator in a graph.
+    """Node of a graph: an operator.
 
     Attributes:
         name (str): The name that other nodes refer to: a number, in MindSpore's files.
@@ -125,7 +125,7 @@ class Graph:
 
 
 def graph_from(message: dict[str, Any]) -> Graph:
-    """Return the Graph of a decoded GraphProto."""
+    """Convert a decoded GraphProto to a Graph."""
     return Graph(
         message.get("name", ""),
         tuple(_parse_node(node) for node in message.get("node", ())),
@@ -189,7 +189,7 @@ def _parse_value(message):
 
 
 def _parse_array(message):
-    """Return a constant; for a large one MindSpore writes only type and shape."""
+    """Return the value of a constant. MindSpore writes only the type and the shape of a large one."""
     try:
         return array_from(message)
     except (KeyError, ValueError):
@@ -197,7 +197,7 @@ def _parse_array(message):
 
 
 def graph_message(graph: Graph) -> dict[str, Any]:
-    """Return the GraphProto of a Graph, for `protobuf.encode`. Values of unsupported types become text."""
+    """Convert a Graph to a GraphProto, for `protobuf.encode`. Values of unsupported types become text."""
     return {
         "node": [_node_message(node) for node in graph.nodes],
         "name": graph.name,

@@ -1,4 +1,4 @@
-"""TensorProto of MindSpore's event files: an array, with its numbers in the field of their type, or all as floats."""
+"""Decoder and encoder of the TensorProto in MindSpore's event files, which contains an array."""
 
 from typing import Any
 
@@ -31,13 +31,13 @@ _FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data
 
 
 def dtype_of(code: int) -> np.dtype:
-    """Return the dtype of a code; float32 for types that numpy does not have."""
+    """Return the dtype of a MindSpore type code; float32 for types that numpy does not have."""
     name = NAMES[code]
     return np.dtype("float32" if name == "bfloat16" else name)
 
 
 def array_from(message: dict[str, Any]) -> np.ndarray:
-    """Return the array in a decoded TensorProto.
+    """Convert a decoded TensorProto to an array, from the field of its type or from floats.
 
     Raises:
         KeyError: If its type is not numeric.

@@ -51,12 +51,12 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def version_event(wall_time: float) -> bytes:
-    """Return the payload at the beginning of a file."""
+    """Encode the version event with which a file begins. Return its payload."""
     return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "file_version": VERSION})
 
 
 def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, Any]]) -> bytes:
-    """Return the payload with values of one step, which are as for :func:`msnb.formats.summary_events.summary_event`.
+    """Encode an event with values of one step; see :func:`msnb.formats.summary_events.summary_event`.
 
     Landscapes, which TensorBoard does not support, are dropped.
     """

@@ -17,14 +17,14 @@ _CHUNK = 1 << 20
 
 
 class BadFileError(RuntimeError, ValueError):
-    """A file that does not have the expected format. The message names the file and the position.
+    """Error of a file that does not have the expected format. The message names the file and the position.
 
     MindSpore raises RuntimeError for such files, Python's own readers ValueError: programs may catch either.
     """
 
 
 def check_encoding(encoding: str) -> str:
-    """Check a user's ``encoding`` argument.
+    """Raise an error unless `encoding`, a user's argument, is a known encoding.
 
     Raises:
         TypeError: If `encoding` is not a str.
@@ -42,7 +42,7 @@ def check_encoding(encoding: str) -> str:
 
 
 def text(path: str | Path, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False) -> str:
-    """Return the complete text of a file.
+    """Read the complete text of a file.
 
     Args:
         path (str): File to read.
@@ -73,7 +73,7 @@ def lines(
 
 
 def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: bool = False) -> str:
-    """Return the text in `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
+    """Decode `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
     try:
         return data.decode(encoding)
     except UnicodeError as error:
@@ -81,7 +81,7 @@ def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: b
 
 
 def _decoding_error(path, encoding, choosable, error, stream=None):
-    """Return an error that names line and byte. The file is read again up to there, which only damaged files cost."""
+    """Return a BadFileError that names the line and byte of the damage. It reads the file again up to that byte."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line, before, bad = 1, 0, b""
     with stream or open(path, "rb") as file:
@@ -110,7 +110,7 @@ def _decoding_error(path, encoding, choosable, error, stream=None):
 
 
 def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
-    """Return the value of JSON text.
+    """Parse JSON text.
 
     Args:
         source (str): The text.
@@ -135,7 +135,7 @@ def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
 
 
 def json_file(path: str | Path) -> Any:
-    """Return the value of a JSON file, which is UTF-8.
+    """Parse a JSON file in UTF-8.
 
     Raises:
         OSError: If the file cannot be opened or read.
@@ -145,7 +145,7 @@ def json_file(path: str | Path) -> Any:
 
 
 def gunzip(path: str | Path, size: int = -1) -> bytes:
-    """Return the first `size` bytes of the content of a gzip file; all if `size` is negative.
+    """Decompress a gzip file. Return the first `size` bytes of its content, or all if `size` is negative.
 
     Raises:
         OSError: If the file cannot be opened.

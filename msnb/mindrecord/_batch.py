@@ -1,4 +1,4 @@
-"""Reads many rows of a MindRecord file at once: the steps for one row, each done by numpy for all rows.
+"""Vectorised reader of MindRecord files: decodes many rows at once with numpy.
 
 Rows whose fields have another layout than the first row's are left to the reader of single rows, which also reports
 errors.
@@ -24,11 +24,11 @@ _CODES = (np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3).astype(np.uint8
 
 
 class UnlikeError(Exception):
-    """The rows cannot be read together."""
+    """Raised for rows of different layouts, which cannot be decoded together."""
 
 
 class _Bytes:
-    """The concatenated bytes of several rows, and the position at which each row is read."""
+    """Concatenated bytes of several rows, with a read position in each row."""
 
     def __init__(self, data, spans):
         self.data = b"".join([data[a:b] for a, b in spans.tolist()])
@@ -37,7 +37,7 @@ class _Bytes:
         self.at = np.concatenate([[0], self.ends[:-1]])
 
     def take_slices(self, sizes):
-        """Return the next `sizes` bytes of each row as separate rows, and advance past them."""
+        """Return a `_Bytes` of the next ``sizes[i]`` bytes of each row i, and advance the positions past them."""
         new = object.__new__(_Bytes)
         new.data, new.buffer = self.data, self.buffer
         new.at, new.ends = self.at.copy(), self.at + sizes
@@ -47,7 +47,7 @@ class _Bytes:
         return new
 
     def take(self, n, kind=None):
-        """Return the next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
+        """Read the next `n` bytes of each row: a uint8 array (rows, n), or one number of dtype `kind` per row."""
         result = self.buffer[self.at[:, None] + np.arange(n)]
         self.at = self.at + n
         return result if kind is None else result.view(kind)[:, 0]
@@ -59,7 +59,8 @@ class _Bytes:
 
 
 def scalars(data, spans, requested, schema):
-    """Return {field: column} of msgpack maps, for the fields `requested`. `spans` has (start, end) of each row."""
+    """Decode msgpack maps. Return {field: column} for the fields `requested`. ``data[start:end]`` with (start, end) in
+    `spans` is the map of a row."""
     first = unpack_map(data[spans[0, 0] : spans[0, 1]])
     if any(name not in first for name in requested):
         raise UnlikeError
@@ -108,7 +109,7 @@ def _read_texts(rows, code):
 
 
 def _read_numbers(rows, code, dtype):
-    """Return one value per row; with `dtype` None only skip them."""
+    """Read one msgpack number per row as `dtype`. If that is None, only skip the numbers."""
     at, rows.at = rows.at, rows.at + _NUMBER_BYTES[code]
     if dtype is None:
         return None
@@ -121,7 +122,8 @@ def _read_numbers(rows, code, dtype):
 
 
 def blobs(data, spans, requested, fields):
-    """Return {field: column} of the blobs at `spans`, for the fields `requested`."""
+    """Decode blobs. Return {field: column} for the fields `requested`. ``data[start:end]`` with (start, end) in `spans`
+    is the blob of a row."""
     if len(fields.blobs) == 1:
         name = fields.blobs[0]
         if _is_raw_bytes(fields.schema[name]):
@@ -153,7 +155,7 @@ def _is_raw_bytes(kind):
 
 
 def _split_bytes(data, spans):
-    """Return a uint8 array per row, with its own memory."""
+    """Return a list with a uint8 array, in its own memory, for each (start, end) in `spans`."""
     return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in spans.tolist()]
 
 
@@ -175,7 +177,7 @@ def _read_blob(rows, name, fields):
 
 
 def _read_integers(rows, n, dtype):
-    """Read `n` integers of each row, (rows, n); see ``_codec.pack_ints``."""
+    """Decode `n` integers per row, (rows, n), that ``_codec.pack_ints`` encoded."""
     if not (rows.take(4, ">u4") == n).all():
         raise UnlikeError
     if not n:
@@ -199,7 +201,7 @@ def _read_integers(rows, n, dtype):
 
 
 def _read_mixed_widths(rows, chosen, code):
-    """Read integers of several widths: gather the bytes of each width and join them."""
+    """Decode integers in the rows `chosen`, each of which has integers of several widths."""
     size = _WIDTH.astype(np.int32)[code]
     positions = np.cumsum(size, 1, dtype=np.int32)
     total = positions[:, -1].astype(np.int64)

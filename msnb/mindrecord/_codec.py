@@ -18,11 +18,11 @@ _WIDTH = np.array([1, 2, 4, 8])
 
 
 class DamagedError(ValueError):
-    """Bytes that are not a MindRecord."""
+    """Error of bytes that are not in MindRecord's format."""
 
 
 def pack_map(fields):
-    """Return the msgpack of a dict of str to int, float, str, bool or None."""
+    """Encode a dict of str to int, float, str, bool or None as msgpack bytes."""
     if len(fields) < 16:
         out = [bytes([0x80 | len(fields)])]
     else:
@@ -104,7 +104,7 @@ _CONSTANT = {0xC0: None, 0xC2: False, 0xC3: True}
 
 
 def unpack_map(data):
-    """Return the dict in msgpack bytes."""
+    """Decode msgpack bytes to a dict."""
     try:
         value, at = _unpack_value(data, 0)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
@@ -162,7 +162,7 @@ def _unpack_pairs(data, at, n):
 
 
 def pack_ints(values):
-    """Encode integers with as many bytes as each needs: count, a 2-bit code per integer, the integers."""
+    """Compress integers: count, a 2-bit width code per integer, then each integer in 1, 2, 4 or 8 bytes."""
     values = np.ascontiguousarray(values, np.int64).ravel()
     n = values.size
     code = np.full(n, 3, np.uint8)
@@ -180,7 +180,7 @@ def pack_ints(values):
 
 
 def unpack_ints(data, dtype):
-    """Return the integers that :func:`pack_ints` has encoded."""
+    """Decode integers that :func:`pack_ints` encoded."""
     (n,) = _BIG32.unpack_from(data, 0)
     coded = -(-n // 4)
     if not n:
@@ -201,7 +201,7 @@ def unpack_ints(data, dtype):
 
 
 class Fields:
-    """The storage of the fields of a schema in a row: scalars and strings as one map, the others as one blob."""
+    """Encoding of a row by its schema: scalars and strings as one msgpack map, all other fields as one blob."""
 
     def __init__(self, schema, compressed=True):
         self.schema = dict(sorted(schema.items()))
@@ -210,7 +210,7 @@ class Fields:
         self.compressed = compressed
 
     def pack(self, row):
-        """Return (map, blob) of a row."""
+        """Encode a row as (map, blob), both bytes."""
         scalars = pack_map({k: row[k] for k in self.scalars})
         blobs = [self._pack_blob(row[k], self.schema[k]) for k in self.blobs]
         if len(blobs) == 1:
@@ -239,7 +239,7 @@ class Fields:
         return out
 
     def array(self, name, stored):
-        """Return the array (for a field with a shape) or the bytes of a blob field."""
+        """Decode the stored bytes of the blob field `name`: an array if it has a shape, else bytes."""
         kind = self.schema[name]
         if kind["type"] == "bytes" and "shape" not in kind:
             return bytes(stored)

@@ -35,7 +35,7 @@ def _checksum_error(path, number, field):
 
 
 def _open_records(path, compression):
-    """Return (file of records, its size); a compressed file is decompressed in memory."""
+    """Open a TFRecord file. Return (file object, size); a compressed file is decompressed in memory."""
     if not compression:
         file = open(path, "rb")
         return file, os.fstat(file.fileno()).st_size
@@ -61,7 +61,7 @@ def records(path, compression=""):
     file, size = _open_records(path, compression)
     with file:
         while True:
-            data = rest + file.read(max(_WINDOW, _count_missing(path, number, rest, size - file.tell())))
+            data = rest + file.read(max(_WINDOW, _count_missing_bytes(path, number, rest, size - file.tell())))
             if not data:
                 return
             if len(data) == len(rest):
@@ -76,7 +76,7 @@ def records(path, compression=""):
             rest = data[at:]
 
 
-def _count_missing(path, number, rest, left):
+def _count_missing_bytes(path, number, rest, left):
     """Return how many bytes are missing from the record that begins with `rest`, at most the `left` bytes of the
     file."""
     if len(rest) < _HEAD.size:
@@ -134,7 +134,7 @@ def is_tfrecord(path, compression=""):
 
 
 def examples(path, compression=""):
-    """Yield (number, payload, features) of each record; a feature is its span in the payload, for :func:`values_of`.
+    """Yield (number, payload, {feature name: span}) of each record. :func:`values_of` decodes a span of the payload.
 
     Raises:
         OSError: If the file cannot be opened.
@@ -145,7 +145,7 @@ def examples(path, compression=""):
 
 
 def _find_features(data, path, number):
-    """Return {feature name: (start, end)} of a serialised Example."""
+    """Return {feature name: (start, end) in `data`} of a serialised Example."""
     spans = {}
     try:
         for features in _iterate_fields(data, (0, len(data)), 1):
@@ -173,7 +173,7 @@ def _not_example_error(path, number, why):
 
 
 def _iterate_fields(data, span, field_number):
-    """Yield (start, end) of each length-delimited field number `wanted` of the message at `span`."""
+    """Yield (start, end) of each field `field_number`, which must be length-delimited, of the message at `span`."""
     for number, kind, value in fields(data, *span):
         if number == field_number:
             if kind != LENGTH:

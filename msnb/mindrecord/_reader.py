@@ -55,7 +55,7 @@ def _is_size(value):
 
 
 def _is_schema(value):
-    """Return whether the first entry has the type of each field and the list of blobs."""
+    """Return True if the value is a valid schema entry: the type of each field and the list of blob fields."""
     if not _is_list(value, dict) or not value:
         return False
     fields, blobs = value[0].get("schema"), value[0].get("blob_fields")
@@ -80,7 +80,8 @@ _HEADER = {
 
 
 class _File:
-    """One memory-mapped file with the spans of its rows. It must not become shorter while it is read: the system ends a
+    """One memory-mapped file, with (start, end) of each of its rows. It must not become shorter while it is read: the
+    system ends a
     process that reads mapped bytes which no longer exist.
     """
 
@@ -95,7 +96,7 @@ class _File:
         self.raw, self.blob = self._read_index(bool(self.header["schema"][0]["blob_fields"]))
 
     def _read_index(self, blobs):
-        """Return ((start, end) of each row's map, of its blob), from the index file."""
+        """Read the index file. Return [(start, end) of each row's map, (start, end) of each row's blob or None]."""
         database = self.path + ".db"
         if not os.path.exists(database):
             raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")
@@ -182,7 +183,7 @@ class Records:
             raise MRMOpenError(f"The columns {missing} are not in the schema, which has {list(self.schema)}.")
 
     def row(self, number, columns=None):
-        """Return {field: value}: scalars, str, bytes, arrays."""
+        """Return a row as {field: value}; values are scalars, str, bytes or arrays."""
         file_number = int(np.searchsorted(self.ends, number, side="right"))
         file = self.files[file_number]
         at = number - (int(self.ends[file_number - 1]) if file_number else 0)
@@ -254,7 +255,7 @@ class Records:
         return [list(c) for c in zip(*[self.arrays(n, columns) for n in numbers.tolist()], strict=True)]
 
     def _read_several_files(self, numbers, columns, file_numbers):
-        """Read rows of several files: each file's together, then in the requested order."""
+        """Read rows of several files, file by file. Return the columns in the requested order."""
         out = None
         for number in np.unique(file_numbers).tolist():
             selected = np.flatnonzero(file_numbers == number)

@@ -14,7 +14,7 @@ _SQL = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "NU
 
 
 class ShardFile:
-    """One unfinished file.
+    """Writer of one MindRecord file, which gets its name when it is complete.
 
     Blobs are written immediately to the open page. The maps of the same group of rows are collected until the page is
     full, since a group must be in one page of each kind.
@@ -52,7 +52,7 @@ class ShardFile:
         if self.blob_page is not None and (
             self.blob_at + need_blob > self.page_size or self.group_size + need_raw > self.page_size
         ):
-            self._close_group()
+            self._write_group()
         if self.blob_page is None:
             self.blob_page, self.next_page = self.next_page, self.next_page + 1
             self.file.seek(self.header_size + self.blob_page * self.page_size)
@@ -62,7 +62,7 @@ class ShardFile:
         self.blob_at += need_blob
         self.group_size += need_raw
 
-    def _close_group(self):
+    def _write_group(self):
         if not self.group_rows:
             return
         count = len(self.group_rows)
@@ -79,7 +79,7 @@ class ShardFile:
             }
         )
         if self.raw_page is not None and self.raw_at + self.group_size > self.page_size:
-            self._close_raw()
+            self._finish_raw_page()
         if self.raw_page is None:
             self.raw_page, self.next_page = self.next_page, self.next_page + 1
         self.raw_groups.append({"id": self.group, "offset": self.raw_at})
@@ -99,7 +99,7 @@ class ShardFile:
         self.group_rows, self.group_size = [], 0
         self.blob_page, self.blob_at = None, 0
 
-    def _close_raw(self):
+    def _finish_raw_page(self):
         self.pages.append(
             {
                 "page_id": self.raw_page,
@@ -117,9 +117,9 @@ class ShardFile:
 
     def commit(self, fields, desc, index_fields, addresses):
         """Write the header; `publish` then gives the file its name."""
-        self._close_group()
+        self._write_group()
         if self.raw_page is not None:
-            self._close_raw()
+            self._finish_raw_page()
         header = {
             "compression_size": 0,
             "header_size": self.header_size,
@@ -147,7 +147,7 @@ class ShardFile:
         self._commit_args = fields, index_fields, addresses[self.number]
 
     def publish(self):
-        """Rename file and index to their final names; before, neither is visible."""
+        """Rename the file and its index to their final names. Before that, neither is visible."""
         if self.index_draft is None:
             self.write_index()
         self.index_draft.publish()

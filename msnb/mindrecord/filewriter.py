@@ -103,7 +103,7 @@ class FileWriter:
         return writer
 
     def init_append(self, file_name: str, header: Any) -> None:
-        """Continue the files that `header` (the opened records) describes.
+        """Prepare to append rows to the existing files that `header` (a `Records`) describes.
 
         Raises:
             ParamValueError: If `file_name` is not one of them.
@@ -245,9 +245,9 @@ class FileWriter:
         except OSError as error:
             raise MRMOpenError(f"{self._paths[0]!r} cannot be written: {error.strerror}.") from None
         if self._old is not None:
-            self._copy_old()
+            self._copy_old_rows()
 
-    def _copy_old(self):
+    def _copy_old_rows(self):
         names = list(self._old.schema)
         start = 0
         for file, end in zip(self._files, self._old.ends.tolist(), strict=True):
@@ -298,7 +298,7 @@ class FileWriter:
         return SUCCESS
 
     def write_to(self, shard: int, rows: Any) -> None:
-        """Write rows that fit the schema to the file of number `shard` (msnb only)."""
+        """Write rows, which must fit the schema, to the file with the index `shard` (msnb only)."""
         self.open_and_set_header()
         for row in rows:
             self._add_row(self._files[shard], row)

@@ -1,4 +1,4 @@
-"""``MindPage``: reads rows page by page, by the value of a field."""
+"""``MindPage``: reads the rows that have a certain value in a field, page by page."""
 
 import json
 from typing import Any
@@ -57,7 +57,7 @@ class MindPage:
 
     @property
     def category_field(self) -> str | None:
-        """Return the field whose values are the categories."""
+        """Return the field whose values define the categories."""
         return self._category_field
 
     @category_field.setter
@@ -73,7 +73,7 @@ class MindPage:
             raise ParamTypeError("category_fields", "str")
 
     def _group_rows(self):
-        """Return {name: numbers of its rows}, in the order of names."""
+        """Return {category name: row indices}, sorted by name."""
         if self._by_name is None:
             if self._category_field is None:
                 raise MRMReadCategoryInfoError("Set category_field first.")
@@ -84,19 +84,20 @@ class MindPage:
         return self._by_name
 
     def read_category_info(self) -> str:
-        """Return the categories as JSON text: ``{"categories": [{"count", "id", "name"}, ...], "key": field}``."""
+        """Return the categories and their numbers of rows as JSON text: ``{"categories": [{"count", "id", "name"},
+        ...], "key": field}``."""
         categories = [
             {"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._group_rows().items())
         ]
         return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
 
     def read_at_page_by_id(self, category_id: int, page: int, num_row: int) -> list[dict[str, Any]]:
-        """Return a page of the rows of a category, selected by number.
+        """Return a page of the rows of the category with this id.
 
         Args:
-            category_id (int): Its number in :meth:`read_category_info`.
-            page (int): Number of the page, from 0.
-            num_row (int): Rows of a page.
+            category_id (int): Id of the category in :meth:`read_category_info`.
+            page (int): Index of the page, from 0.
+            num_row (int): Number of rows per page.
 
         Returns:
             list[dict], the rows.
@@ -112,12 +113,12 @@ class MindPage:
         raise MRMFetchDataError(f"There is no category {category_id}; there are {len(names)}.")
 
     def read_at_page_by_name(self, category_name: str, page: int, num_row: int) -> list[dict[str, Any]]:
-        """Return a page of the rows of a category, selected by name.
+        """Return a page of the rows of the category with this name.
 
         Args:
-            category_name (str): Its name in :meth:`read_category_info`.
-            page (int): Number of the page, from 0.
-            num_row (int): Rows of a page.
+            category_name (str): Name of the category in :meth:`read_category_info`.
+            page (int): Index of the page, from 0.
+            num_row (int): Number of rows per page.
 
         Returns:
             list[dict], the rows.

@@ -48,7 +48,7 @@ def check_filenames(names: Sequence[str]) -> None:
 
 
 def check_consumers(num_consumer: int) -> None:
-    """Raise ParamValueError unless it is a valid number of threads."""
+    """Raise ParamValueError unless `num_consumer` is a valid number of threads."""
     if not isinstance(num_consumer, int) or isinstance(num_consumer, bool):
         raise ParamValueError(f"Consumer number is illegal: {num_consumer!r}.")
     if not MIN_CONSUMER_COUNT <= num_consumer <= MAX_CONSUMER_COUNT():

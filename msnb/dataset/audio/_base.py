@@ -20,7 +20,7 @@ class AudioOp(TensorOp):
         return super().__call__(*inputs)
 
     def _to_float(self, array, shape, ndim):
-        """Return the audio in floating point. float64 is kept, every other dtype becomes float32.
+        """Convert `array` to floating point: float64 stays float64, every other dtype becomes float32.
 
         Args:
             array (numpy.ndarray): The input.

@@ -12,7 +12,7 @@ Quality = Annotated[float, within(0, 1, float, int, low_in=False)]
 
 
 class _CookbookFilter(RecursiveFilter):
-    """Base of filters with a frequency and a quality factor.
+    """Base of the second-order filters that have a frequency and a quality factor.
 
     ``_design_coefficients`` returns the coefficients b and a.
     """
@@ -33,12 +33,12 @@ class _CookbookFilter(RecursiveFilter):
         raise NotImplementedError
 
     def _shelf_amplitude(self):
-        """Return the cookbook's A of shelves and peaks."""
+        """Return the amplitude A of a shelf or peak filter: ``10 ** (gain / 40)``, as in the RBJ cookbook."""
         return self._precision(10 ** (self.gain / 40))
 
 
 def _design_shelf(sign, cos, alpha, A):
-    """Return the coefficients of a low shelf for `sign` 1, and of its mirror image, a high shelf, for -1."""
+    """Return the coefficients (b, a) of a low shelf if `sign` is 1, or of a high shelf if it is -1."""
     plus, minus, slope = A + 1, A - 1, 2 * np.sqrt(A) * alpha
     cos = sign * cos
     b = [A * (plus - minus * cos + slope), sign * 2 * A * (minus - plus * cos), A * (plus - minus * cos - slope)]
@@ -311,7 +311,7 @@ _DEEMPHASIS = {44100: (5283, 0.4845, -9.477), 48000: (5356, 0.479, -9.62)}
 
 
 class DeemphBiquad(RecursiveFilter):
-    """The de-emphasis of compact discs (IEC 60908), a high shelf that attenuates.
+    """De-emphasis filter of compact discs (IEC 60908): a high shelf that attenuates.
 
     Args:
         sample_rate (int): Sampling rate in Hz: 44100 or 48000.
@@ -345,7 +345,7 @@ _RIAA = {
 
 
 class RiaaBiquad(RecursiveFilter):
-    """The equalisation of vinyl records (RIAA), with gain 1 at 1 kHz.
+    """Playback equalisation of vinyl records (RIAA), with gain 1 at 1 kHz.
 
     Args:
         sample_rate (int): Sampling rate in Hz: 44100, 48000, 88200 or 96000.

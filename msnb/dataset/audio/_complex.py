@@ -69,7 +69,7 @@ class ComplexNorm(_ComplexOp):
 
 
 class Magphase(_ComplexOp):
-    """Return two columns: magnitude of complex numbers, raised to a power, and phase.
+    """Return two columns for complex numbers z: ``abs(z) ** power`` and the phase of z.
 
     The input has shape <..., complex=2>.
 

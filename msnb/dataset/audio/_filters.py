@@ -12,7 +12,7 @@ from msnb.dataset.core.tensor_op import TensorOp
 
 
 class RecursiveFilter(AudioOp):
-    """Base of recursive filters. A subclass sets `_a` and `_b`, the coefficients of the output and of the input."""
+    """Base of recursive filters. A subclass sets the coefficients `_a` (of the output) and `_b` (of the input)."""
 
     clamp = True
 
@@ -70,7 +70,8 @@ class LFilter(RecursiveFilter):
 
     Args:
         a_coeffs (Sequence[float]): Coefficients of the current output, the output one sample before and so on.
-        b_coeffs (Sequence[float]): The same for the input; as many as `a_coeffs`.
+        b_coeffs (Sequence[float]): Coefficients of the current input, the input one sample before and so on; as many
+            as `a_coeffs`.
         clamp (bool, optional): True to clip the result to [-1, 1]. Default: True.
 
     Raises:
@@ -107,7 +108,8 @@ class Filtfilt(LFilter):
 
     Args:
         a_coeffs (Sequence[float]): Coefficients of the current output, the output one sample before and so on.
-        b_coeffs (Sequence[float]): The same for the input; as many as `a_coeffs`.
+        b_coeffs (Sequence[float]): Coefficients of the current input, the input one sample before and so on; as many
+            as `a_coeffs`.
         clamp (bool, optional): True to clip the result to [-1, 1]. Default: True.
 
     Raises:

@@ -83,7 +83,7 @@ class SlidingWindowCmn(AudioOp):
         self.norm_vars = norm_vars
 
     def _window_bounds(self, frames):
-        """Return the first frame and the end of the window of every frame."""
+        """Return (first frame, end) of the window of each frame, as two arrays."""
         t = np.arange(frames)
         if self.center:
             start = t - self.cmn_window // 2

@@ -20,7 +20,7 @@ from msnb.dataset.core.kinds import (
 
 
 class _Waveform(AudioOp):
-    """Base of transforms of arrays of shape <..., time>. ``_transform_wave`` gets them as float32 or float64."""
+    """Base of transforms of waveforms <..., time>. ``_transform_wave`` receives them as float32 or float64."""
 
     def _transform_row(self, array):
         return self._transform_wave(self._to_float(array, "<..., time>", 1))
@@ -65,7 +65,7 @@ class AmplitudeToDB(AudioOp):
 
 
 def to_decibels(array, factor, reference, amin, top_db):
-    """Return `factor` times the logarithm of ``array / reference``.
+    """Return ``factor * log10(array / reference)``, with `array` at least `amin`.
 
     Values more than `top_db` below the peak of the last three dimensions are clipped.
     """
@@ -132,7 +132,8 @@ class DCShift(_Waveform):
 
     Args:
         shift (float): The constant, from -2 to 2.
-        limiter_gain (float, optional): Gain of the peaks that would be clipped, much smaller than 1, such as 0.05.
+        limiter_gain (float, optional): Factor for the part of a peak above the limit, much smaller than 1, such as
+            0.05.
             Default: None, which clips.
 
     Raises:

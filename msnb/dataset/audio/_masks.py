@@ -10,7 +10,7 @@ _SHAPE = "<..., freq, time>"
 
 
 class _Mask(AudioOp):
-    """Base of masks of spectrograms <..., freq, time>. `_axis` is -2 or -1."""
+    """Base of transforms that mask spectrograms <..., freq, time> along `_axis`: -2 (freq) or -1 (time)."""
 
     def _to_spectrogram(self, array):
         return self._to_float(array, _SHAPE, 2)
@@ -32,7 +32,7 @@ class _Mask(AudioOp):
         return self._write_mask(array, start, width)
 
     def _draw_mask(self, state, array, max_width):
-        """Return (start, width) of a mask of up to `max_width`. The width is drawn first, as in MindSpore."""
+        """Draw a random (start, width) of a mask, with a width of 0 to `max_width`. The width is drawn first."""
         self._check_input(array, "biuf", _SHAPE, 2)
         length = array.shape[self._axis]
         if max_width > length:
@@ -115,7 +115,7 @@ class MaskAlongAxisIID(_Mask):
 
 
 class _Masking(_Mask):
-    """Base of the masks that are random with `iid_masks`."""
+    """Base of the masking transforms whose mask is random if `iid_masks` is True and fixed otherwise."""
 
     def _set_arguments(self, iid_masks, mask_param, param_name, mask_start, mask_value):
         self.iid_masks = iid_masks

@@ -21,7 +21,7 @@ _WINDOWS = {
 
 
 def _padded_window(kind, length, n_fft):
-    """Return the periodic window in float32, as in MindSpore, centered in `n_fft` samples."""
+    """Return a periodic window function of `length` samples in float32, padded with zeros to `n_fft` on both sides."""
     window = _WINDOWS[kind](length + 1)[:-1] if length > 1 else np.ones(1)
     left = (n_fft - length) // 2
     return np.pad(window.astype(np.float32), (left, n_fft - length - left))
@@ -35,7 +35,7 @@ def check_stft(
     pad: NonNegInt32,
     window: Annotated[WindowType, of_type(WindowType)],
 ):
-    """Check the arguments that all spectrograms have. Return (win_length, hop_length) with defaults filled in."""
+    """Check the arguments that all spectrograms share. Return (win_length, hop_length) with their defaults."""
     if win_length is not None and win_length > n_fft:
         raise ValueError(f"win_length should not exceed n_fft, but is {win_length}, and n_fft is {n_fft}.")
     win_length = win_length or n_fft

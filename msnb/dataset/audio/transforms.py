@@ -1,4 +1,4 @@
-"""``mindspore.dataset.audio.transforms``: the audio transforms under one name."""
+"""Re-export module of ``mindspore.dataset.audio.transforms``: all audio transforms."""
 
 from typing import Any
 

@@ -66,21 +66,21 @@ class Modulation(str, Enum):
 
 
 class NormMode(str, Enum):
-    """Scale of a cosine transform: orthonormal or none."""
+    """Normalisation of a cosine transform: orthonormal or none."""
 
     ORTHO = "ortho"
     NONE = "none"
 
 
 class NormType(str, Enum):
-    """Scale of a mel filter bank: each filter of equal area (Slaney) or of height 1."""
+    """Normalisation of a mel filter bank: filters of equal area (Slaney), or of height 1."""
 
     SLANEY = "slaney"
     NONE = "none"
 
 
 class ResampleMethod(str, Enum):
-    """Kernel of a change of sampling rate."""
+    """Interpolation kernel for resampling."""
 
     SINC_INTERPOLATION = "sinc_interpolation"
     KAISER_WINDOW = "kaiser_window"
@@ -140,7 +140,8 @@ def _check_bounds(f_min, f_max):
 
 
 def _triangular_filters(n_freqs, corners, sample_rate):
-    """Return triangular filters. Each rises from one of `corners` (Hz) to the next and falls to the one after it."""
+    """Return triangular filters. Filter i rises from ``corners[i]`` (Hz) to ``corners[i + 1]``, then falls to 0 at
+    ``corners[i + 2]``."""
     frequencies = np.linspace(0, sample_rate / 2, n_freqs)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         widths = np.diff(corners)
@@ -206,7 +207,7 @@ def _mel_to_hertz(mels, mel_type):
 def mel_bank(
     n_freqs: int, f_min: float, f_max: float, n_mels: int, sample_rate: int, norm: Any, mel_type: Any
 ) -> np.ndarray:
-    """Compute :func:`melscale_fbanks` in float64 without argument checks."""
+    """Return the filter bank of :func:`melscale_fbanks` in float64, without checking the arguments."""
     with np.errstate(invalid="ignore"):
         ends = [_hertz_to_mel(np.float64(f), mel_type) for f in (f_min, f_max)]
         corners = _mel_to_hertz(np.linspace(*ends, n_mels + 2), mel_type)

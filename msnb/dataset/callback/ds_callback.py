@@ -53,7 +53,7 @@ class DSCallback:
         """Called after a step."""
 
     def create_runtime_obj(self) -> dict[str, Any]:
-        """Return {event: method} of the methods that this class overrides.
+        """Return {event name: method} of the callback methods that this class overrides.
 
         Raises:
             AttributeError: If it overrides none.
@@ -66,7 +66,7 @@ class DSCallback:
 
 
 class _StepSignal:
-    """A signal from the training to the map. The map waits for it and consumes it for one step."""
+    """Signal that the training sends to the ``map``. The ``map`` waits for it before a step and then clears it."""
 
     def __init__(self):
         self._changed = threading.Condition()
@@ -74,19 +74,19 @@ class _StepSignal:
         self._context = None
 
     def release(self, context, is_permanent=False):
-        """Let the map continue, once or permanently."""
+        """Send the signal: let the ``map`` continue for one step, or for all steps if `is_permanent`."""
         with self._changed:
             self._ready, self._context = True, context
             self._is_permanent |= is_permanent
             self._changed.notify_all()
 
     def wake(self):
-        """Wake the waiting map, so that it checks if its rows are still needed."""
+        """Wake the waiting ``map``, so that it checks whether the loop over its rows was left."""
         with self._changed:
             self._changed.notify_all()
 
     def wait_for_step(self, run_context, name):
-        """Wait for the signal. Return (True if the map continues, context of the training)."""
+        """Wait for the signal. Return (True if the ``map`` is to continue, context of the training)."""
         timeout = get_callback_timeout()
         with self._changed:
             if not self._changed.wait_for(lambda: self._ready or self._is_permanent or run_context.left(), timeout):
@@ -159,7 +159,7 @@ class WaitedDSCallback(Callback, DSCallback):
                 self.sync_epoch_begin(context, ds_run_context)
 
     def create_runtime_obj(self) -> dict[str, Any]:
-        """Return {event: method} for the map.
+        """Return {event name: method} of the callback methods that the ``map`` is to call.
 
         Raises:
             AttributeError: If the class overrides neither of the two.

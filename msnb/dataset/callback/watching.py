@@ -1,4 +1,4 @@
-"""Runs the callbacks of a ``map``."""
+"""Runs the user's callbacks of a ``map`` around its epochs and steps."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,7 +7,8 @@ from msnb.dataset.engine.execution.chunk import Hint
 
 
 class RunContext:
-    """Position of a map in its epochs and steps. `left` returns True after the loop over the rows was left early."""
+    """Argument of a callback: the epoch and step of the ``map``. `left` returns True after the loop over the rows was
+    left."""
 
     def __init__(
         self,
@@ -23,10 +24,11 @@ class RunContext:
 
 
 class Watcher:
-    """Calls the callbacks of one map.
+    """Calls the callbacks of one ``map`` and counts its epochs and steps.
 
     Attributes:
-        passes: passes through the map in an epoch of the whole pipeline, the product of the later repeats.
+        passes: how often an epoch of the pipeline iterates over the map: the product of the counts of the repeats
+            after it.
     """
 
     def __init__(self, callbacks: Any) -> None:
@@ -80,7 +82,7 @@ class Watcher:
 
 
 def multiply_passes(node: Any, count: int) -> None:
-    """Multiply the passes per epoch of the watched maps below a repeat by `count`."""
+    """Multiply ``Watcher.passes`` of each ``map`` with callbacks below `node`, a repeat, by `count`."""
     watcher = getattr(node, "callbacks", None)
     if watcher is not None:
         watcher.passes *= count

@@ -78,7 +78,7 @@ class ErrorSamplesMode(IntEnum):
 
 
 class _Settings:
-    """The current settings. There is one object, so every module sees a change at once."""
+    """The current settings of the data engine. All modules share one instance."""
 
     def __init__(self):
         self.seed = UNSEEDED
@@ -109,7 +109,7 @@ def _check_bool(value, name):
 
 
 def set_seed(seed: int) -> None:
-    """Seed Python's ``random``, ``numpy.random``, and the random operators and samplers of pipelines created later.
+    """Seed ``random``, ``numpy.random``, and the random operators and samplers of pipelines that are created later.
 
     Args:
         seed (int): From 0 to 2**32 - 1.
@@ -140,7 +140,7 @@ def fresh_seed() -> int:
 
 
 @on_seed
-def _follow_global_seed(seed):
+def _apply_global_seed(seed):
     settings.seed = seed
     random.seed(seed)
 
@@ -310,7 +310,7 @@ def load(file: str) -> None:
 
 
 def _make_setting_without_effect(name, arguments, default, check, reason):
-    """Return (setter, getter) of a setting without effect, with `reason` as the explanation.
+    """Return (setter, getter) functions of a setting that has no effect. `reason` explains that in their docstrings.
 
     `arguments` are the names of the setter's parameters. The first is the value; the others are optional.
     """
@@ -411,13 +411,13 @@ set_multiprocessing_start_method, get_multiprocessing_start_method = _make_setti
 
 
 def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> None:
-    """Store both values for :func:`get_iterator_mode`.
+    """Store `do_copy` and `parallel_convert` for :func:`get_iterator_mode`.
 
     They have no effect: values never share memory with the pipeline.
 
     Args:
-        do_copy (bool): Whether iterators copy. Default: False.
-        parallel_convert (bool): Whether a thread makes the Tensors. Default: False.
+        do_copy (bool): Whether iterators copy arrays. Default: False.
+        parallel_convert (bool): Whether a thread converts rows to Tensors. Default: False.
     """
     mode = {
         "do_copy": _check_bool(do_copy, "do_copy"),

@@ -19,7 +19,7 @@ def numpy_type(type_: Any) -> np.dtype:
 
 
 def mstype_to_detype(type_: Any) -> np.dtype:
-    """The same as :func:`numpy_type`, for MindSpore types only.
+    """Return the numpy dtype of a MindSpore type; see :func:`numpy_type`.
 
     Raises:
         NotImplementedError: If `type_` is no MindSpore type.

@@ -1,4 +1,4 @@
-"""Kinds of arguments of data sets and transforms.
+"""Kinds (checks by type and value) of the arguments of data sets and transforms.
 
 Their errors have the wording of MindSpore's data engine for the chosen API generation, because programs match on it
 ("is not of type", "is not within the required interval").
@@ -34,7 +34,7 @@ def _format_actual_type(value):
 
 @cache
 def of_type(*types):
-    """Kind of an object of one of `types`. A bool does not count as an int."""
+    """Return the kind of an object of one of `types`. A bool does not count as an int."""
     no_bool = int in types and bool not in types
 
     def judge(value, name):
@@ -49,7 +49,7 @@ def of_type(*types):
 
 
 def within(low: float, high: float, *types: type, low_in: bool = True) -> Worded:
-    """Kind of a number from `low` to `high`, of one of `types` if any are given."""
+    """Return the kind of a number from `low` to `high`, of one of `types` if any are given."""
     check_type = of_type(*types) if types else None
 
     def judge(value, name):
@@ -63,12 +63,12 @@ def within(low: float, high: float, *types: type, low_in: bool = True) -> Worded
 
 
 def _unnamed_int(low, high):
-    """Kind of an int within an interval. Its error does not name the argument, as in MindSpore."""
+    """Return the kind of an int in [low, high]. Its error does not name the argument, as in MindSpore."""
     return Worded(f"an int from {low} to {high}", lambda value, name: within(low, high)(of_type(int)(value, name), ""))
 
 
 def outside(low: float, high: float, name: str, low_in: bool = True) -> ValueError:
-    """Return the error for a number outside an interval. `low` itself belongs to the interval if `low_in`."""
+    """Return the error for the number `name` outside [low, high], or outside (low, high] if `low_in` is False."""
     interval = f"{'[' if low_in else '('}{low}, {high}]" if api_generations.shared == 2 else f"({low} to {high})"
     return ValueError(f"Input {name}{' ' if name else ''}is not within the required interval of {interval}.")
 
@@ -80,7 +80,7 @@ def _check_num_samples(number, name):
 
 
 def list_of(*types: type, containers: tuple[type, ...] = (list, tuple)) -> Worded:
-    """Kind of a list whose elements are of one of `types`."""
+    """Return the kind of a list whose elements are of one of `types`."""
     check_container, check_element = of_type(*containers), of_type(*types)
 
     def judge(values, name):
@@ -93,7 +93,7 @@ def list_of(*types: type, containers: tuple[type, ...] = (list, tuple)) -> Worde
 
 
 def increasing(low: float, high: float) -> Worded:
-    """Kind of a pair of numbers from `low` to `high`, the smaller one first."""
+    """Return the kind of a pair of numbers from `low` to `high`, the smaller one first."""
 
     def judge(pair, name):
         if all(a <= b for a, b in pairwise((low, pair[0], pair[1], high))):
@@ -113,13 +113,13 @@ positive: Worded = Worded("a number greater than 0", _check_above_zero)
 
 
 def above_zero(*types: type) -> Worded:
-    """Kind of a number greater than 0, of one of `types`."""
+    """Return the kind of a number greater than 0, of one of `types`."""
     check_type = of_type(*types)
     return Worded(f"{check_type.expects} greater than 0", lambda value, name: positive(check_type(value, name), name))
 
 
 def one_of(*choices: Any) -> Worded:
-    """Kind of a string out of `choices`."""
+    """Return the kind of a string that is one of `choices`."""
 
     def judge(value, name):
         if of_type(str)(value, name) in choices:
@@ -130,7 +130,7 @@ def one_of(*choices: Any) -> Worded:
 
 
 def choice(*choices: Any) -> Worded:
-    """Kind of a string out of `choices`. Any other value is a ValueError, also one of another type."""
+    """Return the kind of a string that is one of `choices`. Every other value raises ValueError, whatever its type."""
     *most, last = map(repr, choices)
     expects = f"{', '.join(most)} or {last}"
 

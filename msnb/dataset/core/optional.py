@@ -1,4 +1,4 @@
-"""Libraries that are imported by the first transform that needs them, to keep the import of the data engine cheap."""
+"""Lazy imports of optional libraries, so that importing the data engine stays cheap."""
 
 import functools
 import importlib
@@ -7,7 +7,8 @@ from types import ModuleType
 
 @functools.cache
 def cv2():
-    """OpenCV, configured to give the same bits as MindSpore: without Intel's primitives, on the caller's thread."""
+    """Return OpenCV, configured for the same results as MindSpore: without Intel's primitives, on the caller's
+    thread."""
     try:
         module = importlib.import_module("cv2")
     except ImportError:
@@ -20,7 +21,7 @@ def cv2():
 
 @functools.cache
 def pil():
-    """The module ``PIL.Image``."""
+    """Return the module ``PIL.Image``."""
     try:
         return importlib.import_module("PIL.Image")
     except ImportError:
@@ -35,7 +36,7 @@ def pil_module(name):
 
 
 def need(name: str, feature: str, extra: str) -> ModuleType:
-    """Import `name`, or raise an error that names the extra that installs it."""
+    """Import the module `name`. Raise an error that names the pip extra to install if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:

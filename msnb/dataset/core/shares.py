@@ -1,4 +1,4 @@
-"""The shard of a data set that a process reads if `num_shards` and `shard_id` are not given.
+"""Default shard: the one that a process reads if `num_shards` and `shard_id` are not given.
 
 A program of several processes divides every data set among them. A provider returns the number of processes and the
 index of this one. The default provider asks ``jax.distributed``; higher levels can register another.
@@ -42,7 +42,7 @@ def set_share_provider(provider: Callable[..., Any]) -> Callable[..., Any]:
 def resolve_shard(
     num_shards: int | None, shard_id: int | None, sampler: "Sampler | None" = None
 ) -> tuple[int | None, int | None]:
-    """Return (num_shards, shard_id) as given, or the shard of this process if neither they nor a sampler are given.
+    """Return the user's (num_shards, shard_id), or the shard of this process if neither they nor a sampler are given.
 
     Args:
         num_shards, shard_id (Union[int, None]): The user's arguments.
@@ -62,7 +62,7 @@ def resolve_shard(
 
 
 def warn_undivided() -> None:
-    """Warn in a program of several processes that a source cannot be divided."""
+    """Warn that a source cannot be divided into shards, if the program has several processes."""
     shard = _provider()
     if shard is not None and shard[0] > 1:
         log.once(

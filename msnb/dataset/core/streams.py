@@ -1,4 +1,4 @@
-"""The random streams of libstdc++, so that a seed gives the same samples as in MindSpore.
+"""Random number generators of libstdc++, so that a seed gives the same samples as in MindSpore.
 
 MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. MindRecord's samplers
 also use ``std::default_random_engine``. The first is numpy's ``MT19937``. The distributions below follow the
@@ -18,7 +18,7 @@ _BLOCK = 256
 
 
 class Engine:
-    """A random number engine of the standard library, with the algorithms that draw integers from it.
+    """Base of the random number engines of C++'s standard library, with its algorithms that draw integers.
 
     Attributes:
         range (int): Largest value of :meth:`raw`.
@@ -32,11 +32,11 @@ class Engine:
         self._at = 0
 
     def _next_block(self):
-        """Return a list of some of the next values."""
+        """Compute and return a list of the engine's next values, as many as suit the engine."""
         raise NotImplementedError
 
     def raw(self) -> int:
-        """Return the next value, less 1 for an engine that begins at 1."""
+        """Return the engine's next value, minus its minimum (0 or 1)."""
         at = self._at
         if at == len(self._next):
             self._next = self._next_block()
@@ -45,7 +45,7 @@ class Engine:
         return self._next[at]
 
     def uniform_int(self, low: Any, high: Any) -> int:
-        """``std::uniform_int_distribution(low, high)``, both ends included."""
+        """Draw from ``std::uniform_int_distribution(low, high)``, both ends included."""
         n = high - low + 1
         if n > self.range:
             if n == self.range + 1:
@@ -59,7 +59,8 @@ class Engine:
                 return value // scaling + low
 
     def shuffle(self, items: Any) -> Any:
-        """``std::shuffle`` of a list, in place. Two positions share a draw while their product fits the engine's
+        """Shuffle a list in place, as ``std::shuffle`` does. Two positions share a draw while their product fits the
+        engine's
         range.
         """
         n = len(items)
@@ -139,7 +140,7 @@ class Mt32(Engine):
         return np.concatenate([np.array(buffered, np.uint64), rest]) if buffered else rest
 
     def uniform_ints(self, count: int, low: Any, high: Any) -> np.ndarray:
-        """`count` draws of :meth:`uniform_int` as an int64 array."""
+        """Return `count` draws of :meth:`uniform_int` as an int64 array."""
         n = high - low + 1
         scaling = _MASK32 // n
         limit = n * scaling
@@ -152,26 +153,26 @@ class Mt32(Engine):
             values = np.concatenate([values, self.raws(missing)])
 
     def canonical(self) -> float:
-        """``std::generate_canonical<double, 53>``: two draws."""
+        """Draw a float64 in [0, 1) by ``std::generate_canonical<double, 53>``, from two values of the engine."""
         low = self.raw()
         value = (low + self.raw() * _TWO32) / _TWO64
         return value if value < 1.0 else math.nextafter(1.0, 0.0)
 
     def canonicals(self, count: int) -> np.ndarray:
-        """`count` draws of :meth:`canonical`."""
+        """Return `count` draws of :meth:`canonical` as an array."""
         values = self.raws(2 * count).astype(np.float64)
         return np.minimum((values[0::2] + values[1::2] * _TWO32) / _TWO64, math.nextafter(1.0, 0.0))
 
     def bernoulli(self, probability: float) -> bool:
-        """``std::bernoulli_distribution(probability)``."""
+        """Draw from ``std::bernoulli_distribution(probability)``."""
         return self.canonical() < probability
 
     def uniform_real(self, low: Any, high: Any) -> float:
-        """``std::uniform_real_distribution<double>(low, high)``."""
+        """Draw from ``std::uniform_real_distribution<double>(low, high)``."""
         return self.canonical() * (high - low) + low
 
     def uniform_float(self, low: Any, high: Any) -> float:
-        """``std::uniform_real_distribution<float>(low, high)``: one draw, float32 arithmetic; a Python float."""
+        """Draw a Python float from ``std::uniform_real_distribution<float>(low, high)``, computed in float32."""
         low, high = np.float32(low), np.float32(high)
         value = np.float32(np.float32(self.raw()) / np.float32(_TWO32))
         if value >= 1:
@@ -179,7 +180,8 @@ class Mt32(Engine):
         return float(np.float32(value * np.float32(high - low)) + low)
 
     def normal(self) -> float:
-        """``std::normal_distribution<double>(0, 1)`` by the polar method, which saves its second value for the next
+        """Draw from ``std::normal_distribution<double>(0, 1)`` by the polar method, which saves its second value for
+        the next
         call.
         """
         if self._normal is not None:
@@ -196,12 +198,12 @@ class Mt32(Engine):
         return y * factor
 
     def canonical_float(self) -> Any:
-        """``std::generate_canonical<float, 24>``: one draw; a numpy float32."""
+        """Draw a numpy float32 in [0, 1) by ``std::generate_canonical<float, 24>``, from one value of the engine."""
         value = np.float32(self.raw()) / np.float32(_TWO32)
         return value if value < 1 else np.nextafter(np.float32(1), np.float32(0))
 
     def normal_float(self) -> Any:
-        """``std::normal_distribution<float>(0, 1)``."""
+        """Draw from ``std::normal_distribution<float>(0, 1)``."""
         if self._normal is not None:
             saved, self._normal = self._normal, None
             return saved
@@ -221,7 +223,8 @@ class Mt32(Engine):
         self._normal = None
 
     def gamma_float(self, alpha: float) -> Any:
-        """``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000; with libstdc++'s 0.331)."""
+        """Draw from ``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000; with libstdc++'s
+        0.331)."""
         f = np.float32
         alpha = f(alpha)
         malpha = alpha if alpha >= 1 else alpha + f(1)
@@ -244,7 +247,7 @@ class Mt32(Engine):
         return f(np.power(u, f(1) / alpha) * a1 * v)
 
     def sample(self, items: Any, count: int) -> Any:
-        """``std::sample`` of `count` out of `items`, in order.
+        """Draw `count` of `items` without replacement, in their order, as ``std::sample`` does.
 
         This is selection sampling. Two positions share a draw while their product fits the engine's range.
         """
@@ -278,7 +281,7 @@ class Mt32(Engine):
         return chosen
 
     def discrete(self, cumulative: np.ndarray) -> int:
-        """``std::discrete_distribution`` over normalised cumulative weights."""
+        """Draw an index from ``std::discrete_distribution`` with these normalised cumulative weights."""
         return int(np.searchsorted(cumulative, self.canonical(), side="left"))
 
 
@@ -369,7 +372,7 @@ class Mt64:
 
 
 class ShuffleBuffer:
-    """The order of MindSpore's shuffle operator.
+    """Shuffling in the order of MindSpore's shuffle operator.
 
     It has a buffer of `size` rows. A random one of them leaves the buffer, and the next row enters.
     """

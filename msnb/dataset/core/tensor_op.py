@@ -54,7 +54,7 @@ class TensorOp(Described):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
 
     def _open_state(self):
-        """Return the state of one running pipeline: the random stream, or None for a deterministic transform."""
+        """Return the transform's state for one running pipeline: a random stream, or None if it is deterministic."""
         return None if self.deterministic else Mt32(fresh_seed())
 
     def _run_row(self, state, *arrays):
@@ -97,7 +97,7 @@ TensorOp.__module__ = "mindspore._c_dataengine"  # the class that MindSpore's ow
 
 
 class PyTensorOperation(Described):
-    """Base of the user's own transforms in Python (2.x), which define ``_execute_py`` or ``__call__``.
+    """Base of transforms that users write for MindSpore 2. They define ``_execute_py`` or ``__call__``.
 
     Examples:
         >>> from mindspore.dataset.transforms.transforms import PyTensorOperation
@@ -126,7 +126,7 @@ def as_str(array: np.ndarray) -> np.ndarray:
 
 
 def _decode_strings(result):
-    """Return str where the result has bytes: transforms of MindSpore 2 return str, those of r1.1 bytes."""
+    """Convert arrays of bytes in `result` to arrays of str, as transforms of MindSpore 2 return them."""
     return as_str(result) if isinstance(result, np.ndarray) else result
 
 

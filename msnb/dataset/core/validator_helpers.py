@@ -1,4 +1,4 @@
-"""Checks of arguments of datasets, under MindSpore's names. Each applies a kind of `dataset.core.kinds`."""
+"""Argument checks of data sets under MindSpore's names. Each applies a kind of `dataset.core.kinds`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -58,7 +58,7 @@ def check_valid_str(value: str, valid: Any, name: str = "") -> None:
 
 
 def check_as_declared(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator for a name such as "check_batch" that leaves the function unchanged.
+    """Return a decorator that does nothing, for one of MindSpore's names such as "check_batch".
 
     MindSpore checks the arguments of its methods with such decorators. Here the signature of each class declares the
     kinds of its arguments.

@@ -20,7 +20,7 @@ CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached
 
 
 class _RowCache:
-    """Rows by number: in memory up to `size` bytes (0 for no limit), then in a file if spilling is on."""
+    """Cache of rows by index: in memory up to `size` bytes (0 for no limit), then in a file if `spilling` is True."""
 
     def __init__(self, size, spilling):
         self.size = size
@@ -32,7 +32,7 @@ class _RowCache:
         self.file = None
 
     def put(self, number, row):
-        """Store a row. Return False if there is no space."""
+        """Store the row with the index `number`. Return False if there is no space."""
         cost = sum(a.nbytes for a in row)
         if not self.size or self.bytes + cost <= self.size:
             self.rows[number] = row
@@ -49,7 +49,7 @@ class _RowCache:
         return True
 
     def get(self, number):
-        """Return the row, or None if it is not cached."""
+        """Return the row with the index `number`, or None if it is not cached."""
         row = self.rows.get(number)
         if row is None and number in self.file_offsets:
             self.file.seek(self.file_offsets[number])
@@ -109,7 +109,7 @@ class DatasetCache:
         return self
 
     def GetStat(self) -> Any:  # noqa: N802 (MindSpore's name)
-        """Return average bytes per row, number of rows in memory and number of rows on disk."""
+        """Return (average bytes per row, rows in memory, rows on disk)."""
         cache = self._kept
         n = len(cache.rows) + len(cache.file_offsets)
         return CacheStat(cache.total // n if n else 0, len(cache.rows), len(cache.file_offsets))
@@ -129,7 +129,7 @@ Cache = Annotated[DatasetCache, of_type(DatasetCache, type(None))]
 
 
 def _pipeline_signature(dataset):
-    """Return the identity of a pipeline: its operators and, for sources, their paths."""
+    """Return a tuple that identifies a pipeline: the classes of its operators and the paths of its sources."""
     operator = (
         type(dataset).__name__,
         str(getattr(dataset, "dataset_dir", getattr(dataset, "dataset_files", ""))),
@@ -168,7 +168,7 @@ def _check_descendants(node):
 
 
 class _CacheNode(nodes.Node):
-    """Yields cached rows and computes the others."""
+    """Plan node that yields the cached rows, and computes and caches the others."""
 
     def __init__(self, child, cache):
         super().__init__([child], child.columns)
@@ -182,9 +182,9 @@ class _CacheNode(nodes.Node):
         self.source = bottom if type(bottom) is nodes.IndexSource else None
 
     def chunks(self, hint):
-        yield from self._by_number(hint) if self.source is not None else self._in_order(hint)
+        yield from self._yield_by_index(hint) if self.source is not None else self._yield_in_order(hint)
 
-    def _by_number(self, hint):
+    def _yield_by_index(self, hint):
         numbers = self.source.numbers()
         start = 0
         while start < len(numbers):
@@ -203,7 +203,7 @@ class _CacheNode(nodes.Node):
             yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(chunk_numbers), start)
             start += len(chunk_numbers)
 
-    def _in_order(self, hint):
+    def _yield_in_order(self, hint):
         number, cache = 0, self.cache
         if getattr(cache, "complete", False):
             total = len(cache.rows) + len(cache.file_offsets)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Dataset(Queries):
-    """Base of every data set, with the operators that can follow it.
+    """Base of all data sets. Its methods are the operators that can follow a data set, such as ``batch``.
 
     Args:
         children (Union[Dataset, list[Dataset]], optional): Its inputs. Default: None.
@@ -78,11 +78,11 @@ class Dataset(Queries):
         return {k: v for k, v in self.__dict__.items() if k not in skip and not k.startswith("_")}
 
     def _make_node(self, children):
-        """Return the plan node of this operator. `children` are the nodes of its inputs."""
+        """Return the node of this operator in a plan, on top of the nodes `children` of its inputs."""
         raise NotImplementedError(f"{type(self).__name__} has to say how it runs.")
 
     def make_plan(self, optimise: bool = True) -> Any:
-        """Return a plan of this pipeline, ready to run."""
+        """Return an executable plan (a tree of nodes) of this pipeline."""
         self._check_tree()
         plan = _drop_meta_columns(self._build_plan())
         return optimise_plan(plan) if optimise else plan
@@ -133,7 +133,7 @@ class Dataset(Queries):
 
 
 def _drop_meta_columns(plan):
-    """Drop columns whose names begin with ``_meta-``. They describe samples and are not in any row."""
+    """Drop the columns whose names begin with ``_meta-`` from the rows: they only describe samples."""
     names = [name for name in plan.columns if not name.startswith("_meta-")]
     if len(names) == len(plan.columns):
         return plan
@@ -152,7 +152,7 @@ def _copy_sampler(sampler):
 
 
 def fluent(function: Any) -> Any:
-    """Add a function as a method to every data set, from the module that defines the operator.
+    """Decorate a function to become a method of `Dataset`, so that each operator has its own module.
 
     ``@fluent("zip")`` gives the method another name than the function's. Editors and type checkers read the methods in
     `dataset.pyi`, which ``python -m msnb.cli.stubs`` writes.

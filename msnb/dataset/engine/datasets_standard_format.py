@@ -1,4 +1,4 @@
-"""Re-export module: data sets at one of MindSpore 2's module paths."""
+"""Re-export module of all data sets at MindSpore 2's path ``mindspore.dataset.engine.datasets_standard_format``."""
 
 from msnb.dataset.engine.datasets import *  # noqa: F403
 from msnb.dataset.engine.datasets import __getattr__ as __getattr__

@@ -116,7 +116,7 @@ def _public_module(module):
 
 @functools.cache
 def _transform_classes(package):
-    """Return the transforms of one package of the library: (module, name) -> class.
+    """Return {(module, name): class} of the library's transforms in one package.
 
     The module is the one that users import the transform from, and the one that defines it, now and in msnb 0.1.
     """
@@ -136,18 +136,18 @@ def _transform_classes(package):
 
 @functools.cache
 def _sampler_classes():
-    """Return the samplers of the library: (module, name) -> class."""
+    """Return {(module, name): class} of the library's samplers."""
     return {(SAMPLERS, name): getattr(samplers, name) for name in samplers.__all__ if "Sampler" in name}
 
 
 class _DescriptionPath:
-    """The path of a value in a description, for messages."""
+    """Position of a value in a description of a pipeline, for error messages."""
 
     def __init__(self, origin, path="", depth=0):
         self.origin, self.path, self.depth = origin, path, depth
 
     def child(self, name, number=None):
-        """Return the path of a value in this one."""
+        """Return the path of the value `name` (or its item `number`) inside the value at this path."""
         if self.depth >= _MAX_DEPTH:
             raise DescriptionError(
                 f"{self.origin} is nested more than {_MAX_DEPTH} deep, at operator {self.path[:80]}."
@@ -314,7 +314,7 @@ def _look_up_name(entry, prefix, table, path):
 
 
 def _select_arguments(factory, entry, path):
-    """Return the constructor arguments of a class from its entry."""
+    """Return the constructor arguments of `factory` that the dict `entry` of a description contains."""
     return {
         name: _build_value(name, entry[name], parameter, path.child(name))
         for name, parameter in inspect.signature(factory).parameters.items()
@@ -324,7 +324,8 @@ def _select_arguments(factory, entry, path):
 
 @functools.cache
 def _enum_arguments():
-    """Return the enumerations of arguments of transforms whose default is of another type."""
+    """Return {argument name: enumeration} of the transforms' arguments whose default does not show their
+    enumeration."""
     return {
         "image_batch_format": utils.ImageBatchFormat,
         "interpolation": utils.Inter,

@@ -52,7 +52,7 @@ def _check_aligned(value, name):
 
 
 class _Graph:
-    """Content of the file, in dictionaries."""
+    """Content of the graph's file: dictionaries of nodes, edges, neighbours and features."""
 
     def __init__(self, dataset_file):
         try:
@@ -117,13 +117,13 @@ class GraphData:
 
     Args:
         dataset_file (str): The file.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         working_mode (str, optional): 'local' reads the file here. 'server' reads it and answers clients; the call
             returns after they have disconnected. 'client' sends requests to a server. Default: 'local'.
         hostname (str, optional): Host of the server. Default: '127.0.0.1'.
-        port (int, optional): Its port, 1024 to 65535. Default: 50051.
+        port (int, optional): Port of the server, 1024 to 65535. Default: 50051.
         num_client (int, optional): Number of clients that the server expects, 1 to 255. Default: 1.
-        auto_shutdown (bool, optional): Whether the server ends after they have disconnected. Default: True.
+        auto_shutdown (bool, optional): Whether the server ends after all clients have disconnected. Default: True.
 
     Raises:
         ValueError: If the file does not exist or an argument is out of range.
@@ -163,10 +163,10 @@ class GraphData:
 
     @checked
     def get_all_nodes(self, node_type: Int) -> np.ndarray:
-        """Return the ids of the nodes of a type.
+        """Return the ids of all nodes of the type `node_type`.
 
         Args:
-            node_type (int): The type.
+            node_type (int): Type of the nodes.
 
         Returns:
             numpy.ndarray, int32.
@@ -220,7 +220,7 @@ class GraphData:
 
     @checked
     def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Int) -> np.ndarray:
-        """Return all neighbours of a type. Each row is a node and its neighbours, padded with -1.
+        """Return all neighbours of a type of the given nodes. Each row: a node, then its neighbours, padded with -1.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
@@ -282,7 +282,7 @@ class GraphData:
         return np.array(rows, np.int32)
 
     def _sample_neighbours(self, candidates, number):
-        """Draw `number` of the candidates. Each is drawn once before any of them is drawn again."""
+        """Draw `number` random candidates. No candidate is drawn again before all have been drawn."""
         if len(candidates) == 0:
             return [_NO_NODE] * number
         sampled = []
@@ -294,7 +294,7 @@ class GraphData:
     def get_neg_sampled_neighbors(
         self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Int, neg_neighbor_type: Int
     ) -> np.ndarray:
-        """Sample random nodes of a type that are no neighbours. Each row is a node and its samples.
+        """Sample random nodes of a type that are not neighbours of the given nodes. Each row: a node, then its samples.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
@@ -363,7 +363,7 @@ class GraphData:
         return results
 
     def graph_info(self) -> dict[str, Any]:
-        """Return the types and numbers of nodes, edges and features.
+        """Return a dict with the types and counts of nodes, edges and features.
 
         Returns:
             dict, with ``node_type``, ``edge_type``, ``node_num``, ``edge_num``, ``node_feature_type``,

@@ -1,4 +1,4 @@
-"""A graph for several processes: one process serves it, the others send requests.
+"""Sharing of a graph among processes: a server process holds it and answers the requests of clients.
 
 A message is JSON after its length (4 bytes, big endian). Arrays are encoded as base64. Nothing that comes over the
 network is executed.
@@ -100,7 +100,7 @@ class _Server(socketserver.ThreadingTCPServer):
         self._clients = clients
 
     def answer(self, method, args, kwargs):
-        """Return [True, result] or [False, type of the error, message]."""
+        """Call a method of the graph. Return [True, result], or [False, name of the error type, message]."""
         try:
             if method not in METHODS:
                 raise ValueError(f"A graph has no method {method!r}.")
@@ -119,7 +119,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 def serve(graph: Any, hostname: str, port: int, num_client: int, auto_shutdown: bool) -> None:
-    """Answer clients: with `auto_shutdown` until `num_client` of them have disconnected, otherwise for ever.
+    """Serve `graph` to clients, for ever or, with `auto_shutdown`, until `num_client` of them have disconnected.
 
     Raises:
         RuntimeError: If the port is not available.

@@ -46,7 +46,7 @@ def check_iterator_cleanup() -> bool:
 
 
 def _unset_iterator_cleanup():
-    """Reset the flag of :func:`check_iterator_cleanup`. Creating an iterator does the same."""
+    """Let :func:`check_iterator_cleanup` return False again, as creating an iterator does."""
     global _stopped
     _stopped = False
 
@@ -57,12 +57,12 @@ def _box_rows(rows):
 
 
 def _decode_rows(rows):
-    """Decode strings to str, as MindSpore 2 returns them."""
+    """Convert arrays of bytes in `rows` to arrays of str, as MindSpore 2 returns them."""
     return [list(map(as_str, row)) for row in rows]
 
 
 def _produce_rows(plan, box_rows, decode=False):
-    """Yield the rows of each chunk.
+    """Run a plan and yield, for each chunk, the list of its rows.
 
     Tensors are created here, ahead of the consumer, so that a transfer to the device overlaps with the use of the batch
     before. A thread may run this generator. It refers to the plan and not to the Iterator, because the thread must end
@@ -203,7 +203,7 @@ class Iterator:
 
 
 class DictIterator(Iterator):
-    """Rows as dicts: column name to value."""
+    """Iterator over rows as dicts of column name to value."""
 
     def _empty_row(self):
         return {}
@@ -213,7 +213,7 @@ class DictIterator(Iterator):
 
 
 class TupleIterator(Iterator):
-    """Rows as lists of values, in the order of `columns`."""
+    """Iterator over rows as lists of values, in the order of `columns`."""
 
     def __init__(
         self,
@@ -248,13 +248,13 @@ def create_tuple_iterator(
     output_numpy: Flag | None = False,
     do_copy: bool = True,
 ) -> TupleIterator:
-    """Return an iterator over rows as lists.
+    """Return an iterator that yields each row as a list of values.
 
     Args:
         columns (list[str], optional): Columns and their order. Default: None, all.
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
         output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
-        do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+        do_copy (bool, optional): No effect: values never share memory with the pipeline. Default: True.
 
     Returns:
         TupleIterator.
@@ -272,12 +272,12 @@ def create_tuple_iterator(
 def create_dict_iterator(
     self: Dataset, num_epochs: NoEnd | None = -1, output_numpy: Flag | None = False, do_copy: bool = True
 ) -> DictIterator:
-    """Return an iterator over rows as dicts.
+    """Return an iterator that yields each row as a dict of column name to value.
 
     Args:
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
         output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
-        do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+        do_copy (bool, optional): No effect: values never share memory with the pipeline. Default: True.
 
     Returns:
         DictIterator.

@@ -39,7 +39,7 @@ _HOW_TO_READ = "next(dataset.create_dict_iterator()) gives the first row"
 
 
 class Preview:
-    """Facts about a data set that a display shows.
+    """Summary of a data set (columns, types, size, steps, first rows) for a display.
 
     Attributes:
         kind (str): Name of the class.
@@ -84,7 +84,7 @@ class Preview:
         return "\n".join(lines)
 
     def described(self, number: int) -> tuple[str, str]:
-        """Return (dtype, shape) of a column as text. The shape of a scalar is ""."""
+        """Return (dtype, shape) of column `number` as text. The shape of a scalar is ""."""
         dtype, shape = self.types[number]
         if not shape:
             return dtype, ""
@@ -125,16 +125,16 @@ def preview(dataset: Dataset, rows: int = 1) -> Preview:
 
 @fluent("__repr__")
 def dataset_repr(self: Dataset) -> str:
-    """Return class, size, columns and steps in a few lines."""
+    """Return the repr of a data set: class, size, columns and steps in a few lines."""
     return str(preview(self))
 
 
 class _TimeLimitExceeded(Exception):
-    """The time limit has passed, so the rows are not used."""
+    """Raised when reading the rows of a preview takes longer than the time limit."""
 
 
 class _PreviewReader:
-    """Reads a preview in a thread. `preview` is replaced by a new object whenever there are more facts."""
+    """Creates a `Preview` in a thread. The attribute `preview` is replaced by a more complete one after each stage."""
 
     def __init__(self, dataset, rows, preview):
         self.reason: str = ""
@@ -231,7 +231,7 @@ class _TimeLimitedSource(nodes.Node):
 
 
 def _remove_shuffles(node):
-    """Return the plan in the order of its sources. A shuffle or a skip would read many rows before its first one."""
+    """Return the plan without shuffles, which read many rows before they yield one. Sequences are fetched by index."""
     node.children = [_remove_shuffles(child) for child in node.children]
     if isinstance(node, shuffle_repeat.Shuffle):
         return node.children[0]
@@ -247,7 +247,7 @@ def _remove_shuffles(node):
 
 
 def _find_user_code(node):
-    """Return why the plan would run the user's Python or change state, or "".
+    """Return the reason why the plan would run the user's Python code or change state; "" if it would not.
 
     An object with ``__getitem__`` is read nevertheless: a pipeline may also request any sample at any time.
     """

@@ -12,7 +12,7 @@ from msnb.dataset.engine.execution.errors import NoDataError
 
 
 def _merge_shapes(shapes, column):
-    """Return one shape for all of them, with None for lengths that differ."""
+    """Return the common shape of `shapes`, with None for each dimension whose length differs."""
     if len({len(s) for s in shapes}) > 1:
         raise RuntimeError(f"Column {column!r} has rows with different numbers of dimensions: {sorted(shapes)}.")
     return [lengths[0] if len(set(lengths)) == 1 else None for lengths in zip(*shapes, strict=True)]
@@ -158,7 +158,7 @@ class Queries:
         return self.children[-1]._batch_rows() if self.children else 1
 
     def get_repeat_count(self) -> int:
-        """Return the count of the last ``repeat``, 1 if there is none."""
+        """Return the count of the pipeline's last ``repeat``, or 1 if it has none."""
         if self._repeat_count is None:
             self._repeat_count = self._count_repeats()
         return self._repeat_count
@@ -167,7 +167,7 @@ class Queries:
         return self.children[-1]._count_repeats() if self.children else 1
 
     def get_class_indexing(self) -> dict[Any, Any]:
-        """Return the number of each class, by name, or {} if the source has no classes."""
+        """Return {class name: class index}, or {} if the source has no classes."""
         return self.children[0].get_class_indexing() if self.children else {}
 
     def is_shuffled(self) -> bool:
@@ -175,5 +175,5 @@ class Queries:
         return any(child.is_shuffled() for child in self.children)
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         return any(child.is_sharded() for child in self.children)

@@ -1,4 +1,4 @@
-"""Samplers: descriptions of the samples that a data set yields, and of their order.
+"""Samplers: which samples a data set yields, and in which order.
 
 ``open(rows, class_ids)`` returns the running sampler (``sampling.py``). Its ``next_epoch()`` is an array of sample
 numbers.
@@ -73,7 +73,7 @@ def open_for_records(sampler: Any, rows: Any, class_ids: Any = None) -> Any:
 
 
 class _ChainedSampler:
-    """Base of the samplers of the library and of users: a sampler may select among the samples of a child."""
+    """Base of all samplers. A sampler may have a child, and then selects among the samples that the child draws."""
 
     child_sampler: Any = None
     num_samples: Any = None
@@ -97,13 +97,13 @@ class _ChainedSampler:
 
     def is_shuffled(self) -> bool:
         """Return True if the order is random: that of the child, if there is one."""
-        return self._ask_child("is_shuffled", False)
+        return self._call_child_method("is_shuffled", False)
 
     def is_sharded(self) -> bool:
         """Return True if only a shard of the samples is drawn: by the child, if there is one."""
-        return self._ask_child("is_sharded", False)
+        return self._call_child_method("is_sharded", False)
 
-    def _ask_child(self, method, default):
+    def _call_child_method(self, method, default):
         child = self.get_child()
         return default if child is None else getattr(child, method)()
 
@@ -156,12 +156,12 @@ class BuiltinSampler(_ChainedSampler):
 
     def get_num_samples(self) -> int | None:
         """Return the smaller `num_samples` of this sampler and its child, or None if neither has one."""
-        limits = self.num_samples, self._ask_child("get_num_samples", None)
+        limits = self.num_samples, self._call_child_method("get_num_samples", None)
         return min((n for n in limits if n is not None), default=None)
 
 
 class Sampler(_ChainedSampler):
-    """Base of samplers written by users: define ``__iter__`` to yield sample numbers.
+    """Base of samplers that users write. ``__iter__`` must yield the sample indices of an epoch.
 
     Within it, ``self.dataset_size`` is the number of samples of the data set and ``self.num_samples`` the requested
     number.
@@ -205,7 +205,7 @@ class Sampler(_ChainedSampler):
 
 
 class IterSampler(BuiltinSampler):
-    """An iterable over sample numbers as a sampler.
+    """Draw the sample indices that an iterable yields.
 
     Args:
         sampler (iterable): Sample numbers, iterated again in each epoch.
@@ -228,7 +228,7 @@ class IterSampler(BuiltinSampler):
 
 
 class BatchesSampler(IterSampler):
-    """An iterable over lists of sample numbers. Each list makes a batch.
+    """Draw the batches that an iterable yields, each a list of sample indices.
 
     Args:
         batches (iterable): Lists of sample numbers, iterated again in each epoch.
@@ -242,11 +242,11 @@ class BatchesSampler(IterSampler):
 
 
 class SequentialSampler(BuiltinSampler):
-    """Samples in their own order.
+    """Draw the samples in the order in which they are stored.
 
     Args:
-        start_index (int, optional): Number of the first one. Default: None, 0.
-        num_samples (int, optional): How many. Default: None, all.
+        start_index (int, optional): Index of the first sample. Default: None, 0.
+        num_samples (int, optional): Number of samples to draw. Default: None, all.
 
     Raises:
         ValueError: If `start_index` is negative or `num_samples` not positive.
@@ -269,11 +269,11 @@ class SequentialSampler(BuiltinSampler):
 
 
 class RandomSampler(BuiltinSampler):
-    """Samples in random order, which changes in each epoch.
+    """Draw the samples in random order, which changes in each epoch.
 
     Args:
-        replacement (bool, optional): Whether a sample may come twice. Default: False.
-        num_samples (int, optional): How many. Default: None, all.
+        replacement (bool, optional): Whether a sample may be drawn more than once per epoch. Default: False.
+        num_samples (int, optional): Number of samples to draw. Default: None, all.
 
     Raises:
         ValueError: If `replacement` is no bool or `num_samples` not positive.
@@ -299,14 +299,14 @@ class RandomSampler(BuiltinSampler):
 
 
 class DistributedSampler(BuiltinSampler):
-    """One of `num_shards` equal shards of the samples. The first samples are used again to make the shards equal.
+    """Draw one of `num_shards` equal shards of the samples. The first samples are repeated to make the shards equal.
 
     Args:
         num_shards (int): Number of shards.
-        shard_id (int): Number of this shard.
+        shard_id (int): Index of this shard.
         shuffle (bool, optional): Whether all samples are shuffled before they are divided. Default: True.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        offset (int, optional): Number of the shard that the first sample goes to; -1 for equal shards. Default: -1.
+        offset (int, optional): Index of the shard that gets the first sample; -1 for equal shards. Default: -1.
 
     Raises:
         ValueError: If an argument is out of range.
@@ -335,11 +335,11 @@ class DistributedSampler(BuiltinSampler):
 
     def is_shuffled(self) -> bool:
         """Return True if the order is random."""
-        return self._ask_child("is_shuffled", self.shuffle)
+        return self._call_child_method("is_shuffled", self.shuffle)
 
     def is_sharded(self) -> bool:
         """Return True if there is more than one shard."""
-        return self._ask_child("is_sharded", self.num_shards > 1)
+        return self._call_child_method("is_sharded", self.num_shards > 1)
 
     def set_offset(self, offset: int) -> Self:
         """Let the first sample go to shard `offset`."""
@@ -348,7 +348,7 @@ class DistributedSampler(BuiltinSampler):
 
 
 class PKSampler(BuiltinSampler):
-    """`num_val` random samples of each class.
+    """Draw `num_val` random samples of each class.
 
     Args:
         num_val (int): Samples per class.
@@ -386,14 +386,14 @@ class PKSampler(BuiltinSampler):
 
     def is_shuffled(self) -> bool:
         """Return True if the order is random."""
-        return self._ask_child("is_shuffled", self.shuffle)
+        return self._call_child_method("is_shuffled", self.shuffle)
 
 
 class SubsetSampler(BuiltinSampler):
-    """The samples with the numbers `indices`, in that order.
+    """Draw the samples with these indices, in the given order.
 
     Args:
-        indices (Union[int, list[int]]): The numbers; negative ones count from the end.
+        indices (Union[int, list[int]]): Sample indices; negative ones count from the end.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
     """
 
@@ -417,10 +417,10 @@ class SubsetSampler(BuiltinSampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """The samples with the numbers `indices`, in random order.
+    """Draw the samples with these indices, in random order.
 
     Args:
-        indices (Union[int, list[int]]): The numbers.
+        indices (Union[int, list[int]]): Sample indices.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
 
     Examples:
@@ -432,12 +432,12 @@ class SubsetRandomSampler(SubsetSampler):
 
 
 class WeightedRandomSampler(BuiltinSampler):
-    """Random samples, each drawn with a probability proportional to its weight.
+    """Draw random samples, each with a probability proportional to its weight.
 
     Args:
         weights (list[float, int]): Weight of each sample, not negative, not all zero.
-        num_samples (int, optional): How many. Default: None, as many as there are samples.
-        replacement (bool, optional): Whether a sample may come twice. Default: True.
+        num_samples (int, optional): Number of samples to draw. Default: None, as many as there are samples.
+        replacement (bool, optional): Whether a sample may be drawn more than once per epoch. Default: True.
 
     Raises:
         TypeError: If a weight is no number.
@@ -473,7 +473,7 @@ class WeightedRandomSampler(BuiltinSampler):
 def select_sampler(
     num_samples: int | None, sampler: Any, shuffle: Any, num_shards: int | None, shard_id: int | None
 ) -> Any:
-    """Return the sampler for these arguments of a source."""
+    """Return the sampler that the arguments of a data set describe."""
     if sampler is not None:
         if any(a is not None for a in (num_shards, shard_id, shuffle, num_samples)):
             raise ValueError(

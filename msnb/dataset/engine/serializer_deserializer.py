@@ -159,7 +159,7 @@ def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | N
 
     Args:
         input_dict (dict, optional): The description. Default: None.
-        json_filepath (str, optional): A file with it. Default: None.
+        json_filepath (str, optional): JSON file with the description. Default: None.
 
     Returns:
         Dataset; None when neither is given.
@@ -180,7 +180,7 @@ def show(dataset: "Dataset", indentation: int = 2) -> None:
 
     Args:
         dataset (Dataset): The pipeline.
-        indentation (int, optional): Of the JSON. Default: 2.
+        indentation (int, optional): Number of spaces per level of the JSON. Default: 2.
     """
     log.info(json.dumps(traverse(dataset), indent=indentation))
 
@@ -189,8 +189,8 @@ def compare(pipeline1: "Dataset", pipeline2: "Dataset") -> bool:
     """Return True if two pipelines have the same operators with the same arguments.
 
     Args:
-        pipeline1 (Dataset): One.
-        pipeline2 (Dataset): The other.
+        pipeline1 (Dataset): First pipeline.
+        pipeline2 (Dataset): Second pipeline.
 
     Returns:
         bool.

@@ -31,7 +31,7 @@ _MAX_CACHED_WORDS = 200_000  # words whose pieces are cached
 
 @functools.cache
 def _delimiter_patterns(preserve, keep_whitespace, ascii_only):
-    """Return compiled patterns of delimiters and of the delimiters that are tokens."""
+    """Return two compiled patterns: of all delimiters, and of the delimiters that are tokens themselves."""
     punctuation = (
         f"[{_ASCII_PUNCTUATION}]" if ascii_only else f"[{_ASCII_PUNCTUATION}{_HAN_RANGES}{character_class('P')}]"
     )
@@ -45,7 +45,7 @@ def _delimiter_patterns(preserve, keep_whitespace, ascii_only):
 
 @functools.cache
 def _ascii_token_pattern(preserve, keep_whitespace):
-    """Return a compiled pattern of the tokens of ASCII text."""
+    """Return a compiled pattern that matches one token of ASCII text."""
     patterns = [_SPECIAL_TOKENS] if preserve else []
     patterns += [r"\s+"] if keep_whitespace else []
     return re.compile("|".join([*patterns, f"[{_ASCII_PUNCTUATION}]", rf"[^\s{_ASCII_PUNCTUATION}]+"]))
@@ -110,7 +110,7 @@ class BasicTokenizer(_Tokenizer):
         return compile_icu(r"\p{Cc}|\p{Cf}").sub(" ", text)
 
     def words(self, data: Any) -> Any:
-        """Return the tokens of bytes as a list of str."""
+        """Split UTF-8 bytes into tokens. Return them as a list of str."""
         text = self._clean_text(decode_utf8(data))
         if text.isascii():
             return _ascii_token_pattern(self.preserve_unused_token, self.keep_whitespace).findall(text)
@@ -142,7 +142,7 @@ class _Pieces:
         self.known = {}  # the cache; old pickles have this name
 
     def split_word(self, word):
-        """Return [(piece, start, end), ...] of a str, with positions in bytes."""
+        """Split a word into pieces. Return a list of (piece, start, end), with positions in bytes."""
         pieces = self.known.get(word)
         if pieces is None:
             pieces = self._search_pieces(word)
@@ -190,7 +190,7 @@ class WordpieceTokenizer(TensorOp):
     Args:
         vocab (Vocab): The pieces.
         suffix_indicator (str, optional): Prefix of pieces that do not begin a word. Default: '##'.
-        max_bytes_per_token (int, optional): Longer words are unknown. Default: 100.
+        max_bytes_per_token (int, optional): Maximum length of a word; longer words are unknown. Default: 100.
         unknown_token (str, optional): Token for unknown words; '' keeps them. Default: '[UNK]'.
         with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
@@ -243,7 +243,7 @@ class BertTokenizer(_Tokenizer):
     Args:
         vocab (Vocab): The pieces.
         suffix_indicator (str, optional): Prefix of pieces that do not begin a word. Default: '##'.
-        max_bytes_per_token (int, optional): Longer words are unknown. Default: 100.
+        max_bytes_per_token (int, optional): Maximum length of a word; longer words are unknown. Default: 100.
         unknown_token (str, optional): Token for unknown words; '' keeps them. Default: '[UNK]'.
         lower_case (bool, optional): True to fold case and strip accents. Default: False.
         keep_whitespace (bool, optional): True to output white space as tokens. Default: False.

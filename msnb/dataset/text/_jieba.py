@@ -71,7 +71,7 @@ class _Dictionary:
 
 
 class _Hmm:
-    """Hidden Markov model of cppjieba's file.
+    """Hidden Markov model for segmentation, read from a file of cppjieba.
 
     Its states are: a character begins a word, ends it, continues it, or is a word.
     """
@@ -218,7 +218,7 @@ class JiebaTokenizer(_Tokenizer):
             self.add_word(match[1], int(match[2] or 0))
 
     def words(self, text: str) -> Any:
-        """Return the words of a str."""
+        """Split a str into words. Return the list of words."""
         out = []
         for fragment in re.split(r"([，。 \t\n])", text):
             if fragment:

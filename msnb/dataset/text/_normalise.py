@@ -23,7 +23,7 @@ class CaseFold(TensorOp):
 
 
 def casefold(text):
-    """Return Unicode's NFKC_Casefold of a str."""
+    """Convert a str to lower case and NFKC normal form (Unicode's NFKC_Casefold)."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())

@@ -33,7 +33,7 @@ def _belongs_to_script(character, script):
 
 @functools.cache
 def _category_runs():
-    """Return (first, last, category) of every run of code points of one category."""
+    """Return (first, last, category) for each run of consecutive code points that have the same Unicode category."""
     category = unicodedata.category
     runs, start, previous = [], 0, category("\0")
     for point in range(1, sys.maxunicode + 1):
@@ -47,7 +47,7 @@ def _category_runs():
 
 @functools.cache
 def character_class(category):
-    """Return the inside of a character class of a Unicode category ("P", "Mn") or script ("Han", "Greek")."""
+    """Return the text inside the [...] of a regex class that matches a Unicode category ("P") or script ("Han")."""
     if len(category) <= 2:
         spans = [(first, last) for first, last, kind in _category_runs() if kind.startswith(category)]
     else:
@@ -68,7 +68,7 @@ _PROPERTY = re.compile(r"\\([pP])(?:\{(\w+)\}|(\w))")
 
 @functools.cache
 def compile_icu(pattern):
-    r"""Compile an ICU pattern with Python's `re`.
+    r"""Translate a pattern of ICU to Python's syntax and compile it with `re`.
 
     \p{..} becomes a character class, \x{..} an escape.
     """
@@ -171,7 +171,7 @@ class RegexTokenizer(_Tokenizer):
 
 
 def split_spans(text, delimiter, keep):
-    """Return (tokens, starts, ends) of a str.
+    """Split a str at delimiters. Return (tokens, starts, ends).
 
     Tokens are the text between delimiters, and the delimiters that `keep` matches completely.
     """

@@ -56,7 +56,7 @@ def map_strings(array, function):
 
 
 class _Tokenizer(TensorOp):
-    """Base of tokenizers of a scalar string.
+    """Base of the tokenizers, which split a scalar string into tokens.
 
     With offsets, two further columns hold the start and the end of each token, in bytes.
     """
@@ -64,7 +64,7 @@ class _Tokenizer(TensorOp):
     with_offsets = False
 
     def _split_spans(self, data):
-        """Return (tokens, starts, ends) of the bytes `data`."""
+        """Split the bytes `data`. Return (tokens, starts, ends)."""
         raise NotImplementedError
 
     def _split_tokens(self, data):
@@ -87,7 +87,7 @@ class _Tokenizer(TensorOp):
 
 
 def _locate_pieces(data, pieces):
-    """Return (tokens, starts, ends) of pieces that follow each other in `data`."""
+    """Locate consecutive pieces of `data`. Return (tokens, starts, ends)."""
     starts, ends, position = [], [], 0
     for piece in pieces:
         position = data.index(piece, position)

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class JiebaMode(IntEnum):
-    """Segmentation of Chinese by the dictionary (MP), by the hidden Markov model (HMM), or by both (MIX)."""
+    """Methods of segmenting Chinese text: dictionary (MP), hidden Markov model (HMM), or both (MIX)."""
 
     MIX = 0
     MP = 1

@@ -50,7 +50,7 @@ class SentencePieceVocab:
 
         Args:
             dataset (Dataset): Source of the sentences.
-            col_names (list[str]): Its columns; [] for all.
+            col_names (list[str]): Columns to read; [] for all.
             vocab_size (int): Number of pieces of the model.
             character_coverage (float): Fraction of characters that the model covers.
             model_type (SentencePieceModel): Kind of model.

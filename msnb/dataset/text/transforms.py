@@ -1,4 +1,4 @@
-"""The text transforms, and MindSpore's tables of their choices."""
+"""Re-export module of the text transforms, with MindSpore's tables of their enumerations."""
 
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer

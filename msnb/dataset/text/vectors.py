@@ -19,7 +19,7 @@ _NGRAM_SIZES = (2, 3, 4)  # lengths of the character runs that have vectors in C
 
 
 def _read_vectors(path: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the word and the numbers of each line. A first line of two numbers (rows and columns) is skipped."""
+    """Yield (word, numbers) for each line. A first line of two numbers (rows and columns) is skipped."""
     for number, line in enumerate(text_files.lines(path)):
         word, _, numbers = line.rstrip("\n").partition(" ")
         if number or " " in numbers.rstrip():

@@ -29,14 +29,14 @@ def _unique_words(words, name):
     return unique
 
 
-def _number_words(words, specials, special_first):
-    """Return the ids of words and special tokens, in their order."""
+def _assign_ids(words, specials, special_first):
+    """Return {word: id} of words and special tokens, numbered in their order."""
     order = chain(specials, words) if special_first else chain(words, specials)
     return dict(zip(order, count()))
 
 
 def _read_words(path, delimiter, encoding):
-    """Yield the line number and the word of each line."""
+    """Yield (line number, word) for each line of the file."""
     for number, line in enumerate(text_files.lines(path, encoding, newline="\n", choosable=True), 1):
         word = line.removesuffix("\n")
         yield number, word.partition(delimiter)[0] if delimiter else word
@@ -76,11 +76,11 @@ class Vocab:
 
         Args:
             dataset (Dataset): Source of the words.
-            columns (Union[str, list[str]], optional): Its columns. Default: None, all.
+            columns (Union[str, list[str]], optional): Columns to read. Default: None, all.
             freq_range (tuple, optional): Minimum and maximum count of a word; None is no bound. Default: None.
-            top_k (int, optional): Maximum number of words. Default: None, all.
+            top_k (int, optional): Maximum number of words, the most frequent ones. Default: None, all.
             special_tokens (list[str], optional): Additional words, which must not occur in the data. Default: None.
-            special_first (bool, optional): True to number them first. Default: True.
+            special_first (bool, optional): True to give the special tokens the first ids. Default: True.
 
         Returns:
             Vocab.
@@ -101,7 +101,7 @@ class Vocab:
         Args:
             word_list (list[str]): The words.
             special_tokens (list[str], optional): Additional words. Default: None.
-            special_first (bool, optional): True to number them first. Default: True.
+            special_first (bool, optional): True to give the special tokens the first ids. Default: True.
 
         Returns:
             Vocab.
@@ -115,7 +115,7 @@ class Vocab:
         common = words.keys() & specials.keys()
         if common:
             raise ValueError(f"special_tokens and word_list contain duplicate word: {common}.")
-        return cls._from_ids(_number_words(words, specials, special_first))
+        return cls._from_ids(_assign_ids(words, specials, special_first))
 
     @classmethod
     @checked
@@ -133,10 +133,10 @@ class Vocab:
 
         Args:
             file_path (str): The file.
-            delimiter (str, optional): End of the word in a line. Default: ''.
+            delimiter (str, optional): Text that ends the word in a line. Default: ''.
             vocab_size (int, optional): Maximum number of words. Default: None, all.
             special_tokens (list[str], optional): Additional words. Default: None.
-            special_first (bool, optional): True to number them first. Default: True.
+            special_first (bool, optional): True to give the special tokens the first ids. Default: True.
             encoding (str, optional): Encoding of the file, such as 'gbk'. Default: 'utf-8'.
 
         Returns:
@@ -159,7 +159,7 @@ class Vocab:
                 words[word] = None
         except OSError as error:
             raise RuntimeError(f"fail to open: {file_path} ({error.strerror}).") from None
-        return cls._from_ids(_number_words(words, specials, special_first))
+        return cls._from_ids(_assign_ids(words, specials, special_first))
 
     @classmethod
     @checked
@@ -237,7 +237,7 @@ def vocab_from_dataset(
     if clash:
         raise RuntimeError(f"Invalid data, these special words are already in the dataset: {', '.join(clash)}.")
     order = sorted(words, key=lambda w: (-words[w], w))[:top_k]
-    return Vocab._from_ids(_number_words(map(_decode_word, order), specials, special_first))
+    return Vocab._from_ids(_assign_ids(map(_decode_word, order), specials, special_first))
 
 
 def _decode_word(data):
@@ -251,7 +251,7 @@ def _decode_word(data):
 
 
 def _allowed_counts(freq_range):
-    """Return the range of the allowed counts of a word."""
+    """Return the range of counts that a word may have, from the (minimum, maximum) `freq_range`."""
     if freq_range is None:
         return range(sys.maxsize)
     of_type(tuple)(freq_range, "freq_range")

@@ -27,7 +27,8 @@ class OneHot(TensorOp):
 
     Args:
         num_classes (int): Number of classes, greater than every label.
-        smoothing_rate (float, optional): Fraction of the 1 spread over all classes; the result is then float64.
+        smoothing_rate (float, optional): Label smoothing: fraction of the 1 that is spread over all classes; the
+            result is then float64.
             Default: 0.0.
 
     Raises:
@@ -145,7 +146,7 @@ class TypeCast(TensorOp):
 
 
 class _SliceOption:
-    """The index of one dimension of a :class:`Slice`."""
+    """Index or slice of one dimension, for :class:`Slice`."""
 
     kinds = (int, list, slice, bool, type(Ellipsis))
 
@@ -158,7 +159,7 @@ class _SliceOption:
 
 
 class Slice(TensorOp):
-    """Slice the column, with one index per dimension.
+    """Slice an array with one index per dimension.
 
     Args:
         slices (Union[int, list[int], slice, None, Ellipsis]): For each dimension from the first on: an index, indices,
@@ -202,7 +203,7 @@ class Slice(TensorOp):
 
 
 class Relational(IntEnum):
-    """Comparisons of :class:`Mask`."""
+    """Comparison operators of :class:`Mask`."""
 
     EQ = 0
     NE = 1

@@ -28,7 +28,7 @@ def check_operations(transforms, name="op_list"):
 
 
 def open_states(operations):
-    """Return the states of the transforms in a running pipeline."""
+    """Return the state of each transform for one running pipeline; None for functions."""
     return [op._open_state() if isinstance(op, TensorOp) else None for op in operations]
 
 

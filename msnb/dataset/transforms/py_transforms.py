@@ -28,7 +28,8 @@ class OneHotOp(Described):
 
     Args:
         num_classes (int): Number of classes, greater than every label.
-        smoothing_rate (float, optional): Fraction of the 1 spread over all classes. Default: 0.0.
+        smoothing_rate (float, optional): Label smoothing: fraction of the 1 that is spread over all classes. Default:
+            0.0.
 
     Raises:
         TypeError: If `num_classes` is no int.
@@ -67,7 +68,7 @@ class Compose(_FunctionList):
             raise ValueError("transforms list is empty.")
 
     def __call__(self, *args: Any) -> Any:
-        """Apply the functions to the columns of a row, which are numpy arrays."""
+        """Apply the functions, one after the other, to the columns of a row (numpy arrays)."""
         if not args:
             raise TypeError(
                 "Compose was called without an image. Fix invocation (avoid it being invoked as Compose([...])())."

@@ -30,7 +30,7 @@ def compose(transforms: Sequence[Callable[..., Any]], *args: Any) -> Any:
 
 
 def one_hot_encoding(label: Any, num_classes: int, epsilon: float) -> np.ndarray:
-    """Return one row per label, with a fraction `epsilon` of the 1 spread over all classes."""
+    """Return one-hot rows for labels, smoothed: a fraction `epsilon` of the 1 is spread over all classes."""
     labels = np.ravel(label)
     if (labels > num_classes).any():
         raise ValueError(f"the num_classes is smaller than the category number: {num_classes} and {labels.max()}.")

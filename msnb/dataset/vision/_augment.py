@@ -54,7 +54,7 @@ class UniformAugment(_Composite):
 
 
 class RandomSelectSubpolicy(TensorOp):
-    """Choose one of several lists of transforms randomly. Apply each of its transforms with its own probability.
+    """Choose a random one of several lists of transforms, and apply each transform in it with its own probability.
 
     Args:
         policy (list(list(tuple(TensorOp, float)))): The lists of (transform, probability).

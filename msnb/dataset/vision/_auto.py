@@ -47,7 +47,7 @@ ShearX 0.7 2 Invert 0.1 -"""
 
 
 def _parse_policy(text):
-    """Return ((operation, probability, magnitude or None), (...)) of each subpolicy."""
+    """Parse the text of a policy. Return for each subpolicy a pair of (operation, probability, magnitude or None)."""
     rows = []
     for subpolicy in text.replace("\n", "").split("|"):
         words = subpolicy.split()
@@ -66,7 +66,7 @@ _SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness
 
 
 def _magnitude_tables(bins, height, width, wide=False):
-    """Return the magnitudes of each operation from weak to strong, or None for an operation without magnitude."""
+    """Return {operation: magnitudes from weak to strong}, with None for operations without magnitude."""
     line = np.linspace
     if wide:
         translations = {"TranslateX": line(0, 32, bins), "TranslateY": line(0, 32, bins)}
@@ -140,10 +140,11 @@ class _Policy(TensorOp):
 
 
 class AutoAugment(_Policy):
-    """Apply the policy learned on a data set: one of 25 pairs of operations, chosen randomly.
+    """Apply a random one of the 25 pairs of operations that AutoAugment learned on a data set.
 
     Args:
-        policy (AutoAugmentPolicy, optional): The data set. Default: AutoAugmentPolicy.IMAGENET.
+        policy (AutoAugmentPolicy, optional): Data set on which the policy was learned. Default:
+            AutoAugmentPolicy.IMAGENET.
         interpolation (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
         fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """

@@ -72,7 +72,7 @@ class _BoxOp(TensorOp):
 
 
 class _RandomBoxOp(_BoxOp):
-    """A transform with the same random draws as its counterpart without boxes."""
+    """Base of random transforms with boxes. It draws the same random numbers as the transform without boxes."""
 
     deterministic = False
 
@@ -82,7 +82,7 @@ class _RandomBoxOp(_BoxOp):
 
 
 class RandomCropWithBBox(_RandomBoxOp):
-    """:class:`RandomCrop` of an image and its boxes.
+    """Apply :class:`RandomCrop` to an image and its boxes.
 
     Args:
         size, padding, pad_if_needed, fill_value, padding_mode: As for :class:`RandomCrop`.
@@ -123,27 +123,27 @@ class _FlipWithBBox(_RandomBoxOp):
 
 
 class RandomHorizontalFlipWithBBox(_FlipWithBBox):
-    """:class:`RandomHorizontalFlip` of an image and its boxes.
+    """Apply :class:`RandomHorizontalFlip` to an image and its boxes.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     _flip_class = RandomHorizontalFlip
 
 
 class RandomVerticalFlipWithBBox(_FlipWithBBox):
-    """:class:`RandomVerticalFlip` of an image and its boxes.
+    """Apply :class:`RandomVerticalFlip` to an image and its boxes.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     _flip_class = RandomVerticalFlip
 
 
 class ResizeWithBBox(_BoxOp):
-    """:class:`Resize` of an image and its boxes.
+    """Apply :class:`Resize` to an image and its boxes.
 
     Args:
         size, interpolation: As for :class:`Resize`.
@@ -162,7 +162,7 @@ class ResizeWithBBox(_BoxOp):
 
 
 class RandomResizeWithBBox(_RandomBoxOp):
-    """:class:`RandomResize` of an image and its boxes.
+    """Apply :class:`RandomResize` to an image and its boxes.
 
     Args:
         size: As for :class:`RandomResize`.
@@ -180,7 +180,7 @@ class RandomResizeWithBBox(_RandomBoxOp):
 
 
 class RandomResizedCropWithBBox(_RandomBoxOp):
-    """:class:`RandomResizedCrop` of an image and its boxes.
+    """Apply :class:`RandomResizedCrop` to an image and its boxes.
 
     Args:
         size, scale, ratio, interpolation, max_attempts: As for :class:`RandomResizedCrop`.

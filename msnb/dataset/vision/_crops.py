@@ -82,7 +82,7 @@ class RandomCrop(ImageOp):
         self.padding_mode = padding_mode
 
     def _plan_padding(self, shape):
-        """Return ((left, top, right, bottom), height, width): the padding, and the size of the padded image."""
+        """Return (padding, height, width) of the padded image. The padding is (left, top, right, bottom)."""
         h, w = shape[:2]
         left, top, right, bottom = self.padding
         if max(top, bottom) >= 3 * h or max(left, right) >= 3 * w:

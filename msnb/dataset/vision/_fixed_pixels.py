@@ -1,4 +1,4 @@
-"""MindSpore 2's transforms of pixel values with one fixed change, applied always or with a probability."""
+"""MindSpore 2's transforms of pixel values with fixed parameters, applied always or with a probability."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from msnb.dataset.vision.utils import ConvertMode
 
 
 class _FactorAdjustment(ImageOp):
-    """A colour change with one factor."""
+    """Base of colour changes with one factor."""
 
     costly = True
     _bounds = (0, FLOAT_MAX_INTEGER)
@@ -34,7 +34,7 @@ class AdjustBrightness(_FactorAdjustment):
     """Multiply the brightness by a factor.
 
     Args:
-        brightness_factor (float): Not negative; 1 is the image.
+        brightness_factor (float): Not negative; 1 leaves the image unchanged.
     """
 
     _change = staticmethod(kernels.brightness)
@@ -47,7 +47,7 @@ class AdjustContrast(_FactorAdjustment):
     """Multiply the contrast by a factor.
 
     Args:
-        contrast_factor (float): Not negative; 1 is the image.
+        contrast_factor (float): Not negative; 1 leaves the image unchanged.
     """
 
     _change = staticmethod(kernels.contrast)
@@ -60,7 +60,7 @@ class AdjustSaturation(_FactorAdjustment):
     """Multiply the saturation by a factor.
 
     Args:
-        saturation_factor (float): Not negative; 1 is the image.
+        saturation_factor (float): Not negative; 1 leaves the image unchanged.
     """
 
     _change = staticmethod(kernels.saturation)
@@ -73,7 +73,7 @@ class AdjustSharpness(_FactorAdjustment):
     """Multiply the sharpness by a factor.
 
     Args:
-        sharpness_factor (float): Not negative; 1 is the image.
+        sharpness_factor (float): Not negative; 1 leaves the image unchanged.
     """
 
     _change = staticmethod(kernels.sharpness)
@@ -214,7 +214,7 @@ class Solarize(ImageOp):
 
 
 class _RandomlyApplied(ImageOp):
-    """A fixed change, applied with probability `prob`."""
+    """Base of transforms that apply a fixed change with probability `prob`."""
 
     deterministic = False
     costly = True
@@ -231,11 +231,11 @@ class _RandomlyApplied(ImageOp):
 
 
 class RandomAdjustSharpness(_RandomlyApplied):
-    """:class:`AdjustSharpness` with probability `prob`.
+    """Apply :class:`AdjustSharpness` with probability `prob`.
 
     Args:
         degree (float): The factor.
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, degree, prob=0.5):
@@ -244,11 +244,11 @@ class RandomAdjustSharpness(_RandomlyApplied):
 
 
 class RandomAutoContrast(_RandomlyApplied):
-    """:class:`AutoContrast` with probability `prob`.
+    """Apply :class:`AutoContrast` with probability `prob`.
 
     Args:
         cutoff, ignore: As for :class:`AutoContrast`.
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
@@ -256,10 +256,10 @@ class RandomAutoContrast(_RandomlyApplied):
 
 
 class RandomEqualize(_RandomlyApplied):
-    """:class:`Equalize` with probability `prob`.
+    """Apply :class:`Equalize` with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, prob=0.5):
@@ -267,10 +267,10 @@ class RandomEqualize(_RandomlyApplied):
 
 
 class RandomInvert(_RandomlyApplied):
-    """:class:`Invert` with probability `prob`.
+    """Apply :class:`Invert` with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     def __init__(self, prob=0.5):

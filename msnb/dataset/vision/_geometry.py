@@ -182,7 +182,7 @@ class RandomHorizontalFlip(_RandomFlip):
     """Flip the image horizontally with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
 
     Raises:
         TypeError: If `prob` is no number.
@@ -196,7 +196,7 @@ class RandomVerticalFlip(_RandomFlip):
     """Flip the image vertically with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
 
     Raises:
         TypeError: If `prob` is no number.
@@ -207,7 +207,7 @@ class RandomVerticalFlip(_RandomFlip):
 
 
 class RandomResize(ImageOp):
-    """:class:`Resize` with a random interpolation.
+    """Resize the image with a random interpolation mode.
 
     Args:
         size (Union[int, sequence]): (height, width); an int is the length of the shorter side.

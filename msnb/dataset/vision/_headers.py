@@ -15,8 +15,8 @@ _PNM = re.compile(rb"P[1-6fF]" + _ONE_SPACE + rb"(\d+)" + _ONE_SPACE + rb"(\d+)"
 _HDR = re.compile(rb"\n\n-Y\s+(\d+)\s+\+X\s+(\d+)")
 
 
-def _fixed_reader(layout, offset):
-    """Return a reader of two integers, width before height, that start at `offset`."""
+def _make_binary_size_reader(layout, offset):
+    """Return a function that reads (height, width) from two integers at `offset`, where width comes first."""
 
     def read(raw):
         width, height = struct.unpack_from(layout, raw, offset)
@@ -58,8 +58,8 @@ def _read_tiff(raw):
     return sides[257], sides[256]
 
 
-def _text_reader(pattern, rows_first=False):
-    """Return a reader of the two numbers that `pattern` captures."""
+def _make_text_size_reader(pattern, rows_first=False):
+    """Return a function that reads (height, width) from the two numbers that the regex `pattern` captures."""
 
     def read(raw):
         first, second = map(int, pattern.search(raw).groups())
@@ -85,25 +85,25 @@ def _read_jpeg2000(raw):
 
 
 def _read_isobmff(raw):
-    """Read the size of JPEG 2000 in boxes, or of AVIF, whose image may be a grid of smaller images."""
+    """Read the size of a JPEG 2000 or AVIF file with boxes. The image of an AVIF file may be a grid of smaller ones."""
     if bytes(raw[4:8]) != b"ftyp":
         return _read_jpeg2000(raw)
     offsets = (match.end() + 4 for match in re.finditer(b"ispe", raw))
-    return max((_fixed_reader(">II", offset)(raw) for offset in offsets), key=lambda side: side[0] * side[1])
+    return max((_make_binary_size_reader(">II", offset)(raw) for offset in offsets), key=lambda side: side[0] * side[1])
 
 
 _READERS = {
     b"\xff\xd8": _jpeg.read_size,
-    b"\x89P": _fixed_reader(">II", 16),  # PNG
+    b"\x89P": _make_binary_size_reader(">II", 16),  # PNG
     b"BM": _read_bmp,
-    b"GI": _fixed_reader("<HH", 6),  # GIF
+    b"GI": _make_binary_size_reader("<HH", 6),  # GIF
     b"RI": _read_webp,
     b"II": _read_tiff,
     b"MM": _read_tiff,
-    **{b"P%c" % kind: _text_reader(_PNM) for kind in b"123456fF"},
+    **{b"P%c" % kind: _make_text_size_reader(_PNM) for kind in b"123456fF"},
     b"P7": _read_pam,
-    b"\x59\xa6": _fixed_reader(">II", 4),  # Sun raster
-    b"#?": _text_reader(_HDR, rows_first=True),  # Radiance
+    b"\x59\xa6": _make_binary_size_reader(">II", 4),  # Sun raster
+    b"#?": _make_text_size_reader(_HDR, rows_first=True),  # Radiance
     b"\x76\x2f": _read_exr,
     b"\xff\x4f": _read_jpeg2000,
     b"\x00\x00": _read_isobmff,
@@ -111,7 +111,7 @@ _READERS = {
 
 
 def read_size(data):
-    """Return (height, width) in the header of an encoded image (a uint8 array or bytes), or None."""
+    """Return (height, width) from the header of an encoded image (a uint8 array or bytes), or None if it has none."""
     read = _READERS.get(bytes(data[:2]))
     try:
         return None if read is None else read(memoryview(data))

@@ -102,7 +102,7 @@ def check_two_within(low, high, pair, length_error):
 
 
 def degrees_range(degrees, name="degrees"):
-    """Return the (minimum, maximum) angle."""
+    """Return (minimum, maximum) of an angle. A number d means (-d, d)."""
     if isinstance(degrees, numbers.Number):
         within(0, math.inf)(degrees, name)
         return -degrees, degrees
@@ -121,14 +121,14 @@ def _check_pair(value, name):
 two_tuple = Worded("a tuple of two", _check_pair)
 
 
-def _check_strength(degrees, name):
+def _check_degrees_range(degrees, name):
     if not isinstance(degrees, list | tuple):
         raise TypeError(f"{name} must be either a tuple or a list.")
     length = ValueError(f"{name} must be a sequence with length 2.")
     return check_order(check_two_within(0, FLOAT_MAX_INTEGER, _NUMBERS(degrees, name), length), name)
 
 
-def _check_share_range(pair, name):
+def _check_min_max_tuple(pair, name):
     list_of(float, int)(of_type(tuple)(pair, name), name)
     if len(pair) != 2:
         raise TypeError(f"{name} should be a tuple (min, max) of length 2, but got {pair}.")
@@ -136,17 +136,17 @@ def _check_share_range(pair, name):
 
 
 def _check_area(pair, name):
-    positive(_check_share_range(pair, name)[1], f"{name}[1]")
+    positive(_check_min_max_tuple(pair, name)[1], f"{name}[1]")
     return pair
 
 
 def _check_aspect(pair, name):
-    positive(_check_share_range(pair, name)[0], f"{name}[0]")
+    positive(_check_min_max_tuple(pair, name)[0], f"{name}[0]")
     return pair
 
 
 def factor_range(value, name, center=1, bound=(0, FLOAT_MAX_INTEGER)):
-    """Return (minimum, maximum) of a factor. A number is the greatest distance from `center`."""
+    """Return (minimum, maximum) of a factor, from a pair or from its maximum distance from `center`."""
     limits = of_type(numbers.Number, list, tuple)(value, name)
     if isinstance(value, numbers.Number):
         limits = max(bound[0], center - value), center + value
@@ -225,7 +225,7 @@ Probability = Annotated[float, within(0.0, 1.0, float, int)]
 FillValue = Annotated[int | tuple[int, int, int], Worded("one or three values from 0 to 255", _check_fill_value)]
 Sides = Annotated[int | tuple[int, ...] | list[int], Worded("one, two or four widths", _check_sides)]
 Degrees = Annotated[float | Pair, Worded("an angle or two", degrees_range)]
-Strength = Annotated[Pair, Worded("two numbers from 0 on", _check_strength)]
+Strength = Annotated[Pair, Worded("two numbers from 0 on", _check_degrees_range)]
 Area = Annotated[tuple[float, float], Worded("least and greatest share of the area", _check_area)]
 Aspect = Annotated[tuple[float, float], Worded("least and greatest width by height", _check_aspect)]
 AnyArea = Annotated[Pair, Worded("least and greatest share of the area", lambda v, name: _check_area(tuple(v), name))]

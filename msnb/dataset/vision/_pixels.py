@@ -14,7 +14,7 @@ from msnb.dataset.vision._kinds import Factor, Hue, Strength, check_statistics, 
 
 
 def image_array(op, image):
-    """Return the array of an image that is passed to a transform outside a pipeline."""
+    """Convert an image, passed to the transform `op` outside a pipeline, to an array."""
     if (
         not isinstance(image, np.ndarray)
         and not type(image).__module__.startswith("PIL")
@@ -25,7 +25,7 @@ def image_array(op, image):
 
 
 class ImageOp(TensorOp):
-    """A transform of one image."""
+    """Base of the transforms of one image."""
 
     def __call__(self, *images: Any) -> Any:
         """Apply the transform to a numpy or PIL image (or to each of several)."""
@@ -136,7 +136,7 @@ class Normalize(ImageOp):
 
 
 class NormalizePad(ImageOp):
-    """Like :class:`Normalize`, with an additional channel of zeros.
+    """Apply :class:`Normalize` and append a channel of zeros.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 255].
@@ -254,7 +254,7 @@ class RandomColorAdjust(ImageOp):
     """Change brightness, contrast, saturation and hue randomly, in random order.
 
     Args:
-        brightness (Union[float, tuple], optional): Range of the factor, or its maximum distance from 1.
+        brightness (Union[float, tuple], optional): (min, max) of the factor, or its maximum distance from 1.
             Default: (1, 1).
         contrast (Union[float, tuple], optional): The same for contrast. Default: (1, 1).
         saturation (Union[float, tuple], optional): The same for saturation. Default: (1, 1).

@@ -54,12 +54,12 @@ def box_sides(area, aspect):
 
 
 def random_corner(down, right):
-    """Return (top, left) of a box that can move `down` and `right` by that many pixels."""
+    """Draw the corner of a box: (top, left) with 0 <= top <= down and 0 <= left <= right."""
     return random.randint(0, down), random.randint(0, right)
 
 
-def _clip_span(center, length, limit):
-    """Return (start, length) of a span around `center`, clipped to [0, limit]."""
+def _clip_interval(center, length, limit):
+    """Return (start, length) of an interval of the given length around `center`, clipped to [0, limit]."""
     first = max(center - length // 2, 0)
     return first, min(center + length // 2, limit) - first
 
@@ -77,8 +77,8 @@ def get_erase_params(np_img, scale, ratio, value, bounded, max_attempts):
         else:
             column, row = random.randint(0, width), random.randint(0, height)
             (top, box_height), (left, box_width) = (
-                _clip_span(row, box_height, height),
-                _clip_span(column, box_width, width),
+                _clip_interval(row, box_height, height),
+                _clip_interval(column, box_width, width),
             )
         return top, left, box_height, box_width, _erase_values(value, (channels, box_height, box_width))
     return 0, 0, height, width, np_img
@@ -112,7 +112,7 @@ def erase(np_img, i, j, height, width, erase_value, inplace=False):
 
 
 def check_linear(matrix, mean):
-    """Return the vector length that a square matrix and a mean vector fit."""
+    """Check the shapes (D, D) of a matrix and (D,) of a mean vector. Return D."""
     if matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
         raise ValueError(f"transformation_matrix should be a square matrix. Got shape {matrix.shape} instead.")
     length = mean.shape[0] if mean.ndim else 0

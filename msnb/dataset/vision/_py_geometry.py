@@ -74,7 +74,7 @@ class RandomHorizontalFlip(PyOp):
     """Flip the image horizontally with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     _function, _argument_names = util.random_horizontal_flip, ("prob",)
@@ -88,7 +88,7 @@ class RandomVerticalFlip(PyOp):
     """Flip the image vertically with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
     """
 
     _function, _argument_names = util.random_vertical_flip, ("prob",)
@@ -248,7 +248,7 @@ class RandomPerspective(Described):
 
     Args:
         distortion_scale (float, optional): Maximum distance, in [0, 1]. Default: 0.5.
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
         interpolation (Inter, optional): Interpolation mode. Default: Inter.BICUBIC.
     """
 

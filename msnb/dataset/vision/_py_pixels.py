@@ -34,13 +34,13 @@ _AtLeastOne = Annotated[int, within(1, FLOAT_MAX_INTEGER)]
 
 
 def not_random(function: Any) -> Any:
-    """Mark a transform class as deterministic."""
+    """Decorate a transform class to mark it as deterministic."""
     function.random = False
     return function
 
 
 class PyOp(Described):
-    """A transform that calls one function with the image and with attributes of the transform.
+    """Base of transforms that call one function with the image and with their attributes.
 
     Attributes:
         _function (callable): The function.
@@ -126,7 +126,7 @@ class Normalize(PyOp):
 
 
 class NormalizePad(Normalize):
-    """Like :class:`Normalize`, with an additional channel of zeros.
+    """Apply :class:`Normalize` and append a channel of zeros.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 1].
@@ -155,7 +155,7 @@ class RandomColorAdjust(PyOp):
     """Change brightness, contrast, saturation and hue randomly, in random order.
 
     Args:
-        brightness (Union[float, tuple], optional): Range of the factor, or its maximum distance from 1.
+        brightness (Union[float, tuple], optional): (min, max) of the factor, or its maximum distance from 1.
             Default: (1, 1).
         contrast (Union[float, tuple], optional): The same for contrast. Default: (1, 1).
         saturation (Union[float, tuple], optional): The same for saturation. Default: (1, 1).
@@ -193,7 +193,7 @@ class RandomGrayscale(Described):
     """Convert a PIL image to gray with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.1.
+        prob (float, optional): Probability that the image is changed. Default: 0.1.
     """
 
     @checked
@@ -210,7 +210,7 @@ class RandomErasing(Described):
     """Erase a random box of a (C, H, W) array with probability `prob` (Zhong et al., 2017).
 
     Args:
-        prob (float, optional): Probability of the change. Default: 0.5.
+        prob (float, optional): Probability that the image is changed. Default: 0.5.
         scale (sequence, optional): Range of the box's fraction of the area. Default: (0.02, 0.33).
         ratio (sequence, optional): Range of width / height. Default: (0.3, 3.3).
         value (Union[int, str, sequence], optional): Fill value, one value per channel, or 'random' for noise.

@@ -30,7 +30,7 @@ _OPENCV_BORDERS = {
 
 
 def opencv_interpolation(interpolation: Inter) -> int:
-    """Return OpenCV's number of an interpolation. Interpolations that only Pillow has become bilinear."""
+    """Return OpenCV's constant for an interpolation mode. Modes that only Pillow has become bilinear."""
     return getattr(cv2(), _OPENCV_INTERPOLATIONS.get(interpolation, "INTER_LINEAR"))
 
 
@@ -321,7 +321,7 @@ def to_gray(array: np.ndarray) -> np.ndarray:
 
 
 def to_gray_rgb(array: np.ndarray) -> np.ndarray:
-    """Return the luma of an RGB image as an RGB image."""
+    """Return an RGB image whose three channels are the luma of an RGB image."""
     return np.repeat(to_gray(array)[..., None], 3, axis=2)
 
 

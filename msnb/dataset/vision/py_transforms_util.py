@@ -47,7 +47,7 @@ def require_pil(img: Any) -> None:
 
 
 def pillow_resampling(interpolation: Any) -> Any:
-    """Return Pillow's number of an interpolation."""
+    """Return Pillow's constant for an interpolation mode."""
     resampling = pil().Resampling
     return {
         Inter.NEAREST: resampling.NEAREST,
@@ -143,7 +143,7 @@ def resize(img: Any, size: int | Sequence[int], interpolation: Any = 2) -> Any:
     return img.resize(new_size, interpolation)
 
 
-def _center_corner(img, height, width):
+def _corner_of_center_box(img, height, width):
     """Return (top, left) of a box of this size at the center of the image."""
     return round((img.height - height) / 2), round((img.width - width) / 2)
 
@@ -152,7 +152,7 @@ def center_crop(img: Any, size: int | Sequence[int]) -> Any:
     """Crop the center of the image."""
     require_pil(img)
     height, width = (size, size) if isinstance(size, int) else size
-    return crop(img, *_center_corner(img, height, width), height, width)
+    return crop(img, *_corner_of_center_box(img, height, width), height, width)
 
 
 def _height_width(size):
@@ -198,7 +198,7 @@ def _draw_crop_box(img, scale, ratio, max_attempts):
         if height in range(1, img.height + 1) and width in range(1, img.width + 1):
             return *random_corner(img.height - height, img.width - width), height, width
     height, width = min(img.height, round(img.width / ratio[0])), min(img.width, round(img.height * ratio[1]))
-    return *_center_corner(img, height, width), height, width
+    return *_corner_of_center_box(img, height, width), height, width
 
 
 def random_crop(
@@ -218,7 +218,7 @@ def random_crop(
 
 
 def _enhance(img, quality, factor):
-    """Multiply one of Pillow's image qualities by `factor`."""
+    """Apply an enhancer of PIL.ImageEnhance (such as "Brightness") with `factor`."""
     require_pil(img)
     return getattr(pil_module("ImageEnhance"), quality)(img).enhance(factor)
 
@@ -288,7 +288,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
     require_pil(img)
     height, width = _check_crop_size(img, size)
     corners = [(top, left) for top in (0, img.height - height) for left in (0, img.width - width)]
-    return tuple(crop(img, *corner, height, width) for corner in (*corners, _center_corner(img, height, width)))
+    return tuple(crop(img, *corner, height, width) for corner in (*corners, _corner_of_center_box(img, height, width)))
 
 
 def ten_crop(img: Any, size: int | Sequence[int], use_vertical_flip: bool = False) -> tuple[Any, ...]:
@@ -379,7 +379,7 @@ def random_affine(
 
 
 def _inverse_affine(size, degrees, moves, factor, shears):
-    """Return two rows (a, b, c). A pixel at (x, y) of the result comes from a x + b y + c, per coordinate.
+    """Return two rows (a, b, c) of the inverse map: (x, y) of the result comes from ``a * x + b * y + c`` per row.
 
     The map inverts a translation, then a rotation, a shear along each axis and a scaling around the center.
     """

@@ -35,7 +35,7 @@ class MindRecordException(Exception):
 
 
 class UnknownError(MindRecordException):
-    """Anything else."""
+    """Error of any other kind."""
 
 
 class ParamTypeError(MindRecordException):
@@ -79,55 +79,69 @@ class DbConnectionError(MindRecordException):
     text = "Db connection is error. Detail:"
 
 
-def _error(name: str, number: int, text: str) -> type[MindRecordException]:
+def _make_error_class(name: str, number: int, text: str) -> type[MindRecordException]:
     return type(name, (MindRecordException,), {"number": number, "text": text, "__doc__": text, "__module__": __name__})
 
 
-MRMOpenError: type[MindRecordException] = _error("MRMOpenError", 100, "MindRecord File could not open successfully.")
-MRMOpenForAppendError: type[MindRecordException] = _error(
+MRMOpenError: type[MindRecordException] = _make_error_class(
+    "MRMOpenError", 100, "MindRecord File could not open successfully."
+)
+MRMOpenForAppendError: type[MindRecordException] = _make_error_class(
     "MRMOpenForAppendError", 101, "MindRecord File could not open successfully for append."
 )
-MRMInvalidPageSizeError: type[MindRecordException] = _error("MRMInvalidPageSizeError", 102, "Failed to set page size.")
-MRMInvalidHeaderSizeError: type[MindRecordException] = _error(
+MRMInvalidPageSizeError: type[MindRecordException] = _make_error_class(
+    "MRMInvalidPageSizeError", 102, "Failed to set page size."
+)
+MRMInvalidHeaderSizeError: type[MindRecordException] = _make_error_class(
     "MRMInvalidHeaderSizeError", 103, "Failed to set header size."
 )
-MRMSetHeaderError: type[MindRecordException] = _error("MRMSetHeaderError", 104, "Failed to set header.")
-MRMWriteDatasetError: type[MindRecordException] = _error("MRMWriteDatasetError", 105, "Failed to write dataset.")
-MRMCommitError: type[MindRecordException] = _error("MRMCommitError", 107, "Failed to commit.")
-MRMLaunchError: type[MindRecordException] = _error("MRMLaunchError", 108, "Failed to launch.")
-MRMFinishError: type[MindRecordException] = _error("MRMFinishError", 109, "Failed to finish.")
-MRMCloseError: type[MindRecordException] = _error("MRMCloseError", 110, "Failed to close.")
-MRMAddSchemaError: type[MindRecordException] = _error("MRMAddSchemaError", 111, "Failed to add schema.")
-MRMAddIndexError: type[MindRecordException] = _error("MRMAddIndexError", 112, "Failed to add index field.")
-MRMBuildSchemaError: type[MindRecordException] = _error("MRMBuildSchemaError", 113, "Failed to build schema.")
-MRMGetMetaError: type[MindRecordException] = _error("MRMGetMetaError", 114, "Failed to get meta info.")
-MRMIndexGeneratorError: type[MindRecordException] = _error(
+MRMSetHeaderError: type[MindRecordException] = _make_error_class("MRMSetHeaderError", 104, "Failed to set header.")
+MRMWriteDatasetError: type[MindRecordException] = _make_error_class(
+    "MRMWriteDatasetError", 105, "Failed to write dataset."
+)
+MRMCommitError: type[MindRecordException] = _make_error_class("MRMCommitError", 107, "Failed to commit.")
+MRMLaunchError: type[MindRecordException] = _make_error_class("MRMLaunchError", 108, "Failed to launch.")
+MRMFinishError: type[MindRecordException] = _make_error_class("MRMFinishError", 109, "Failed to finish.")
+MRMCloseError: type[MindRecordException] = _make_error_class("MRMCloseError", 110, "Failed to close.")
+MRMAddSchemaError: type[MindRecordException] = _make_error_class("MRMAddSchemaError", 111, "Failed to add schema.")
+MRMAddIndexError: type[MindRecordException] = _make_error_class("MRMAddIndexError", 112, "Failed to add index field.")
+MRMBuildSchemaError: type[MindRecordException] = _make_error_class(
+    "MRMBuildSchemaError", 113, "Failed to build schema."
+)
+MRMGetMetaError: type[MindRecordException] = _make_error_class("MRMGetMetaError", 114, "Failed to get meta info.")
+MRMIndexGeneratorError: type[MindRecordException] = _make_error_class(
     "MRMIndexGeneratorError", 115, "Failed to create index generator."
 )
-MRMGenerateIndexError: type[MindRecordException] = _error("MRMGenerateIndexError", 116, "Failed to generate index.")
-MRMInitSegmentError: type[MindRecordException] = _error("MRMInitSegmentError", 117, "Failed to initialize segment.")
-MRMFetchCandidateFieldsError: type[MindRecordException] = _error(
+MRMGenerateIndexError: type[MindRecordException] = _make_error_class(
+    "MRMGenerateIndexError", 116, "Failed to generate index."
+)
+MRMInitSegmentError: type[MindRecordException] = _make_error_class(
+    "MRMInitSegmentError", 117, "Failed to initialize segment."
+)
+MRMFetchCandidateFieldsError: type[MindRecordException] = _make_error_class(
     "MRMFetchCandidateFieldsError", 118, "Failed to fetch candidate category fields."
 )
-MRMReadCategoryInfoError: type[MindRecordException] = _error(
+MRMReadCategoryInfoError: type[MindRecordException] = _make_error_class(
     "MRMReadCategoryInfoError", 119, "Failed to read category information."
 )
-MRMFetchDataError: type[MindRecordException] = _error("MRMFetchDataError", 120, "Failed to fetch data by category.")
-MRMInvalidSchemaError: type[MindRecordException] = _error(
+MRMFetchDataError: type[MindRecordException] = _make_error_class(
+    "MRMFetchDataError", 120, "Failed to fetch data by category."
+)
+MRMInvalidSchemaError: type[MindRecordException] = _make_error_class(
     "MRMInvalidSchemaError", 200, "Schema format is error. Detail:"
 )
-MRMValidateDataError: type[MindRecordException] = _error(
+MRMValidateDataError: type[MindRecordException] = _make_error_class(
     "MRMValidateDataError", 201, "Raw data do not match the schema. Detail:"
 )
-MRMDefineIndexError: type[MindRecordException] = _error(
+MRMDefineIndexError: type[MindRecordException] = _make_error_class(
     "MRMDefineIndexError", 202, "Failed to define index field. Detail:"
 )
-MRMDefineBlobError: type[MindRecordException] = _error(
+MRMDefineBlobError: type[MindRecordException] = _make_error_class(
     "MRMDefineBlobError", 203, "Failed to define blob field. Detail:"
 )
-MRMUnsupportedSchemaError: type[MindRecordException] = _error(
+MRMUnsupportedSchemaError: type[MindRecordException] = _make_error_class(
     "MRMUnsupportedSchemaError", 204, "Schema is not supported. Detail:"
 )
-MRMDefineCategoryError: type[MindRecordException] = _error(
+MRMDefineCategoryError: type[MindRecordException] = _make_error_class(
     "MRMDefineCategoryError", 205, "Failed to define category field. Detail:"
 )

@@ -12,7 +12,7 @@ from msnb.mindrecord.shardutils import SUCCESS, check_filename
 
 
 def write(path, rows, schema, description, index=None, shards=1, total=None):
-    """Write rows to a MindRecord file, 256 at a time. `total` is their number, or None."""
+    """Write rows to a MindRecord file, 256 at a time. `total` is the number of rows, or None if it is unknown."""
     writer = FileWriter(path, shards)
     writer.set_page_size(1 << 26)
     writer.add_schema(schema, description)
@@ -47,7 +47,7 @@ class TrainTestConverter:
         raise NotImplementedError
 
     def run(self, fields: list[str] | None = None) -> int:
-        """Convert.
+        """Run the conversion: read the source and write the MindRecord files.
 
         Args:
             fields (list[str], optional): Index fields. Default: None.
@@ -69,7 +69,7 @@ class TrainTestConverter:
 
 
 def check_partitions(partition_number):
-    """Raise ValueError unless it is an int."""
+    """Raise ValueError unless `partition_number` is an int."""
     if not isinstance(partition_number, int) or isinstance(partition_number, bool):
         raise ValueError(f"The parameter partition_number must be int, but got {partition_number!r}.")
 

@@ -30,7 +30,7 @@ _INSTRUCTIONS = {
 
 
 class _RefusedError(Exception):
-    """An error in a pickle; its text describes it."""
+    """Raised for a pickle that is damaged or contains something forbidden."""
 
 
 def _require(condition, message):
@@ -39,7 +39,7 @@ def _require(condition, message):
 
 
 class _Type:
-    """A dtype under construction: its byte order comes after its name."""
+    """Dtype of an array in a pickle: created from its name, then completed with its byte order."""
 
     def __init__(self, name=None, *_):
         _require(isinstance(name, str | bytes), "a type has no name")
@@ -56,7 +56,7 @@ class _Type:
 
 
 class _Array(np.ndarray):
-    """An array under construction: its content comes after its type."""
+    """Array in a pickle: created empty, then filled by `__setstate__`."""
 
     def __setstate__(self, state):
         """Set the content from the state of a numpy array: version, shape, dtype, order, bytes."""
@@ -138,7 +138,7 @@ def _check_instructions(data):
 
 
 def load(path):
-    """Return the value in a pickle; text of Python 2 is bytes.
+    """Return the value in a pickle file. Text that Python 2 wrote becomes bytes.
 
     Raises:
         OSError: If the file cannot be opened.

@@ -1,4 +1,4 @@
-"""CIFAR-100 to MindRecord."""
+"""Converter from CIFAR-100 to MindRecord."""
 
 from msnb.mindrecord.tools._convert import TrainTestConverter, encode_jpeg
 from msnb.mindrecord.tools.cifar100 import Cifar100

@@ -1,4 +1,4 @@
-"""CIFAR-10 to MindRecord."""
+"""Converter from CIFAR-10 to MindRecord."""
 
 from msnb.mindrecord.tools._convert import TrainTestConverter, encode_jpeg
 from msnb.mindrecord.tools.cifar10 import Cifar10

@@ -1,4 +1,4 @@
-"""CSV to MindRecord."""
+"""Converter from CSV to MindRecord."""
 
 import os
 from importlib import import_module
@@ -55,7 +55,7 @@ class CsvToMR:
         self.partition_number = partition_number
 
     def run(self) -> int:
-        """Convert.
+        """Run the conversion: read the source and write the MindRecord files.
 
         Returns:
             int, 0.

@@ -1,4 +1,4 @@
-"""ImageNet to MindRecord."""
+"""Converter from ImageNet to MindRecord."""
 
 import os
 
@@ -67,7 +67,7 @@ class ImageNetToMR:
             yield {"file_name": path, "label": int(label), "image": data}
 
     def run(self) -> int:
-        """Convert.
+        """Run the conversion: read the source and write the MindRecord files.
 
         Returns:
             int, 0.

@@ -1,4 +1,4 @@
-"""MNIST to MindRecord."""
+"""Converter from MNIST to MindRecord."""
 
 import math
 import os
@@ -66,7 +66,7 @@ class MnistToMR:
         )
 
     def run(self) -> int:
-        """Convert.
+        """Run the conversion: read the source and write the MindRecord files.
 
         Returns:
             int, 0.

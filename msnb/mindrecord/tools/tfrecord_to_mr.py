@@ -1,4 +1,4 @@
-"""TFRecord to MindRecord.
+"""Converter from TFRecord to MindRecord.
 
 Reading needs no TensorFlow. Features are described with its ``FixedLenFeature`` or a similar object.
 """
@@ -34,7 +34,7 @@ _TYPES = {
 
 
 def _cast_name(key):
-    """Return `key` with characters that a field name may not have replaced by underscores."""
+    """Replace the characters of `key` that a field name may not have by underscores."""
     if not isinstance(key, str):
         raise ValueError(f"The key {key!r} should be a str.")
     return "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in key)
@@ -156,7 +156,7 @@ class TFRecordToMR:
     tfrecord_iterator_oldversion = tfrecord_iterator
 
     def run(self) -> int:
-        """Convert.
+        """Run the conversion: read the source and write the MindRecord files.
 
         Returns:
             int, 0.

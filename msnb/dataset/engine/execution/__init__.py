@@ -1,1 +1,1 @@
-"""The plan of a running pipeline: its nodes, the rewrites, workers, memory, samplers and the monitor."""
+"""Execution of pipelines by plans: nodes, plan rewrites, workers, memory, samplers and the monitor."""

@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Hint:
-    """The number of rows that suits the consumer.
+    """Number of rows per chunk that a consumer requests.
 
     It is fixed, or grows from `size` to `limit`, so that the first row comes at once.
     """
@@ -30,7 +30,7 @@ class Hint:
 
 
 class Origin:
-    """The files that rows come from.
+    """Files from which the rows of a chunk were read, for error messages.
 
     Args:
         files (Callable): Maps the number of a sample to the paths of its files.
@@ -44,16 +44,16 @@ class Origin:
         self.numbers: np.ndarray | None = numbers
 
     def of(self, row: int) -> Sequence[str]:
-        """Return the files of a row."""
+        """Return the paths of the files from which a row was read."""
         return self.files(0 if self.numbers is None else int(self.numbers[row]))
 
     def of_rows(self, selection: Any) -> "Origin":
-        """Return the origin of some of the rows."""
+        """Return the origin of the rows that the slice or list `selection` selects."""
         return self if self.numbers is None else Origin(self.files, self.numbers[selection])
 
 
 class Chunk:
-    """`n` rows as a list of columns.
+    """Some consecutive rows (`n` of them), stored as a list of columns.
 
     `first` is the number of the first row in the epoch. `origin` has the files of the rows, if they are known.
     """
@@ -67,7 +67,7 @@ class Chunk:
         self.origin: Origin | None = origin
 
     def moved(self, first: int) -> "Chunk":
-        """Return the same rows, with `first` as the number of the first one."""
+        """Return a chunk of the same rows, with `first` as the index of its first row in the epoch."""
         return Chunk(self.columns, self.n, first, self.origin)
 
     def rows(self) -> Iterator[Any]:
@@ -90,7 +90,7 @@ class Chunk:
 
 
 def rows_of(column: Any) -> Any:
-    """Return a list with the array of every row. Each string array is as wide as its own string."""
+    """Return a column as a list of one array per row. The dtype of each string is as wide as that string."""
     if isinstance(column, list):
         return column
     if column.dtype.kind == "S" and column.ndim == 1:
@@ -155,7 +155,8 @@ def concatenate(chunks: list[Chunk]) -> Chunk:
 
 
 def group_rows(rows: Iterable[Any], hint: Hint) -> Iterator[list[Any]]:
-    """Yield lists of as many `rows` as suit the consumer. On an error, yield the rows before it first."""
+    """Group `rows` into lists of the size that `hint` requests. After an error, yield the rows before it, then raise
+    it."""
     group, size, failure = [], hint.take(), None
     try:
         for row in rows:

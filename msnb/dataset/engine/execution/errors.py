@@ -1,4 +1,4 @@
-"""Errors of the user's own functions, with the column, the sample and the line."""
+"""Errors in the user's functions: messages with the column, the sample and the line of code."""
 
 import os
 import sysconfig
@@ -16,10 +16,10 @@ _MAX_NAMED_FILES = 3  # further files are only counted
 
 
 class UserError(RuntimeError):
-    """A RuntimeError whose message includes its location.
+    """Error in a user's function; the message includes the operation, the sample and the line of code.
 
     Attributes:
-        retells (bool): Its message repeats that of its cause, so a display needs only one of them.
+        retells (bool): True if the message repeats that of ``__cause__``, so that a display needs only one of them.
         before: (columns, number) of the rows of the same chunk that were computed before the error; they are
             yielded first.
         sample: Number of the row in the epoch for which an operation of ``map`` failed.
@@ -30,7 +30,7 @@ class UserError(RuntimeError):
     sample: int | None = None
 
     def add_files(self, operation: str, files: Sequence[str]) -> None:
-        """Add the files of the row, in MindSpore's words. Only the first ones are named."""
+        """Add the files of the failing row to the message, in MindSpore's words. Only the first ones are named."""
         if files:
             more = f" and {len(files) - _MAX_NAMED_FILES} more" if len(files) > _MAX_NAMED_FILES else ""
             names = ", ".join(files[:_MAX_NAMED_FILES])
@@ -39,11 +39,11 @@ class UserError(RuntimeError):
 
 
 class NoDataError(RuntimeError):
-    """A source has no data for its arguments: its size is 0, and iterating is an error.
+    """Error of a source that finds no data for its arguments. Its size is 0, and iterating over it raises this error.
 
     Args:
         dataset (str): Name of the class.
-        hint (str): The missing data.
+        hint (str): Text that names the missing data.
     """
 
     def __init__(self, dataset: str, hint: str = "") -> None:
@@ -54,7 +54,7 @@ class NoDataError(RuntimeError):
 
 
 def find_user_line(error: BaseException) -> str | None:
-    """Return ``file:line, in function: text`` of the user's innermost frame.
+    """Return ``file:line, in function: text`` of the innermost stack frame in the user's code.
 
     If there is none, return that of a library, and "" if all frames are msnb's.
     """
@@ -69,7 +69,7 @@ def find_user_line(error: BaseException) -> str | None:
 
 
 def rows_before(error: BaseException) -> tuple[Any, int]:
-    """Return (columns, number) of the rows that were computed before an error, or (None, 0)."""
+    """Return (columns, count) of the rows that were computed before an error, or (None, 0)."""
     return getattr(error, "before", None) or (None, 0)
 
 

@@ -78,7 +78,7 @@ def look_up(table: np.ndarray, images: np.ndarray) -> np.ndarray:
 
 
 def look_up_planes(table: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """Return :func:`look_up` with the channels before height and width."""
+    """Return :func:`look_up` in the layout (N, C, H, W)."""
     n, height, width, channels = images.shape
     if channels == 1 or table.dtype not in _OPENCV:
         return np.ascontiguousarray(look_up(table, images).transpose(0, 3, 1, 2))

@@ -22,7 +22,7 @@ _BOTTLENECK_SHARE = 0.3  # share of the pipeline's time from which an operator i
 
 
 class Operator:
-    """One line of a monitor: an operator, or one transform of a ``map``.
+    """Measurements of one operator, or of one transform of a ``map``: a line of the monitor's table.
 
     Attributes:
         label (str): Its name.
@@ -100,7 +100,7 @@ class Monitor:
     # ---- called by the engine
 
     def attach(self, plan: Any) -> None:
-        """Wrap the nodes of a plan that is about to run, and reset the figures."""
+        """Wrap the nodes of a plan in timers before it runs, and reset all measurements."""
         with self._lock:
             self.operators = []
             self._add_node(plan, 0)
@@ -137,7 +137,7 @@ class Monitor:
         return operator
 
     def timed_boxing(self, box_rows: Any) -> Any:
-        """Wrap the function that converts rows to Tensors, as a line of the monitor."""
+        """Return `box_rows`, which converts rows to Tensors, wrapped in a timer with its own line in the table."""
         with self._lock:
             if self.operators[0].kind != "device":  # the line exists from the second epoch on
                 self.operators.insert(0, Operator("to Tensors", "device", 0))
@@ -205,7 +205,7 @@ class Monitor:
         return (_clock() if self.running else self._ended_at or _clock()) - self._started_at
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the current figures as a dict of plain values.
+        """Return the current measurements as a dict of plain values.
 
         The keys are ``seconds``, ``rows``, ``waited``, ``used``, ``unit`` of these rows, ``queue`` (filled, capacity),
         ``operators`` and ``verdict``.

@@ -1,4 +1,4 @@
-"""Text of a monitor's figures, for terminals."""
+"""Formatting of a monitor's measurements as text for terminals."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def rate(rows: float, seconds: float) -> str:
 
 
 def table(snapshot: dict[str, Any]) -> str:
-    """Format the figures as lines of text."""
+    """Format a monitor's measurements as a table of text."""
     filled, capacity = snapshot["queue"]
     state = "running" if snapshot["running"] else "done"
     head = (

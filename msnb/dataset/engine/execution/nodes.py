@@ -66,7 +66,7 @@ class Node:
 
 
 class IndexSource(Node):
-    """Samples that can be fetched by number.
+    """Source of samples that are fetched by index.
 
     Attributes:
         source: Fetches samples.
@@ -81,7 +81,7 @@ class IndexSource(Node):
         self.order: list[Any] = []
 
     def numbers(self) -> np.ndarray:
-        """Draw the sample numbers of the next epoch."""
+        """Return the sample indices of the next epoch, in the order in which they are read."""
         numbers = self.sampler.next_epoch()
         for change in self.order:
             numbers = change.numbers(numbers)
@@ -91,14 +91,15 @@ class IndexSource(Node):
         self.numbers()
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         return self.source.fetch(numbers)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         return self.fetched(hint, lambda numbers, first: self.fetch(numbers))
 
     def fetched(self, hint: Hint, fetch: Callable[..., Any]) -> Iterator[Chunk]:
-        """Yield the chunks of the next epoch. ``fetch(numbers, number of the first row)`` returns their columns."""
+        """Yield the chunks of the next epoch. ``fetch(sample indices, index of the first row)`` returns their
+        columns."""
         numbers = self.numbers()
         start = end = 0
         failure = None
@@ -122,7 +123,8 @@ class IndexSource(Node):
             start = stop
 
     def _fetch_until_error(self, error, fetch, numbers, first):
-        """Return (columns, number, error) of the samples before the first one that cannot be fetched."""
+        """Fetch the samples one by one. Return (columns, count, error) of those before the first that cannot be
+        fetched."""
         columns, n = rows_before(error)
         if n or not self.source.random_access or len(numbers) == 1:
             return columns, n, error
@@ -146,7 +148,7 @@ class IndexSource(Node):
 
 
 class StreamSource(Node):
-    """Samples that come in the order of the source.
+    """Source of samples that are read one after the other.
 
     ``source.stream(hint)`` yields (columns, number of rows). `files` are the files that the rows come from, if any.
     """
@@ -173,7 +175,7 @@ class StreamSource(Node):
 
 
 class Map(Node):
-    """Runs the steps of one or several ``map`` calls."""
+    """Plan node that runs the transforms of one or several ``map`` calls."""
 
     def __init__(self, child: "Node", steps: Sequence[Any], columns: Sequence[str], callbacks: Any = None) -> None:
         super().__init__([child], columns)
@@ -228,7 +230,7 @@ class Map(Node):
 
 
 class CachedMap(Node):
-    """The deterministic prefix of a pipeline over numbered samples, cached in memory when it is first computed.
+    """Runs the first, deterministic transforms of a pipeline, and caches the result of each sample in memory.
 
     If the result of a sample has another shape than the first one's, caching stops and everything is computed again.
     """
@@ -263,7 +265,7 @@ class CachedMap(Node):
 
 
 class BatchInfo:
-    """The argument of a batch-size function and of ``per_batch_map``: the numbers of the batch and of the epoch."""
+    """Index of a batch and of its epoch, passed to batch-size functions and to ``per_batch_map``."""
 
     def __init__(self, epoch: int = 0, batch: int = 0) -> None:
         self._epoch = epoch
@@ -279,7 +281,7 @@ class BatchInfo:
 
 
 class Batch(Node):
-    """Combines consecutive rows into one."""
+    """Combines consecutive rows into one row (a batch)."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Rewrites of a plan that return the same rows sooner.
+"""Rewrites of a plan that make it faster and do not change its rows.
 
 1. Neighbouring ``map`` nodes are merged.
 2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the sample numbers instead of the rows, if
@@ -20,7 +20,7 @@ from msnb.dataset.engine.execution.store import Store
 
 
 class Pipeline(Protocol):
-    """The method of `Dataset` that `explain` calls."""
+    """Protocol of the argument of `explain`: an object with the method ``make_plan``."""
 
     def make_plan(self, optimise: bool = True) -> Any: ...
 
@@ -29,15 +29,15 @@ def optimise_plan(plan: Any) -> Any:
     """Return the plan with all four rewrites."""
     keep_freed_memory()
     plan = _rewrite_plan(plan, _merge_maps)
-    plan = _rewrite_plan(plan, _reorder_numbers)
+    plan = _rewrite_plan(plan, _move_selection_to_indices)
     plan = _rewrite_plan(plan, _cache_prefix)
     plan = _rewrite_plan(plan, _cache_costly_sources)
     return _rewrite_plan(plan, _fuse_pointwise_steps)
 
 
 def reorder_by_number(plan: Any) -> Any:
-    """Return the plan with rewrite 2 alone, which caches nothing."""
-    return _rewrite_plan(plan, _reorder_numbers)
+    """Apply only rewrite 2: move shuffle, take and skip from rows to sample indices."""
+    return _rewrite_plan(plan, _move_selection_to_indices)
 
 
 def _rewrite_plan(node, rule):
@@ -45,23 +45,23 @@ def _rewrite_plan(node, rule):
     return rule(node)
 
 
-def _is_map(node):
+def _is_map_without_callbacks(node):
     return type(node) is nodes.Map and node.callbacks is None
 
 
 def _merge_maps(node):
-    if _is_map(node) and _is_map(node.children[0]):
+    if _is_map_without_callbacks(node) and _is_map_without_callbacks(node.children[0]):
         child = node.children[0]
         return nodes.Map(child.children[0], child.steps + node.steps, node.columns)
     return node
 
 
-def _reorder_numbers(node):
+def _move_selection_to_indices(node):
     if not isinstance(node, shuffle_repeat.Shuffle | shuffle_repeat.Take | shuffle_repeat.Skip):
         return node
     descendant = node.children[0]
     while (
-        _is_map(descendant)
+        _is_map_without_callbacks(descendant)
         and all(isinstance(s, LibraryStep) and s.deterministic for s in descendant.steps)
         or type(descendant) in (nodes.Project, nodes.Rename)
     ):
@@ -73,7 +73,7 @@ def _reorder_numbers(node):
 
 
 def _cache_prefix(node):
-    if not _is_map(node) or type(node.children[0]) is not nodes.IndexSource:
+    if not _is_map_without_callbacks(node) or type(node.children[0]) is not nodes.IndexSource:
         return node
     source = node.children[0]
     if not source.source.is_cacheable:
@@ -112,7 +112,7 @@ def _set_columns(node, columns):
 
 
 def _deterministic_prefix(steps, width):
-    """Return (steps to cache, other steps).
+    """Split the steps of a ``map`` into (steps whose results are cached, other steps).
 
     The prefix ends with the last costly step that depends on nothing random.
     """
@@ -137,11 +137,11 @@ def _deterministic_prefix(steps, width):
 def _fuse_pointwise_steps(node):
     if isinstance(node, nodes.Map | nodes.CachedMap):
         node.steps = fuse_pointwise(node.steps)
-        _work_in_place(node.steps)
+        _enable_in_place_transforms(node.steps)
     return node
 
 
-def _work_in_place(steps):
+def _enable_in_place_transforms(steps):
     """Let a step reuse the memory of the step before it, if nothing else refers to that memory."""
     for before, step in pairwise(steps):
         if not (isinstance(before, LibraryStep) and isinstance(step, LibraryStep)):

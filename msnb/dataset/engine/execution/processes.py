@@ -14,7 +14,7 @@ from msnb.dataset.engine.execution.errors import find_user_line
 
 
 class WorkerError(RuntimeError):
-    """An error of a function in a worker process.
+    """Error that a function raised in a worker process.
 
     Attributes:
         msnb_results: Results of the calls before it.
@@ -23,7 +23,7 @@ class WorkerError(RuntimeError):
 
 
 class _Worker:
-    """A process that executes calls one after the other."""
+    """One worker process, which executes calls one after the other."""
 
     def __init__(self, functions):
         context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
@@ -83,7 +83,7 @@ def _serve_calls(functions, pipe, parent_pipe):
 
 
 def _end_workers(workers, turn):
-    """Ask the processes to end, or terminate them at once if a thread still waits for their answers."""
+    """End the worker processes, or terminate them at once if a thread still waits for their results."""
     idle = turn.acquire(blocking=False)
     for worker in workers:
         if not idle:
@@ -106,7 +106,7 @@ def _end_workers(workers, turn):
 
 
 class ProcessPool:
-    """A pool of `size` processes.
+    """Pool of `size` worker processes that call `functions`.
 
     They start at the first use. They end with :meth:`close`, with the pool, or with this process.
     """
@@ -136,7 +136,7 @@ class ProcessPool:
         return self._workers
 
     def map(self, rows: Any, index: int = 0) -> Any:
-        """Return the function's result for each tuple of arguments, in order."""
+        """Call function `index` with each tuple of arguments in `rows`. Return the results in order."""
         with self._turn:
             return self._map_rows(rows, index)
 
@@ -163,7 +163,7 @@ class ProcessPool:
         return out
 
     def call(self, index: int, *args: Any) -> Any:
-        """Return the function's result for these arguments."""
+        """Call function `index` with these arguments in a worker process. Return its result."""
         return self.map([args], index)[0]
 
     def close(self) -> None:

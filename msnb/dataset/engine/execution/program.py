@@ -28,7 +28,7 @@ def op_name(op: Any) -> str:
 
 
 class Step:
-    """One transform of the columns with the indices `inputs`, which returns `results` columns.
+    """Base of the steps of a ``map``: a transform of the columns `inputs` (indices) that returns `results` columns.
 
     If there are as many results as inputs, the results replace the inputs. Otherwise they come first and the other
     columns follow.
@@ -132,9 +132,9 @@ class LibraryStep(Step):
                     except Exception as error:
                         raise self.wrap_error(error, None) from error
         rows = list(zip(*map(rows_of, columns), strict=True))
-        return self._by_row(rows, first)
+        return self._apply_row_by_row(rows, first)
 
-    def _by_row(self, rows, first):
+    def _apply_row_by_row(self, rows, first):
         op, state = self.op, self.state
         use_threads = (
             self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1
@@ -174,7 +174,7 @@ class LibraryStep(Step):
         raise self.wrap_error(failure, first + n, done, n) from failure
 
     def _draw_rows(self, rows, extra=0):
-        """Return (rows with their random values in front, the error that ended drawing or None).
+        """Draw random values for each row. Return (rows with these in front, the error that stopped drawing or None).
 
         The last `extra` values of a row are not passed to the transform.
         """
@@ -187,7 +187,7 @@ class LibraryStep(Step):
         return out, None
 
     def _allocate_results(self, rows):
-        """Return memory for the results of all rows if they have equal shapes and dtypes, else None."""
+        """Return an empty array for the results of all rows, or None if they differ in shape or dtype."""
         result_type = self.op._result_spec
         if result_type is None or len(rows) < 2:
             return None
@@ -204,7 +204,7 @@ def _columns_of(results):
 
 
 class UserStep(Step):
-    """A chain of the user's functions or Python transforms, called row by row in order.
+    """A chain of the user's functions or Python transforms, applied to one row after the other.
 
     Attributes:
         precedes_library_step: A transform of the library comes next, so a PIL image becomes an array. In MindSpore 2 a
@@ -297,7 +297,7 @@ class UserStep(Step):
         raise self.wrap_error(failure, first + len(out), self._stack_columns(out), len(out)) from failure
 
     def _collect_results(self, values):
-        """Convert each return value of the one function to a tuple of arrays."""
+        """Convert each value that the step's only function returned to a tuple of arrays."""
         out = []
         try:
             for value in values:

@@ -1,4 +1,4 @@
-"""Running samplers of MindDataset.
+"""Samplers of a running pipeline over a MindDataset.
 
 MindRecord draws with an engine of its own and continues from the order of the last epoch.
 """
@@ -13,7 +13,7 @@ from msnb.dataset.engine.execution.sampling import Distributed, Random, Sequenti
 
 
 class RecordOrder:
-    """A sampler and its children, innermost first, over the rows of a MindDataset.
+    """Order in which a sampler and its children read the rows of a MindDataset.
 
     In the first epoch each sampler selects among the numbers of its child. In later epochs the shuffling samplers
     permute the remaining order. If one of the samplers divides the rows again in each epoch, it and its parents start
@@ -29,7 +29,7 @@ class RecordOrder:
         self._order = np.arange(self.steps[0].rows, dtype=np.int64)
 
     def next_epoch(self) -> np.ndarray:
-        """Return the sample numbers of the next epoch, an int64 array."""
+        """Return the sample indices of the next epoch as an int64 array."""
         first = self.steps[0].epoch == 0
         restart = next((s for s in reversed(self.steps) if not isinstance(s, Sequential | Subset | Random)), None)
         active = first or restart is None
@@ -48,13 +48,13 @@ class RecordOrder:
         return self.top.size()
 
     def describe(self) -> str:
-        """Return the sampler's name for plans."""
+        """Return the name of the sampler in a printed plan."""
         return self.top.describe()
 
 
 class RecordRandom(Random):
     def draw_of(self, rows: Any) -> np.ndarray:
-        """Return positions among `rows`."""
+        """Draw positions from 0 to `rows` - 1."""
         seed = self.seed + (self.epoch + 1 if self.sampler.reshuffle_each_epoch else 0)
         if self.sampler.replacement:  # one engine per sample
             return first_draws(np.arange(seed, seed + self.count, dtype=np.int64), rows)

@@ -12,8 +12,8 @@ class SamplerFn:
     """Fetches samples of `dataset` with `num_worker` workers.
 
     Args:
-        dataset (object): With ``__getitem__``.
-        num_worker (int): Workers.
+        dataset (object): The object, with ``__getitem__``.
+        num_worker (int): Number of workers.
         multi_process (bool): Whether they are processes instead of threads.
     """
 
@@ -26,7 +26,7 @@ class SamplerFn:
         return self.dataset[index]
 
     def process(self, indices: Any) -> Any:
-        """Yield the samples of these numbers, in order, each a tuple of arrays."""
+        """Yield the samples with these indices, in order, each as a tuple of arrays."""
         rows = [(i,) for i in indices]
         if self.multi_process:
             pool = ProcessPool([self._fetch_sample], self.num_worker)

@@ -1,4 +1,4 @@
-"""Running samplers, which draw the sample numbers of each epoch as MindSpore's do (see ``core/streams.py``)."""
+"""Samplers of a running pipeline. They draw the same sample indices as MindSpore's (see ``core/streams.py``)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from msnb.dataset.core.streams import Mt32
 
 
 class Running:
-    """A sampler of a running pipeline. It draws from the numbers of its child, or from all `rows`."""
+    """Sampler of a running pipeline. It selects among the indices that its child draws, or among all `rows` samples."""
 
     def __init__(self, sampler: Any, rows: Any, class_ids: Any) -> None:
         self.sampler = sampler
@@ -23,12 +23,12 @@ class Running:
         """Prepare the first epoch. Each subclass sets its state here."""
 
     def limit(self, n: int) -> int:
-        """Return the sampler's `num_samples`, at most `n`."""
+        """Return the sampler's `num_samples`, or `n` if that is smaller or no limit is set."""
         num_samples = self.sampler.num_samples or 0
         return num_samples if 0 < num_samples < n else n
 
     def next_epoch(self) -> np.ndarray:
-        """Return the sample numbers of the next epoch, an int64 array."""
+        """Return the sample indices of the next epoch as an int64 array."""
         inner = self.child.next_epoch() if self.child is not None else None
         numbers_ = self.draw()
         self.epoch += 1
@@ -38,7 +38,7 @@ class Running:
         raise NotImplementedError
 
     def draw_of(self, rows: Any) -> np.ndarray:
-        """Return positions among `rows` samples, for samplers whose number of rows may change."""
+        """Draw positions from 0 to `rows` - 1, for samplers whose number of rows may change."""
         return self.draw()
 
     def size(self) -> int | None:
@@ -46,7 +46,7 @@ class Running:
         return self.count
 
     def describe(self) -> str:
-        """Return the sampler's name for plans."""
+        """Return the name of the sampler in a printed plan."""
         name = type(self.sampler).__name__
         return name if self.child is None else f"{name} of {self.child.describe()}"
 
@@ -192,7 +192,7 @@ class Weighted(Running):
 
 
 class FromPython(Running):
-    """A sampler class of the user, which iterates over sample numbers."""
+    """Runs a sampler that the user wrote, an iterable over sample indices."""
 
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)

@@ -1,4 +1,4 @@
-"""Nodes of a plan that select and order rows independently of their values."""
+"""Plan nodes that select, reorder or combine rows without looking at their values."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, repeat
@@ -29,11 +29,11 @@ class Shuffle(Node):
         return ShuffleBuffer(self.buffer_size, self.stream)
 
     def numbers(self, numbers: Any) -> Any:
-        """Shuffle sample numbers instead of rows."""
+        """Return the sample indices `numbers` in shuffled order, which replaces shuffling the rows."""
         return numbers[self._make_buffer().permuted(list(range(len(numbers))))]
 
     def size_after(self, n: Any) -> Any:
-        """Return the number of rows that remain of `n`."""
+        """Return the number of rows that this node yields for `n` input rows."""
         return n
 
     def skip_epoch(self) -> None:
@@ -90,7 +90,7 @@ class Shuffle(Node):
 
 
 class Repeat(Node):
-    """Repeats the child's epochs within one epoch."""
+    """Repeats the rows of its child `count` times within an epoch."""
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
@@ -131,7 +131,7 @@ class Repeat(Node):
 
 
 def _mark_cut_short(node):
-    """Mark the nodes below that must draw the rest of their epoch's random numbers when their iterator is closed."""
+    """Set ``cut_short`` of the nodes below: on close, they draw the random numbers for the rest of the epoch."""
     if isinstance(node, Shuffle | Repeat):
         node.cut_short = True
     for child in node.children:
@@ -146,11 +146,11 @@ class Take(Node):
         self.count: int = count
 
     def numbers(self, numbers: Any) -> Any:
-        """Keep the first sample numbers instead of rows."""
+        """Return the first of the sample indices `numbers`, so that other rows are not read."""
         return numbers if self.count < 0 else numbers[: self.count]
 
     def size_after(self, n: int) -> Any:
-        """Return the number of rows that remain of `n`."""
+        """Return the number of rows that this node yields for `n` input rows."""
         return n if n is None or self.count < 0 else min(n, self.count)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
@@ -181,11 +181,11 @@ class Skip(Node):
         self.count: int = count
 
     def numbers(self, numbers: Any) -> Any:
-        """Omit the first sample numbers instead of rows."""
+        """Return the sample indices `numbers` without the first ones, so that omitted rows are not read."""
         return numbers[self.count :]
 
     def size_after(self, n: int) -> Any:
-        """Return the number of rows that remain of `n`."""
+        """Return the number of rows that this node yields for `n` input rows."""
         return n if n is None else max(0, n - self.count)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
@@ -207,7 +207,7 @@ class Skip(Node):
 
 
 class Zip(Node):
-    """Joins the columns of several data sets. The shortest one decides the length."""
+    """Joins the columns of several data sets, row by row, and ends with the shortest data set."""
 
     def __init__(self, children: Sequence[Node]) -> None:
         columns = [c for child in children for c in child.columns]

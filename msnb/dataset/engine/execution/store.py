@@ -1,4 +1,4 @@
-"""Cache of the deterministic prefix of a pipeline: one array per column, filled when samples are first computed."""
+"""In-memory cache of transformed samples: one array per column, filled as samples are computed."""
 
 import threading
 import weakref
@@ -14,7 +14,7 @@ _stored_bytes = 0  # of all stores: they share one budget
 
 
 def stored_bytes() -> int:
-    """Return the number of bytes of all stores."""
+    """Return the number of bytes that all stores occupy together."""
     return _stored_bytes
 
 
@@ -29,9 +29,9 @@ def _reserve_bytes(octets, budget):
 
 
 class Store:
-    """Cached results of `rows` samples.
+    """Cache of the transformed columns of `rows` samples.
 
-    It closes itself if the results are not uniform or exceed the rest of `budget` bytes.
+    The store closes itself if the results are not uniform or exceed the rest of `budget` bytes.
     """
 
     def __init__(self, rows: int, budget: int) -> None:
@@ -45,7 +45,8 @@ class Store:
         self._release_bytes = None
 
     def fetch(self, numbers: np.ndarray, compute: Callable[..., Any]) -> list[Any]:
-        """Return the columns of these samples. `compute(missing numbers)` computes those that are not cached yet."""
+        """Return the columns of the samples with the indices `numbers`. `compute(missing numbers)` computes those that
+        are not cached yet."""
         if not self.complete:
             missing = numbers if self.filled is None else numbers[~self.filled[numbers]]
             if len(missing):
@@ -83,7 +84,7 @@ class Store:
         return False
 
     def describe(self) -> str:
-        """Return the state of the cache for plans."""
+        """Return the state of the cache, for a printed plan."""
         if not self.open:
             return "nothing is kept: the results differ in shape, or do not fit"
         if self.arrays is None:

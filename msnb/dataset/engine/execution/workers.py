@@ -1,4 +1,4 @@
-"""The thread pool for decoding and resizing, and the thread that prepares batches ahead."""
+"""Thread pool for decoding and resizing, and prefetching of batches in a background thread."""
 
 import collections
 import os
@@ -31,13 +31,13 @@ def pool(size: int) -> Any:
         return _pool
 
 
-def _forget_pool():
+def _reset_pool_after_fork():
     global _pool, _pool_size
     _pool, _pool_size = None, 0
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_reset_pool_after_fork)  # threads do not survive a fork
 
 
 def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list[Any]:
@@ -116,7 +116,7 @@ class ClosableQueue:
 
 
 def _produce_items(iterator, queue):
-    """Put items into the queue until it is closed.
+    """Put the items of `iterator` into the queue, until the queue is closed.
 
     This runs in a thread, which is never garbage-collected. It must not refer to the Prefetcher or to the iterator over
     the data set, because their deletion closes the queue.
@@ -133,7 +133,7 @@ def _produce_items(iterator, queue):
 
 
 class Prefetcher:
-    """Runs an iterator ahead of its consumer, if that is worth a thread.
+    """Prefetches the items of an iterator in a background thread, if that saves time.
 
     The first items are produced in the consumer's own thread, and both sides are timed. A thread would not pay off for
     a consumer that does nothing between items, or for a cheap producer. With `always`, the thread starts after the
@@ -173,15 +173,15 @@ class Prefetcher:
         self._produce_seconds += self._returned_at - start
         self._count += 1
         if self._always:
-            self._start_thread()
+            self._start_prefetching()
         elif self._count % self.TRIAL == 0:
             making, using = self._produce_seconds / self.TRIAL, self._consume_seconds / self.TRIAL
             self._produce_seconds = self._consume_seconds = 0.0
             if making > self.WORTH and using > 0.2 * making:
-                self._start_thread()
+                self._start_prefetching()
         return item
 
-    def _start_thread(self):
+    def _start_prefetching(self):
         self._queue = queue = ClosableQueue(self.ahead)
         weakref.finalize(self, queue.close)
         args = self._iterator, queue

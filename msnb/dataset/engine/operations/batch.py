@@ -43,7 +43,7 @@ BatchSize = Annotated[int | Callable, Worded("a positive int or a function of a 
 
 
 class BatchDataset(Dataset):
-    """The result of :meth:`Dataset.batch`."""
+    """Data set that :meth:`Dataset.batch` returns."""
 
     def __init__(
         self,
@@ -109,17 +109,18 @@ def batch(
     Args:
         batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that returns it.
         drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
             rows are stacked; returns one list per output column. Default: None.
         input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
-        output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input
+        output_columns (Union[str, list[str]], optional): Names of the results of `per_batch_map`. Default: None, those
+            of the input
             columns.
         column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
-        pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape is the longest of the batch.
+        pad_info (dict, optional): Maps columns to (shape, fill value); None in a shape is the longest row of the batch.
             Default: None.
         python_multiprocessing (bool, optional): Whether `per_batch_map` runs in processes. Default: False.
-        max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
+        max_rowsize (int, optional): MindSpore 2's argument, no effect: rows may have any size. Default: 16.
 
     Returns:
         BatchDataset.
@@ -162,8 +163,9 @@ def padded_batch(
     Args:
         batch_size (Union[int, Callable]): Rows per batch.
         drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
-        num_parallel_workers (int, optional): Workers. Default: None.
-        pad_info (dict, optional): Column to (shape, value). Default: None, every column, to the longest, with
+        num_parallel_workers (int, optional): Number of workers. Default: None.
+        pad_info (dict, optional): Maps columns to (shape, fill value). Default: None, every column, to the longest
+            row, with
             zeros.
 
     Returns:
@@ -173,7 +175,7 @@ def padded_batch(
 
 
 def _check_per_batch(function, columns, pad_info):
-    """Check that `function` takes the columns and a BatchInfo, or is None and `columns` too."""
+    """Check that `function` (a ``per_batch_map``) takes `columns` and a BatchInfo, or that both are None."""
     if function is not None and pad_info is not None:
         raise ValueError("pad_info and per_batch_map can't both be set.")
     if (function is None) is not (columns is None):
@@ -193,7 +195,7 @@ def _contains_repeat(dataset):
 
 
 def _set_sync_batch_size(dataset, batch_size):
-    """Let a ``sync_wait`` below a batch count in batches."""
+    """Let each ``sync_wait`` below a ``batch`` count batches instead of rows."""
     update = getattr(dataset, "update_sync_batch_size", None)
     if update is not None and not callable(batch_size):
         update(batch_size)

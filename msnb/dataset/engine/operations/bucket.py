@@ -41,7 +41,7 @@ Bounds = Annotated[list[int], Worded("a list of increasing positive int", _check
 
 
 class BucketBatchByLengthDataset(Dataset):
-    """The result of :meth:`Dataset.bucket_batch_by_length`."""
+    """Data set that :meth:`Dataset.bucket_batch_by_length` returns."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ def bucket_batch_by_length(
         bucket_batch_sizes (list[int]): Batch size of each bucket.
         element_length_function (Callable, optional): Returns the length of a row, given the columns. Default: None,
             the first dimension of the one column.
-        pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape stands for the longest.
+        pad_info (dict, optional): Maps columns to (shape, fill value); None in a shape is the longest row of the batch.
             Default: None, no padding.
         pad_to_bucket_boundary (bool, optional): Whether None in a shape is the bucket's bound - 1 instead. Default:
             False.

@@ -9,7 +9,7 @@ from msnb.dataset.engine.execution import nodes
 
 
 class RenameDataset(Dataset):
-    """The result of :meth:`Dataset.rename`."""
+    """Data set that :meth:`Dataset.rename` returns."""
 
     def __init__(
         self, input_dataset: Dataset, input_columns: str | list[str] | None, output_columns: str | list[str] | None
@@ -44,7 +44,7 @@ def rename(self: Dataset, input_columns: Columns, output_columns: Columns) -> Re
 
 
 class ProjectDataset(Dataset):
-    """The result of :meth:`Dataset.project`."""
+    """Data set that :meth:`Dataset.project` returns."""
 
     def __init__(self, input_dataset: Dataset, columns: Any, prefetch_size: int | None = None) -> None:
         super().__init__(input_dataset)
@@ -58,10 +58,10 @@ class ProjectDataset(Dataset):
 @fluent
 @checked
 def project(self: Dataset, columns: Columns) -> ProjectDataset:
-    """Select columns, in this order.
+    """Keep only the columns `columns`, in this order.
 
     Args:
-        columns (Union[str, list[str]]): Their names.
+        columns (Union[str, list[str]]): Names of the columns.
 
     Returns:
         ProjectDataset.

@@ -15,7 +15,7 @@ _DEPTH = 2
 
 
 class _Sender:
-    """A thread that reads rows and puts them into a queue."""
+    """Background thread that reads the rows of a pipeline and puts them into a queue."""
 
     def __init__(self, dataset, num_epochs, with_info):
         self.iterator = dataset.create_tuple_iterator(num_epochs=num_epochs, output_numpy=True)
@@ -70,7 +70,7 @@ def _raise_unsupported(restriction):
 
 
 class TransferDataset(Dataset):
-    """The result of :meth:`Dataset.to_device`.
+    """Data set that :meth:`Dataset.to_device` returns.
 
     Args:
         input_dataset (Dataset): Data set whose rows are sent.
@@ -92,31 +92,31 @@ class TransferDataset(Dataset):
         return children[0]
 
     def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("is not iterable")
 
     def create_tuple_iterator(
         self, columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = True
     ) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("is not iterable")
 
     def __iter__(self) -> None:
         _raise_unsupported("is not iterable")
 
     def output_shapes(self) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("does not support obtaining output_shapes")
 
     def output_types(self) -> None:
-        """Raise an error: the rows go to the device."""
+        """Raise an error, because the rows are sent to the device."""
         _raise_unsupported("does not support obtaining output_types")
 
     def send(self, num_epochs: int = -1) -> None:
-        """Start to send.
+        """Start to send rows to the queue.
 
         Args:
-            num_epochs (int, optional): How many epochs; -1 for no end. Default: -1.
+            num_epochs (int, optional): Number of epochs to send; -1 for no end. Default: -1.
         """
         passes = -1 if num_epochs is None else num_epochs
         check(NoEnd, passes, "num_epochs", "send")
@@ -124,12 +124,12 @@ class TransferDataset(Dataset):
         self._sender = _Sender(self.children[0], passes, self.create_data_info_queue)
 
     def stop_send(self) -> None:
-        """Pause sending."""
+        """Pause the thread that sends rows."""
         if self._sender is not None:
             self._sender.going.clear()
 
     def continue_send(self) -> None:
-        """Resume sending after :meth:`stop_send`."""
+        """Resume sending rows after :meth:`stop_send`."""
         if self._sender is not None:
             self._sender.going.set()
 
@@ -151,7 +151,7 @@ class TransferDataset(Dataset):
                     ) from self._sender.error
 
     def release(self) -> None:
-        """Stop sending. It cannot be resumed."""
+        """Stop sending rows for good."""
         if self._sender is not None:
             self._sender.end()
             self._sender = None

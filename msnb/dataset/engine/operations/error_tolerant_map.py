@@ -10,7 +10,7 @@ from msnb.dataset.engine.execution.errors import rows_before
 
 
 class SalvagingMap(nodes.Map):
-    """Runs the steps as `Map` does and treats failing samples according to `mode`.
+    """A `Map` that omits or replaces samples for which a step fails, depending on `mode`.
 
     MindSpore puts the replacements at the end of the epoch: its first good samples, over and over.
     """
@@ -24,7 +24,7 @@ class SalvagingMap(nodes.Map):
         good: list[Chunk] = []
         for chunk in self.children[0].chunks(hint):
             received += chunk.n
-            for part in self._good_parts(chunk):
+            for part in self._run_skipping_failures(chunk):
                 yield part.moved(yielded)
                 yielded += part.n
                 if self.mode is ErrorSamplesMode.REPLACE:
@@ -38,8 +38,8 @@ class SalvagingMap(nodes.Map):
                     yielded += again.n
                     missing -= again.n
 
-    def _good_parts(self, chunk):
-        """Yield the samples of a chunk that do not fail, in one or several chunks."""
+    def _run_skipping_failures(self, chunk):
+        """Yield the results of the samples of a chunk that do not fail, in one or several chunks."""
         try:
             yield self.run(chunk)
             return

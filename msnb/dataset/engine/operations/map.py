@@ -35,7 +35,7 @@ def makes_pil(op: Any) -> bool:
 
 
 class MapDataset(Dataset):
-    """The result of :meth:`Dataset.map`."""
+    """Data set that :meth:`Dataset.map` returns."""
 
     def __init__(
         self,
@@ -102,8 +102,8 @@ class MapDataset(Dataset):
         return nodes.Project(node, self.column_order) if self.column_order else node
 
     def _make_steps(self, inputs, names, results, workers):
-        """Make one step per transform. Neighbouring Python functions share a step, within which PIL images may be
-        passed on.
+        """Return the steps of the plan: one per transform of the library, and one per run of consecutive Python
+        functions, which may pass PIL images to each other.
         """
         groups, is_pil = [], False
         for op in self.operations:
@@ -162,7 +162,8 @@ def map(
     Args:
         operations (Union[list, TensorOp, Callable]): Applied one after the other; each gets the result of the one
             before.
-        input_columns (Union[str, list[str]], optional): Columns for the first. Default: None, the first column.
+        input_columns (Union[str, list[str]], optional): Columns for the first operation. Default: None, the first
+            column.
         output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input
             columns.
         column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ, but in
@@ -172,7 +173,7 @@ def map(
         python_multiprocessing (bool, optional): Whether the user's functions run in processes. Default: False.
         cache (DatasetCache, optional): Cache of the results. Default: None.
         callbacks (Union[DSCallback, list[DSCallback]], optional): Called around steps and epochs. Default: None.
-        max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
+        max_rowsize (int, optional): MindSpore 2's argument, no effect: rows may have any size. Default: 16.
         offload (bool, optional): Of 2.x; without effect, the plan is optimised anyway. Default: None.
 
     Returns:
@@ -233,7 +234,7 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
 
 
 class _RowSteps(UserStep):
-    """Operations that change the number of columns: each gets the results of the one before."""
+    """Step of operations that change the number of columns. Each operation receives the results of the previous one."""
 
     def __init__(self, groups, inputs, results, names):
         functions = [f for g in groups for f in (g if isinstance(g, list) else [g])]

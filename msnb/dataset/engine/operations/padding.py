@@ -9,7 +9,7 @@ from msnb.dataset.engine.execution.chunk import rows_of, stack_if_uniform
 
 
 def pad_to(array: np.ndarray, shape: Any, value: Any) -> np.ndarray:
-    """Pad `array` with `value` at the end of each dimension to `shape`, or cut it where it is larger."""
+    """Pad `array` with `value`, or truncate it, at the end of each dimension, so that it has the given shape."""
     if array.shape == shape:
         return array
     if array.dtype.kind in "SU":
@@ -31,7 +31,8 @@ def pad_to(array: np.ndarray, shape: Any, value: Any) -> np.ndarray:
 
 
 def pad_rows(rows: Any, shape: Any, value: Any, name: str) -> Any:
-    """Pad all rows to `shape`. None in it is the length of the longest row; `shape` None is None for each dimension."""
+    """Pad all rows to `shape`. A dimension that is None, or all if `shape` is None, gets the length of the longest
+    row."""
     rank = rows[0].ndim
     if shape is not None and len(shape) != rank:
         raise RuntimeError(
@@ -50,7 +51,7 @@ def pad_rows(rows: Any, shape: Any, value: Any, name: str) -> Any:
 
 
 def make_padder(pad_info: dict[str, Any] | None, names: Sequence[str]) -> Any:
-    """Return the function that pads the columns of a batch by a ``pad_info``.
+    """Return a function that pads the columns of a batch as the argument ``pad_info`` of ``batch`` describes.
 
     If it is empty, every column is padded with zeros to its longest row.
     """

@@ -65,7 +65,7 @@ def split(self: Dataset, sizes: Shares, randomize: Flag = True) -> tuple[Dataset
 
 
 def part_sizes(dataset: Dataset, sizes: Sequence[float]) -> list[int]:
-    """Return `sizes` as numbers of rows that add up to the size of the data set."""
+    """Convert `sizes` (rows or fractions) to numbers of rows that add up to the size of the data set."""
     if dataset.is_shuffled():
         log.warning("Dataset is shuffled before split.")
     if dataset.is_sharded():

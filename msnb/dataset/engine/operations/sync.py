@@ -13,7 +13,7 @@ from msnb.dataset.engine.execution import nodes
 
 
 class BlockReleasePair:
-    """Counts the rows that may pass. One method waits for a row's turn, another lets more rows pass.
+    """Counter of the rows that may pass: `block_func` waits until a row may pass, `release_func` lets more pass.
 
     Args:
         init_release_rows (int): Rows that may pass at first, and per update.
@@ -43,13 +43,13 @@ class BlockReleasePair:
             self._changed.notify_all()
 
     def update_batched_size(self, batch_size: int | Callable[..., int]) -> None:
-        """Count in batches of `batch_size` rows."""
+        """Count batches of `batch_size` rows instead of single rows."""
         _check_positive(batch_size, "batch_size")
         with self._changed:
             self._share, self._free = self._share * batch_size, self._free * batch_size
 
     def block_func(self, left: Callable[[], bool] = lambda: False) -> bool:
-        """Wait for a row's turn and return True, or return False if ``left()``, which :meth:`wake` evaluates again."""
+        """Wait until a row may pass and return True; return False if ``left()`` is true, also after :meth:`wake`."""
         with self._changed:
             timeout = get_callback_timeout()
             if not self._changed.wait_for(lambda: self._free > 0 or self._open or left(), timeout):
@@ -64,7 +64,7 @@ class BlockReleasePair:
             return True
 
     def release_func(self, pass_rows: int | None = None, data: Any = None) -> None:
-        """Let `pass_rows` more rows pass. The default is the number of one update."""
+        """Let `pass_rows` more rows pass. The default is `init_release_rows`."""
         more = self._share if pass_rows is None else pass_rows
         with self._changed:
             self._free += more
@@ -78,7 +78,7 @@ class BlockReleasePair:
         self.wake()
 
     def wake(self) -> None:
-        """Let waiting threads evaluate their condition again."""
+        """Wake waiting threads, so that they check their condition again."""
         with self._changed:
             self._changed.notify_all()
 
@@ -89,7 +89,7 @@ def _check_positive(rows, name):
 
 
 class _SyncGate(nodes.Node):
-    """Passes rows when the consumer allows it, and stops when the loop over them is left."""
+    """Plan node that passes rows when the consumer allows it, and stops when the loop over the rows is left."""
 
     def __init__(self, child, pair):
         super().__init__([child], child.columns)
@@ -112,7 +112,7 @@ class _SyncGate(nodes.Node):
 
 
 class SyncWaitDataset(Dataset):
-    """The result of :meth:`Dataset.sync_wait`."""
+    """Data set that :meth:`Dataset.sync_wait` returns."""
 
     def __init__(
         self, input_dataset: Dataset, condition_name: str, num_batch: int, callback: Callable[..., Any] | None = None
@@ -137,7 +137,7 @@ class SyncWaitDataset(Dataset):
         return True
 
     def update_sync_batch_size(self, batch_size: int | Callable[..., int]) -> None:
-        """Count in batches of `batch_size` rows."""
+        """Count batches of `batch_size` rows instead of single rows."""
         self._pair.update_batched_size(batch_size)
 
     def disable_sync(self) -> None:
@@ -191,8 +191,8 @@ def sync_update(self: Dataset, condition_name: str, num_batch: int | None = None
 
     Args:
         condition_name (str): Name given to :meth:`sync_wait`.
-        num_batch (int, optional): How many. Default: None, as many as given to ``sync_wait``.
-        data (Any, optional): For the callback. Default: None.
+        num_batch (int, optional): Number of batches. Default: None, as many as given to ``sync_wait``.
+        data (Any, optional): Argument of the callback. Default: None.
 
     Raises:
         RuntimeError: If the name is unknown or `num_batch` not positive.

@@ -22,7 +22,7 @@ Repeats = Annotated[int | None, Worded("-1, a positive int or None", _check_repe
 
 
 class ShuffleDataset(Dataset):
-    """The result of :meth:`Dataset.shuffle`."""
+    """Data set that :meth:`Dataset.shuffle` returns."""
 
     def __init__(self, input_dataset: Dataset, buffer_size: int) -> None:
         super().__init__(input_dataset)
@@ -36,7 +36,7 @@ class ShuffleDataset(Dataset):
         return shuffle_repeat.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
     def is_shuffled(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
@@ -63,7 +63,7 @@ def shuffle(self: Dataset, buffer_size: Annotated[int, within(2, INT32_MAX, int)
 
 
 class FilterDataset(Dataset):
-    """The result of :meth:`Dataset.filter`."""
+    """Data set that :meth:`Dataset.filter` returns."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ def filter(
 
     Args:
         predicate (Callable): Takes the input columns, returns a bool.
-        input_columns (Union[str, list[str]], optional): Columns for it. Default: None, all.
+        input_columns (Union[str, list[str]], optional): Columns that `predicate` takes. Default: None, all.
         num_parallel_workers (int, optional): Without effect: predicates run in order. Default: 1.
 
     Returns:
@@ -113,7 +113,7 @@ def filter(
 
 
 class RepeatDataset(Dataset):
-    """The result of :meth:`Dataset.repeat`."""
+    """Data set that :meth:`Dataset.repeat` returns."""
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
@@ -147,7 +147,7 @@ def repeat(self: Dataset, count: Repeats = None) -> RepeatDataset:
 
 
 class SkipDataset(Dataset):
-    """The result of :meth:`Dataset.skip`."""
+    """Data set that :meth:`Dataset.skip` returns."""
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
@@ -175,7 +175,7 @@ def skip(self: Dataset, count: NoEnd) -> SkipDataset:
 
 
 class TakeDataset(Dataset):
-    """The result of :meth:`Dataset.take`."""
+    """Data set that :meth:`Dataset.take` returns."""
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)

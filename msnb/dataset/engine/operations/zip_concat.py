@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class ZipDataset(Dataset):
-    """The result of :meth:`Dataset.zip`."""
+    """Data set that :meth:`Dataset.zip` returns."""
 
     def __init__(self, datasets: Any) -> None:
         for dataset in datasets:
@@ -40,7 +40,7 @@ def zip_with(self: Dataset, datasets: Annotated[tuple[Dataset, ...] | Dataset, o
     """Join the columns of several data sets.
 
     Args:
-        datasets (Union[tuple, Dataset]): The others.
+        datasets (Union[tuple, Dataset]): Data sets whose columns are added.
 
     Returns:
         ZipDataset.
@@ -54,7 +54,7 @@ def zip(datasets: Annotated[tuple[Dataset, ...], of_type(tuple)]) -> ZipDataset:
     """Join the columns of several data sets.
 
     Args:
-        datasets (tuple[Dataset]): At least two.
+        datasets (tuple[Dataset]): Data sets, at least two.
 
     Returns:
         ZipDataset.
@@ -73,7 +73,7 @@ def zip(datasets: Annotated[tuple[Dataset, ...], of_type(tuple)]) -> ZipDataset:
 
 
 class ConcatDataset(Dataset):
-    """The result of :meth:`Dataset.concat`."""
+    """Data set that :meth:`Dataset.concat` returns."""
 
     def __init__(self, datasets: Any) -> None:
         super().__init__(list(datasets))
@@ -92,7 +92,7 @@ class ConcatDataset(Dataset):
                 )
 
     def use_sampler(self, sampler: "DistributedSampler | RandomSampler") -> None:
-        """Return one shard of the concatenated samples, or all of them in a random order.
+        """Return a data set of one shard of the concatenated samples, or of all samples in random order.
 
         In a random order, the samples of each data set keep their own order.
 
@@ -119,7 +119,7 @@ class ConcatDataset(Dataset):
             if isinstance(child, BatchDataset):
                 raise TypeError(f"The parameter {child} of concat must not be BatchDataset!")
         self.dataset_size: int | None = None
-        _undo_sharding(self)
+        _undo_automatic_sharding(self)
         self.children_sizes_ = [c.get_dataset_size() for c in self.children]
         self._shard, self._interleaved = shard_children(self, sampler), False
 
@@ -149,7 +149,7 @@ def concat(self: Dataset, datasets: Annotated[list[Dataset] | Dataset, of_type(l
     """Append data sets with the same columns; ``+`` does the same.
 
     Args:
-        datasets (Union[list, Dataset]): The others.
+        datasets (Union[list, Dataset]): Data sets to append.
 
     Returns:
         ConcatDataset.
@@ -160,17 +160,17 @@ def concat(self: Dataset, datasets: Annotated[list[Dataset] | Dataset, of_type(l
     return ConcatDataset([self, *(datasets if isinstance(datasets, list) else [datasets])])
 
 
-def _undo_sharding(dataset):
-    """Let no source below divide its data among processes, because `dataset` is divided as one."""
+def _undo_automatic_sharding(dataset):
+    """Let the sources below read all their data in each process, because `dataset` is sharded as a whole."""
     dataset.dataset_size = None
     for child in dataset.children:
-        _undo_sharding(child)
+        _undo_automatic_sharding(child)
     if hasattr(dataset, "read_all"):
         dataset.read_all()
 
 
 class ConcatShard:
-    """Selects every `num_shards`-th row, counted over all concatenated data sets."""
+    """Selects the rows of one shard: every `num_shards`-th row of the concatenated data sets."""
 
     def __init__(self, num_shards: int | None, shard_id: int | None) -> None:
         self.num_shards = num_shards
@@ -195,7 +195,7 @@ class ConcatShard:
 
 
 def shard_children(dataset: Dataset, sampler: Any) -> Any:
-    """Let the children come in their own order, and return the shard of their concatenation."""
+    """Set the children to sequential order, and return the `ConcatShard` of their concatenation."""
     for child in dataset.children:
         if isinstance(child, MappableDataset) and child.sampler is not None:
             child.use_sampler(samplers.SequentialSampler())

@@ -57,7 +57,7 @@ class SourceDataset(Dataset):
         return list(chain.from_iterable(matches))
 
     def read_all(self) -> None:
-        """Undo the automatic sharding among processes, because an operator above divides the data."""
+        """Read all data in this process: an operator above does the sharding among processes."""
         if self._divided:
             self._divided = False
             self.num_shards = self.shard_id = self.dataset_size = None
@@ -67,5 +67,5 @@ class SourceDataset(Dataset):
         raise NotImplementedError("SourceDataset must implement is_shuffled.")
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         raise NotImplementedError("SourceDataset must implement is_sharded.")

@@ -23,17 +23,18 @@ class CelebADataset(MappableDataset):
 
     Args:
         dataset_dir (str): Folder with the images, ``list_attr_celeba.txt`` and ``list_eval_partition.txt``.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         usage (str, optional): 'all', 'train', 'valid' or 'test'. Default: 'all'.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
         extensions (list[str], optional): Extensions of the files to use. Default: None, all.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
-        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
+        decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 
     Raises:
         RuntimeError: If the attribute file is missing or wrong, or arguments exclude each other.

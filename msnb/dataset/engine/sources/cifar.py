@@ -15,7 +15,7 @@ from msnb.dataset.engine.sources.samples import ArraySamples
 
 
 class _CifarDataset(MappableDataset):
-    """Base of both data sets."""
+    """Base of `Cifar10Dataset` and `Cifar100Dataset`."""
 
     labels = 1
     file_patterns: dict[Any, Any] = {}
@@ -64,13 +64,13 @@ class _CifarDataset(MappableDataset):
             raise NoDataError(name, f"{self.dataset_dir!r} has nothing for usage {self.usage!r}.")
         labels = np.concatenate(labels).astype(np.uint32)
         columns = [np.ascontiguousarray(labels[:, i]) for i in range(self.labels)]
-        samples = ArraySamples(name, [_channels_last(images), *columns], class_ids=columns[0])
+        samples = ArraySamples(name, [_planes_to_images(images), *columns], class_ids=columns[0])
         samples.origin = paths
         return samples
 
 
-def _channels_last(planes):
-    """Convert arrays of (n, 3072) planes to (N, 32, 32, 3) images."""
+def _planes_to_images(planes):
+    """Concatenate arrays of images (n, 3072), stored one colour plane after the other, as one array (N, 32, 32, 3)."""
     out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
     start = 0
     for array in planes:
@@ -86,9 +86,10 @@ class Cifar10Dataset(_CifarDataset):
         dataset_dir (str): Folder with ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
@@ -118,9 +119,10 @@ class Cifar100Dataset(_CifarDataset):
         dataset_dir (str): Folder with ``train.bin`` and ``test.bin``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.

@@ -40,7 +40,7 @@ _KEYS = {
 
 
 def _to_array(value):
-    """Convert a value to an array. Return None if CLUE has no values of its type."""
+    """Convert a JSON value to an array. Return None if it is of a type that CLUE does not use."""
     if isinstance(value, str):
         return np.array(value.encode("utf-8"))
     if isinstance(value, bool | float):
@@ -54,14 +54,14 @@ def _to_array(value):
 
 
 class CLUEDataset(StreamDataset):
-    """The samples of a task of CLUE; a column per key.
+    """Samples of one task of CLUE, with a column for each key of the JSON objects.
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         task (str, optional): 'AFQMC', 'TNEWS', 'IFLYTEK', 'CMNLI', 'WSC' or 'CSL'. Default: 'AFQMC'.
         usage (str, optional): 'train', 'test' or 'eval'. Default: 'train'.
         num_samples (int, optional): Maximal number of rows. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the rows are divided into. Default: None.

@@ -27,7 +27,7 @@ _ID = (int, str)
 
 
 class _Node:
-    """An object of the annotation file. Its errors contain its location."""
+    """A JSON object of the annotation file. Errors about it contain its location."""
 
     __slots__ = ("path", "kind", "number", "value")
 
@@ -87,17 +87,18 @@ class CocoDataset(MappableDataset):
         task (str, optional): 'Detection', 'Stuff', 'Panoptic', 'Keypoint' or 'Captioning' (``image``, ``captions``).
             Default: 'Detection'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         decode (bool, optional): Whether images are decoded. Default: False.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
         extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
             without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
             Default: False.
-        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
+        decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 
     Raises:
         RuntimeError: If the annotations are wrong, or arguments exclude each other.
@@ -139,7 +140,7 @@ class CocoDataset(MappableDataset):
             )
         return self._shared["content"]
 
-    def _iterate_nodes(self, key):
+    def _iterate_objects(self, key):
         """Yield the objects of the list `key`."""
         path, kind = self.annotation_file, f"entry of {key!r}, number"
         for number, value in enumerate(self._load_content().get(key, list)):
@@ -147,16 +148,16 @@ class CocoDataset(MappableDataset):
 
     def _load_samples(self):
         names = {}
-        for image in self._iterate_nodes("images"):
+        for image in self._iterate_objects("images"):
             names[image.get("id", _ID)] = image.get("file_name", str)
         if not names:
             raise RuntimeError(f'Invalid data, no "image" node found in json file: {self.annotation_file}')
         categories = None
         if self.task in ("Detection", "Panoptic"):
-            categories = {category.get("id", _ID) for category in self._iterate_nodes("categories")}
+            categories = {category.get("id", _ID) for category in self._iterate_objects("categories")}
         lines, items = {}, {}
         add = getattr(self, f"_add_{self.task.lower()}")
-        for annotation in self._iterate_nodes("annotations"):
+        for annotation in self._iterate_objects("annotations"):
             image_id = annotation.get("image_id", _ID)
             if image_id not in names:
                 raise annotation.error(
@@ -224,7 +225,7 @@ class CocoDataset(MappableDataset):
             )
 
     def get_class_indexing(self) -> dict[str, Any]:
-        """Return the number of each category, by name: [id], and for 'Panoptic' [id, isthing].
+        """Return {category name: [id]}, or {category name: [id, isthing]} for 'Panoptic'.
 
         Raises:
             NotImplementedError: If the task is another than 'Detection' or 'Panoptic'.
@@ -232,7 +233,7 @@ class CocoDataset(MappableDataset):
         if self.task not in ("Detection", "Panoptic"):
             raise NotImplementedError("Only 'Detection' and 'Panoptic' support get_class_indexing.")
         indices = {}
-        for category in self._iterate_nodes("categories"):
+        for category in self._iterate_objects("categories"):
             number = [category.get("id")]
             if self.task == "Panoptic":
                 number.append(category.get("isthing"))

@@ -6,7 +6,7 @@ from msnb.formats import text_files
 
 
 class _CsvTexts(StreamedSet):
-    """Every field is a string. Every row has one field per column."""
+    """Base of data sets in CSV files, whose fields are all strings, one for each column."""
 
     files: dict[str, tuple[str, ...]] = {"train": ("train.csv",), "test": ("test.csv",)}
 

@@ -17,7 +17,7 @@ _LINE_END = re.compile("\r\n?|\n")
 
 
 class _BadRow(Exception):
-    """A row is invalid. `fields` are the fields before the error."""
+    """Error of an invalid row. `fields` are the fields before the error."""
 
     def __init__(self, message, fields=()):
         super().__init__(message)
@@ -105,11 +105,12 @@ class CSVDataset(StreamDataset):
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         field_delim (str, optional): The separator of fields. Default: ','.
-        column_defaults (list, optional): A value per column, whose type (int, float or str) the column has. Default:
+        column_defaults (list, optional): One value per column; its type (int, float or str) is the type of the column.
+            Default:
             None, all str.
         column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
         num_samples (int, optional): Maximal number of rows. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the rows are divided into. Default: None.

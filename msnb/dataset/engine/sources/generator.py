@@ -103,7 +103,7 @@ AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, W
 
 
 class GeneratorDataset(MappableDataset):
-    """Samples of the user's Python object.
+    """Data set of the samples that a Python object of the user yields.
 
     Args:
         source (Union[Callable, Iterable, Random Accessible]): A function that returns an iterator, an iterable object,
@@ -235,7 +235,7 @@ class GeneratorDataset(MappableDataset):
 
 
 class NumpySlicesDataset(MappableDataset):
-    """Samples are slices of arrays along their first axis.
+    """Data set whose samples are the slices of arrays along their first axis.
 
     Args:
         data (Union[list, tuple, dict, np.ndarray]): One array (or list), a tuple of them, or a dict of column name to
@@ -329,7 +329,7 @@ class NumpySlicesDataset(MappableDataset):
 
 
 class PaddedDataset(GeneratorDataset):
-    """Samples that pad a data set, so that it divides into equal shards.
+    """Data set of samples that are appended to another one, so that it divides into equal shards.
 
     Args:
         padded_samples (list(dict)): The samples, column name to array.

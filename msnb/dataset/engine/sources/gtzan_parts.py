@@ -1,4 +1,4 @@
-"""The recordings of GTZAN for training, validation and test.
+"""Lists of the GTZAN recordings for training, validation and test.
 
 This is the published split without repetitions, distortions and artists on both sides (Kereliuk, Sturm and Larsen,
 2015).
@@ -45,7 +45,7 @@ _NUMBERS = {
 
 
 def recording_names(usage: str) -> set[str]:
-    """Return the names of the recordings of a usage, such as "blues.00029"."""
+    """Return the names of the recordings (such as "blues.00029") for a usage: 'train', 'valid' or 'test'."""
     names = set()
     for genre, ranges in _NUMBERS[usage].items():
         for bounds in ranges.split():

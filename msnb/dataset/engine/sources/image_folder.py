@@ -22,16 +22,17 @@ class ImageFolderDataset(MappableDataset):
     Args:
         dataset_dir (str): Folder with the folders of the classes.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         extensions (list[str], optional): Extensions of the files to use, '.jpg'. Default: None, all files.
-        class_indexing (dict, optional): Numbers of the classes, by folder name; only these are used. Default: None.
+        class_indexing (dict, optional): Maps folder names to class indices; other folders are skipped. Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
-        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
+        decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 
     Raises:
         RuntimeError: If there is no image, or arguments exclude each other.
@@ -68,7 +69,7 @@ class ImageFolderDataset(MappableDataset):
         self.decode: bool = decode or False
 
     def _numbered_folders(self):
-        """Return (folder, number of its class), in order."""
+        """Return a list of (folder, class index)."""
         names = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
         if not self.class_indexing:
             return list(zip(names, range(len(names)), strict=True))
@@ -98,5 +99,5 @@ class ImageFolderDataset(MappableDataset):
         return len(folders)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by the name of its folder."""
+        """Return {folder name: class index}."""
         return dict(self._numbered_folders())

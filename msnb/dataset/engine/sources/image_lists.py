@@ -1,4 +1,4 @@
-"""Images with data of a list or a second file: captions, boxes, pairs, other images."""
+"""Data sets of images with further data from lists or other files: captions, boxes, pairs, other images."""
 
 import json
 import os
@@ -62,7 +62,7 @@ class SBUDataset(UndividedImageSet):
 
 
 def _file_name_of_url(url):
-    """Return the file name of a URL: the last letter of its host and the rest of it, "m_2723_438.jpg"."""
+    """Return the file name in which SBU stores a URL: last letter of the host, then the path, "m_2723_438.jpg"."""
     host, _, rest = url.strip().partition("://")[2].partition("/")
     return f"{host[-1:]}_{rest.replace('/', '_')}"
 
@@ -139,7 +139,7 @@ class KITTIDataset(ImageSet):
 
     @property
     def columns(self):
-        """Names of the columns of this usage."""
+        """Names of the columns, which depend on `usage`."""
         if self.usage == "test":
             return ("image",)
         objects = ("label", "truncated", "occluded", "alpha", "bbox", "dimensions", "location", "rotation_y")
@@ -218,7 +218,7 @@ class LFWDataset(PublicSet):
         return self._join_path(folder, name, f"{name}_{int(number):04d}.jpg")
 
     def _read_entries(self):
-        """Return the fields of the lines of the lists of the usage, without lines that contain counts."""
+        """Read the lists of this usage. Return the fields of each line, without the lines that contain only counts."""
         ends = {"10fold": ("",), "train": ("DevTrain",), "test": ("DevTest",), "all": ("DevTrain", "DevTest")}
         lines = [
             line.split()
@@ -263,7 +263,7 @@ class WIDERFaceDataset(ImageSet):
 
     @property
     def columns(self):
-        """Names of the columns of this usage."""
+        """Names of the columns, which depend on `usage`."""
         if self.usage == "test":
             return ("image",)
         return ("image", "bbox", "blur", "expression", "illumination", "occlusion", "pose", "invalid")
@@ -352,7 +352,7 @@ class CityscapesDataset(PublicSet):
 
 
 def _compact_json(path):
-    """Return the value of a JSON file as text without blanks, with sorted keys."""
+    """Return the content of a JSON file, reformatted without blanks and with sorted keys."""
     return string(json.dumps(text_files.json_file(path), ensure_ascii=False, separators=(",", ":"), sort_keys=True))
 
 
@@ -405,7 +405,7 @@ class DIV2KDataset(PublicSet):
         self.scale: int = scale
 
     def _low_resolution_names(self, usage):
-        """Return the folder of the smaller images, and the suffix of their file names."""
+        """Return (folder of the downscaled images, suffix of their file names)."""
         if self.downgrade in ("mild", "difficult", "wild"):
             return f"DIV2K_{usage}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
         if self.scale == 8:

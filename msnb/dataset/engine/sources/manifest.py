@@ -34,12 +34,13 @@ class ManifestDataset(MappableDataset):
 
     Args:
         dataset_file (str): The manifest.
-        usage (str, optional): Lines to use, 'train', 'eval', 'inference'. Default: 'train'.
+        usage (str, optional): Usage of the lines to read: 'train', 'eval' or 'inference'. Default: 'train'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
-        class_indexing (dict, optional): Numbers of the classes, by name; only these are used. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
+        class_indexing (dict, optional): Maps class names to class indices; other classes are skipped. Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
@@ -80,7 +81,7 @@ class ManifestDataset(MappableDataset):
         self.decode: bool = decode or False
 
     def _read_entries(self):
-        """Return (((path, names of its classes), ...), all class names)."""
+        """Read the manifest. Return (pairs (path, class names of the image), all class names)."""
         entries, classes = [], set()
         for number, line in enumerate(text_files.lines(self.dataset_file), 1):
             if not line.strip():
@@ -126,5 +127,5 @@ class ManifestDataset(MappableDataset):
         return len(self._read_entries()[1])
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by name."""
+        """Return {class name: class index}."""
         return dict(self._class_numbers(self._read_entries()[0]))

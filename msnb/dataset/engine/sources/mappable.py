@@ -1,4 +1,4 @@
-"""`MappableDataset`: a source whose samples are fetched by number, in the order of a sampler."""
+"""`MappableDataset`: a source whose samples are fetched by index, in the order of a sampler."""
 
 import copy
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +29,7 @@ Sampling = Annotated[
 
 
 class MappableDataset(SourceDataset):
-    """Base of the sources whose samples can be fetched by number, in the order of a sampler."""
+    """Base of the sources whose samples can be fetched by index, in the order of a sampler."""
 
     columns: tuple[str, ...] = ()
     dataset_size: int | None = None
@@ -63,17 +63,17 @@ class MappableDataset(SourceDataset):
         self._shared = {}  # data that is read once, for all copies and iterators
 
     def read_all(self) -> None:
-        """Undo the automatic sharding among processes."""
+        """Read all data in this process, without the automatic sharding among processes."""
         if self._divided:
             self.sampler = samplers.select_sampler(self.num_samples, None, self.shuffle_level, None, None)
         super().read_all()
 
     def get_col_names(self) -> list[str]:
-        """Return the names of the columns. Most sources know them without their files."""
+        """Return the names of the columns. Most sources do not open their files for that."""
         return list(self.columns)
 
     def _load_samples(self):
-        """Return the `Samples` of this source, after reading the files that are needed to fetch samples."""
+        """Read the files that are needed to fetch samples, and return the `Samples` of this source."""
         raise NotImplementedError(f"{type(self).__name__} has to say what it reads.")
 
     def _get_samples(self):
@@ -89,7 +89,7 @@ class MappableDataset(SourceDataset):
         return self.cache.node(self, node) if self.cache is not None else node
 
     def add_sampler(self, new_sampler: Any) -> None:
-        """Let `new_sampler` select among the samples of the present sampler."""
+        """Let `new_sampler` select among the samples that the present sampler draws."""
         self._chain_sampler(new_sampler, self.sampler)
 
     def _chain_sampler(self, sampler, child):
@@ -117,7 +117,7 @@ class MappableDataset(SourceDataset):
         return self.sampler.is_shuffled()
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         return self.sampler.is_sharded() if self.num_shards is None else self.num_shards > 1
 
     @checked

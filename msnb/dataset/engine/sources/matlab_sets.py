@@ -14,7 +14,7 @@ from msnb.formats import text_files
 
 
 def _load_matlab(path):
-    """Return the arrays of a MATLAB file by name."""
+    """Read a MATLAB file. Return {name: array}."""
     try:
         return import_module("scipy.io").loadmat(path)
     except OSError as error:
@@ -160,7 +160,7 @@ class Caltech101Dataset(PublicSet):
         self.columns: tuple[str, ...] = ("image", *targets)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by the name of its folder."""
+        """Return {folder name: class index}."""
         image_root = self._join_path("101_ObjectCategories")
         return {name: n for n, name in enumerate(n for n in folders(image_root) if n != "BACKGROUND_Google")}
 

@@ -40,7 +40,7 @@ class _RecordSamples(Samples):
         return np.unique(np.array(self.records.values(column)), return_inverse=True)[1]
 
     def fetch(self, numbers):
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         try:
             return self._read_columns(numbers)
         except MindRecordException as error:
@@ -56,19 +56,20 @@ class _RecordSamples(Samples):
 
 
 class MindDataset(MappableDataset):
-    """The rows of MindRecord files; a column per field.
+    """Data set of the rows of MindRecord files, with a column for each field.
 
     Args:
         dataset_file (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
         columns_list (list[str], optional): Fields to read. Default: None, all, in the order of their names.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         num_shards (int, optional): Number of shards that the rows are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
-        sampler (Sampler, optional): Selects and orders the rows; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the rows; cannot be combined with `shuffle` or shards. Default:
+            None.
         padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default:
             None.
-        num_padded (int, optional): How often it is added. Default: None.
+        num_padded (int, optional): Number of times that `padded_sample` is added. Default: None.
         num_samples (int, optional): Maximal number of rows. Default: None, all.
         cache (DatasetCache, optional): Cache of the rows. Default: None.
         dataset_files (Union[str, list[str]], optional): MindSpore 2's name of `dataset_file`.

@@ -96,9 +96,10 @@ class MnistDataset(MnistFormat):
             ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.

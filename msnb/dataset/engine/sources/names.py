@@ -1,4 +1,4 @@
-"""Modules of MindSpore 2's public data sets."""
+"""Table of the module that defines each of MindSpore 2's public data sets."""
 
 _SETS = {
     "digits": "EMnistDataset FashionMnistDataset KMnistDataset QMnistDataset SemeionDataset USPSDataset",

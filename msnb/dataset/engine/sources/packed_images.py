@@ -187,7 +187,7 @@ class FakeImageDataset(PublicSet):
         self.base_seed: int = base_seed
 
     def _make_image(self, number):
-        """Return the memory of normal numbers, with the negative ones as 0.
+        """Return an image of the bytes of random normal numbers, with negative numbers set to 0.
 
         MindSpore fills its images in the same way.
         """

@@ -22,11 +22,11 @@ from msnb.dataset.engine.sources.streamed import RowStream, StreamDataset, Strea
 
 
 class Files:
-    """A column whose values are read from files on access.
+    """Column whose values are read from files when they are needed.
 
     Args:
         paths (Sequence): One file, or other argument of `read`, for each row.
-        read (Callable): Path to array. Default: the bytes of the file.
+        read (Callable): Function of a path that returns an array. Default: reads the bytes of the file.
     """
 
     def __init__(self, paths: Sequence[Any], read: Callable[[Any], np.ndarray] = read_file) -> None:
@@ -37,7 +37,7 @@ class Files:
         return len(self.paths)
 
     def at(self, numbers: Sequence[int]) -> Any:
-        """Return the values of these rows."""
+        """Read the values of the rows with the indices `numbers`."""
         return stack_if_uniform([self.read(self.paths[i]) for i in numbers])
 
 
@@ -51,12 +51,12 @@ def _read_image(path):
 
 
 def texts(values: Sequence[str]) -> np.ndarray:
-    """Return a column of strings."""
+    """Convert a list of str to a column of strings."""
     return np.array([v.encode("utf-8") for v in values], "S")
 
 
 def listing(folder: str, *ends: str) -> list[str]:
-    """Return the sorted paths of the files in a folder, optionally with one of these extensions.
+    """Return the sorted paths of the files in a folder, optionally only those whose names end with one of `ends`.
 
     Raises:
         RuntimeError: If there is no such folder.
@@ -88,7 +88,7 @@ class SetSamples(Samples):
         return [path for path in dict.fromkeys(paths) if isinstance(path, str)] or self.origin
 
     def fetch(self, numbers: np.ndarray) -> list[Any]:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         return [self._select_values(column, numbers) for column in self.columns]
 
     @staticmethod
@@ -130,7 +130,7 @@ class PublicSet(MappableDataset):
                 raise ValueError(f"{path} {problem} or permission denied!")
 
     def _read_columns(self) -> Sequence[Any]:
-        """Return the columns."""
+        """Return the columns of all rows, each an array, a list of arrays or `Files`."""
         raise NotImplementedError
 
     def _join_path(self, *names):
@@ -266,7 +266,7 @@ class StreamedSet(StreamDataset):
         return patterns  # the files of the usage must exist only when they are read
 
     def _usage_paths(self):
-        """Return the files of the usage. An entry may be a tuple of files that are read in parallel."""
+        """Return the paths for the `usage`. An entry may be a tuple of files that are read side by side."""
         names = self.files.get(self.usage) or [name for file_names in self.files.values() for name in file_names]
         return [os.path.join(self.dataset_dir, name) for name in names]
 

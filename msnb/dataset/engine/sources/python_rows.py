@@ -1,4 +1,4 @@
-"""Rows of the user's Python objects, by number or one after the other."""
+"""Access to the samples of the user's Python objects: by index, or one after the other."""
 
 import time
 from itertools import chain, islice, repeat
@@ -64,7 +64,8 @@ class RowMaker:
         return columns
 
     def _make_rows(self, values):
-        """Return a tuple of arrays per sample. An error has the tuples before it as its attribute ``msnb_results``."""
+        """Convert each sample to a tuple of arrays. An error has the earlier tuples as its attribute
+        ``msnb_results``."""
         rows = []
         try:
             for value in values:
@@ -75,7 +76,7 @@ class RowMaker:
         return rows
 
     def before(self, error, values):
-        """Return (error, columns, number) of the samples before an error.
+        """Return (error, columns, count) for the samples before the one that failed.
 
         `values` are the samples as the user's object returned them. If one of them is invalid, its error comes first.
         """
@@ -183,11 +184,11 @@ class Sequence(Samples):
         self._pool = ProcessPool([self.one], workers) if processes and workers > 1 else None
 
     def one(self, number):
-        """Return one sample."""
+        """Return the sample with the index `number`."""
         return self.make(self.source[number])
 
     def fetch(self, numbers):
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         values = []
         numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
         try:
@@ -218,7 +219,7 @@ class Sequence(Samples):
 
 
 class SequenceSource(nodes.IndexSource):
-    """Plan node of a `Sequence`. It owns the worker processes."""
+    """Plan node that reads a `Sequence`. It owns the worker processes."""
 
     def close(self):
         self.source.close()
@@ -230,7 +231,7 @@ def _raise_when_iterated(error):
 
 
 def read_ahead(iterator, rows=16, seconds=0.001):
-    """Return the iterator with its first rows read already, as far as that takes little time.
+    """Return an iterator over the same items that has read the first ones already: up to `rows`, for up to `seconds`.
 
     In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it unknowingly: for example, if
     the loop variable has the name of a variable that the generator reads.
@@ -298,7 +299,7 @@ class Stream:
         return self.length
 
     def describe(self):
-        """Return one line for plans."""
+        """Return the line that describes this source in a printed plan."""
         return f"GeneratorDataset ({_source_name(self.source)})"
 
 

@@ -16,7 +16,7 @@ from msnb.dataset.engine.sources.samples import ArraySamples, Samples
 
 
 class _RandomSamples(Samples):
-    """Each sample depends only on its number, so it is the same in every epoch."""
+    """Random samples that depend only on their index, so that they are the same in every epoch."""
 
     def __init__(self, rows, details, seed):
         super().__init__("RandomDataset", rows)
@@ -24,7 +24,7 @@ class _RandomSamples(Samples):
         self.seed = seed
 
     def fetch(self, numbers):
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         rows = []
         for number in numbers.tolist():
             stream = Mt32(self.seed + number)
@@ -48,14 +48,14 @@ class _RandomSamples(Samples):
 
 
 class RandomDataset(MappableDataset):
-    """Random samples.
+    """Data set of random samples.
 
     Args:
         total_rows (int, optional): Number of samples. Default: None, the schema's ``numRows``, or a random number.
         schema (Union[str, Schema], optional): The columns: a JSON file or a Schema. Default: None, random columns.
         columns_list (list[str], optional): Columns to use. Default: None, all.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None.
+        num_parallel_workers (int, optional): Number of workers. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
         shuffle (bool, optional): Whether the order is random. Default: None, False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
@@ -108,7 +108,7 @@ class RandomDataset(MappableDataset):
 
 
 class RangeDataset(MappableDataset):
-    """The numbers of a range: one column, ``id`` (int64 scalar).
+    """Data set of the integers of a range: one column, ``id`` (int64 scalar).
 
     Args:
         start (int): First number.

@@ -1,4 +1,4 @@
-"""Samples that are fetched by number, from arrays or from one file each."""
+"""Samples that are fetched by index, from arrays or from one file each."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ FILE_NAME = "_meta-filename"  # the column of a file's name without extension, i
 
 
 class Samples:
-    """Samples that can be fetched by number.
+    """Base of the samples that can be fetched by index.
 
     Attributes:
         rows: Number of samples.
@@ -56,7 +56,7 @@ class Samples:
         return self.origin
 
     def describe(self) -> str:
-        """Return one line for plans."""
+        """Return the line that describes this source in a printed plan."""
         return f"{self.name} ({self.rows} samples)"
 
 
@@ -69,19 +69,19 @@ class ArraySamples(Samples):
         self.class_ids = class_ids
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         return [a[numbers] if isinstance(a, np.ndarray) else [a[n] for n in numbers] for a in self.arrays]
 
 
 class FileSamples(Samples):
-    """One file per sample, and further columns in memory.
+    """Samples with one file each, and further columns in memory.
 
     Args:
         name (str): Name of the data set.
         paths (list[str]): The files.
         others (list[np.ndarray]): Further columns, one entry per file.
         decode (bool): Whether files are decoded to RGB images.
-        decrypt (Callable): Reads an encrypted file.
+        decrypt (Callable): Takes the path of an encrypted file, returns its decrypted bytes.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class FileSamples(Samples):
         return (self.paths[number],)
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         images = [self.read(self.paths[i]) for i in numbers.tolist()]
         if self.decode:
             images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]
@@ -125,7 +125,7 @@ class FileSamples(Samples):
 
 
 def file_names(paths: Sequence[str]) -> np.ndarray:
-    """Return the names of files without their extensions, as a column."""
+    """Return a column of the file names in `paths`, without folders and extensions."""
     return np.array([os.path.splitext(os.path.basename(path))[0].encode("utf-8") for path in paths])
 
 

@@ -46,7 +46,7 @@ def _sound_columns(paths, rate=_read_rate):
 
 
 class SpeechCommandsDataset(UsageSet):
-    """Single words, spoken by many: columns ``waveform`` (float32), ``sample_rate`` (int32), ``label`` (string),
+    """Single words, spoken by many people: columns ``waveform`` (float32), ``sample_rate`` (int32), ``label`` (string),
     ``speaker_id`` (string), ``utterance_number`` (int32).
 
     Args:
@@ -163,7 +163,8 @@ class GTZANDataset(UsageSet):
 
 
 class LibriTTSDataset(UsageSet):
-    """English books, read by many: columns ``waveform`` (float32), ``sample_rate`` (uint32), ``original_text``,
+    """English books, read by many speakers: columns ``waveform`` (float32), ``sample_rate`` (uint32),
+    ``original_text``,
     ``normalized_text`` (strings), ``speaker_id``, ``chapter_id`` (uint32), ``utterance_id`` (string).
 
     Args:
@@ -252,7 +253,7 @@ class CMUArcticDataset(PublicSet):
 
 
 def _sphere_header(data, path):
-    """Return the size and the fields of the header of a SPHERE file."""
+    """Parse the header of a SPHERE file. Return (size of the header, dict of its fields)."""
     lines = data[:1024].decode("latin-1").split("\n")
     if lines[0] != "NIST_1A":
         raise RuntimeError(f"Invalid file, {path} is no SPHERE file: it should begin with NIST_1A.")

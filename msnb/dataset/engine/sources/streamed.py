@@ -39,13 +39,13 @@ Files = Annotated[str | list[str], Worded("a file or a list of files", _check_fi
 
 
 class RowStream:
-    """Rows of files.
+    """Reads the rows of files, one file after the other.
 
     Args:
         name (str): Name of the data set.
         files (list[str]): The files.
-        read (Callable): Path to an iterator over rows (tuples of arrays).
-        count (Callable): Path to number of rows.
+        read (Callable): Function of a path that returns an iterator over rows (tuples of arrays).
+        count (Callable): Function of a path that returns the number of rows.
         shuffle_files (bool): Whether the order of the files changes in each epoch.
         num_shards, shard_id (int): Shard of the rows.
         num_samples (int): Maximal number of rows; 0 for all.
@@ -95,7 +95,7 @@ class RowStream:
         return min(rows, self.num_samples) if self.num_samples else rows
 
     def pieces(self) -> Iterator[Any]:
-        """Yield (file, rows to skip, rows to read) of the next epoch; None for all rows."""
+        """Yield (file, rows to skip, rows to read) for each file of the next epoch; None means all rows."""
         self.epoch += 1
         if self.shuffle_files:
             Mt32(fresh_seed() if self.num_shards == 1 else self.epoch).shuffle(self.order)
@@ -121,7 +121,7 @@ class RowStream:
         next(self.pieces(), None)
 
     def rows(self) -> Iterator[Any]:
-        """Yield the rows of the next epoch. With several workers, as many files take turns, row by row."""
+        """Yield the rows of the next epoch. With n workers, rows of n files alternate."""
         pieces = list(self.pieces())
         turns = min(self.workers, len(pieces))
         if turns <= 1:
@@ -150,7 +150,7 @@ class RowStream:
             yield [stack_if_uniform(list(c)) for c in zip(*group, strict=True)], len(group)
 
     def describe(self) -> str:
-        """Return one line for plans."""
+        """Return the line that describes this source in a printed plan."""
         return f"{self.name} ({len(self.files)} file(s))"
 
 
@@ -183,14 +183,14 @@ class StreamDataset(SourceDataset):
         self._shared = {}
 
     def _make_stream(self):
-        """Return the RowStream of these files."""
+        """Return the `RowStream` that reads the files of this data set."""
         raise NotImplementedError
 
     def _column_names(self):
         return list(self.columns)
 
     def get_col_names(self) -> list[str]:
-        """Return the names of the columns. Most sources know them without their files."""
+        """Return the names of the columns. Most sources do not open their files for that."""
         return self._column_names()
 
     def _make_node(self, children):
@@ -219,5 +219,5 @@ class StreamDataset(SourceDataset):
         return self.shuffle_files
 
     def is_sharded(self) -> bool:
-        """Return True if it is a shard of the data."""
+        """Return True if this data set reads only one shard of the data."""
         return self.num_shards is not None and self.num_shards > 1

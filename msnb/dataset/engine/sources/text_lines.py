@@ -20,7 +20,7 @@ _USAGES = ("train", "valid", "test", "all")
 
 
 class _Lines(StreamedSet):
-    """The non-empty lines of a file."""
+    """Data set of the non-empty lines of files."""
 
     columns: tuple[str, ...] = ("text",)
     usages: tuple[str, ...] = _USAGES
@@ -113,7 +113,8 @@ Pair = Annotated[Sequence[str], Worded("two languages", _check_language_pair)]
 
 
 class _Translations(StreamedSet):
-    """Lines of one file with those of another. A "file" of the stream is a pair of paths."""
+    """Lines of one file, each with the same line (its translation) of another. A "file" of the stream is a pair of
+    paths."""
 
     columns: tuple[str, ...] = ("text", "translation")
     usages: tuple[str, ...] = _USAGES
@@ -180,7 +181,8 @@ class Multi30kDataset(_Translations):
 
 
 class _Iwslt(_Translations):
-    """Talks with translations. The training text has lines with tags; the other files are XML."""
+    """Base of the IWSLT data sets: talks with translations. The training text has lines with tags; the other files are
+    XML."""
 
     language_pair: tuple[str, ...]
     by_name = False
@@ -189,15 +191,15 @@ class _Iwslt(_Translations):
     def _language_folder(self) -> str:
         raise NotImplementedError
 
-    def _set_names(self) -> dict[str, tuple[str, ...]]:
-        """Return the names of the sets of each usage other than training."""
+    def _held_out_set_names(self) -> dict[str, tuple[str, ...]]:
+        """Return {usage: names of the validation or test sets}, such as "tst2013"."""
         raise NotImplementedError
 
     def _usage_paths(self):
         pair, folder = "-".join(self.language_pair), self._language_folder()
         stems = [f"train.tags.{pair}"] if self.usage in ("train", "all") else []
         ends = [""] * len(stems)
-        for usage, names in self._set_names().items():
+        for usage, names in self._held_out_set_names().items():
             if self.usage in (usage, "all"):
                 stems += [f"IWSLT{self.year}.TED.{name}.{pair}" for name in names]
                 ends += [".xml"] * len(names)
@@ -267,7 +269,7 @@ class IWSLT2016Dataset(_Iwslt):
     def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", *self.language_pair, "-".join(self.language_pair))
 
-    def _set_names(self):
+    def _held_out_set_names(self):
         return {"valid": (self.valid_set,), "test": (self.test_set,)}
 
 
@@ -309,5 +311,5 @@ class IWSLT2017Dataset(_Iwslt):
     def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", "DeEnItNlRo", "DeEnItNlRo", "DeEnItNlRo-DeEnItNlRo")
 
-    def _set_names(self):
+    def _held_out_set_names(self):
         return {"valid": ("dev2010",), "test": ("tst2010",)}

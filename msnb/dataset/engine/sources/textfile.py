@@ -31,7 +31,7 @@ def _read_recoded_lines(path, encoding):
 
 
 class _TextStream(RowStream):
-    """Lines, which are chunked without an array per line."""
+    """Stream of lines. It makes an array per chunk instead of one per line."""
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
@@ -47,12 +47,12 @@ def _make_text_column(lines):
 
 
 class TextFileDataset(StreamDataset):
-    """The lines of text files that are not empty: one column, ``text`` (string scalar).
+    """Data set of the non-empty lines of text files: one column, ``text`` (string scalar).
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         num_samples (int, optional): Maximal number of lines. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the lines are divided into. Default: None.

@@ -22,11 +22,11 @@ _MAX_PADDED_BYTES = 1 << 31  # of one row's column
 
 
 class _UnfitError(RuntimeError):
-    """A feature does not fit its column. The reader adds file and record."""
+    """Error of a feature that does not fit its column. The reader adds the file and the record."""
 
 
 class _Column:
-    """Converts one feature to an array."""
+    """Column of the data set: converts a feature of an Example to an array."""
 
     def __init__(self, name, dtype, shape, rank):
         self.name = name
@@ -111,7 +111,7 @@ class _Column:
 
 
 class _ExampleStream(RowStream):
-    """Rows of Examples. Shards consist of files, or of rows if `equal_rows` is set."""
+    """Stream of rows from Examples. Shards consist of files, or of rows if `equal_rows` is set."""
 
     equal_rows = False
 
@@ -150,7 +150,7 @@ class TFRecordDataset(StreamDataset):
             None, those of the first record; bytes become uint8.
         columns_list (list[str], optional): Columns to read. Default: None, all.
         num_samples (int, optional): Maximal number of rows. Default: None, all, or the schema's ``numRows``.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the files are divided into. Default: None.
@@ -227,11 +227,11 @@ class TFRecordDataset(StreamDataset):
                     )
                 columns = [by_name[n] for n in self.columns_list]
         else:
-            columns = self._from_first_record()
+            columns = self._infer_columns_from_first_record()
         self._shared["columns"] = columns
         return columns
 
-    def _from_first_record(self):
+    def _infer_columns_from_first_record(self):
         path = self.dataset_files[0]
         _, data, first = next(examples(path, self.compression_type), (0, b"", {}))
         types = {"bytes": np.uint8, "float": np.float32, "int64": np.int64}

@@ -24,14 +24,14 @@ from msnb.formats import text_files
 
 
 class _Pairs(FileSamples):
-    """An image file and a target file per sample."""
+    """Samples of segmentation: an image file and a target file each."""
 
     def __init__(self, paths, targets, others, decode, decrypt):
         super().__init__("VOCDataset", paths, others, decode, decrypt=decrypt)
         self.targets = targets
 
     def fetch(self, numbers):
-        """Return the columns of these samples."""
+        """Return the columns of the samples with the indices `numbers`."""
         images, *others = super().fetch(numbers)
         targets = [self.read(self.targets[i]) for i in numbers.tolist()]
         if self.decode:
@@ -60,20 +60,21 @@ class VOCDataset(MappableDataset):
             ``SegmentationClass``).
         task (str, optional): 'Segmentation' or 'Detection'. Default: 'Segmentation'.
         usage (str, optional): Name of the list of images, 'train', 'val', ... Default: 'train'.
-        class_indexing (dict, optional): Numbers of the classes, by name; for 'Detection'. Default: None, in the order
+        class_indexing (dict, optional): Maps class names to class indices, for 'Detection'. Default: None, in the order
             of names.
         num_samples (int, optional): Maximal number of samples. Default: None, all.
-        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         decode (bool, optional): Whether images are decoded. Default: False.
-        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
+            Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
         extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
             without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
             Default: False.
-        decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
+        decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 
     Raises:
         RuntimeError: If an annotation is missing or wrong, or arguments exclude each other.
@@ -131,7 +132,7 @@ class VOCDataset(MappableDataset):
                 self._raise_no_data()
             paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i in ids]
             targets = [self._resolve_path("SegmentationClass", f"{i}.png") for i in ids]
-            return _Pairs(paths, targets, self._names_of(paths), self.decode, self.decrypt)
+            return _Pairs(paths, targets, self._metadata_columns(paths), self.decode, self.decrypt)
         annotations = self._load_annotations(ids)
         if not annotations:
             self._raise_no_data()
@@ -143,9 +144,11 @@ class VOCDataset(MappableDataset):
             columns[2].append(np.array([[o[2]] for o in objects], np.uint32))
             columns[3].append(np.array([[o[3]] for o in objects], np.uint32))
         paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i, _ in annotations]
-        return FileSamples("VOCDataset", paths, [*columns, *self._names_of(paths)], self.decode, decrypt=self.decrypt)
+        return FileSamples(
+            "VOCDataset", paths, [*columns, *self._metadata_columns(paths)], self.decode, decrypt=self.decrypt
+        )
 
-    def _names_of(self, paths):
+    def _metadata_columns(self, paths):
         return [file_names(paths)] if self.extra_metadata else []
 
     def _raise_no_data(self):
@@ -192,14 +195,14 @@ class VOCDataset(MappableDataset):
         return {name: i for i, name in enumerate(sorted({o[0] for _, objects in annotations for o in objects}))}
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the number of each class, by name. Only for 'Detection'."""
+        """Return {class name: class index}. Only for 'Detection'."""
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
         return dict(self._class_numbers(self._load_annotations(self._image_ids())))
 
 
 def _parse_number(node, tag, where, end=None):
-    """Return the number in an element, or 0 if there is none. With `end` it must be from 0 to `end` - 1."""
+    """Return the number in the XML element `tag`, or 0 if it is missing. With `end` it must be from 0 to `end` - 1."""
     text = node.findtext(tag, "0") or "0"
     try:
         value = float(text)
