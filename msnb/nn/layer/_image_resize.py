@@ -168,7 +168,7 @@ class Unfold(Cell):
         self.concat: P.Concat = P.Concat(1)
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The patches."""
+        """Return the patches."""
         check_dims(self.cls_name, input_x, 4)
         reach = [(size - 1) * rate + 1 for size, rate in zip(self.ksizes, self.rates, strict=True)]
         if self.padding == "SAME":

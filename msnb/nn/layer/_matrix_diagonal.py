@@ -37,7 +37,7 @@ class Tril(Cell):
     """
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
-        """The triangle."""
+        """Return the triangle."""
         return F.tril(x, check(Int, k, "k", self.cls_name))
 
 
@@ -63,7 +63,7 @@ class Triu(Cell):
     """
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
-        """The triangle."""
+        """Return the triangle."""
         return F.triu(x, check(Int, k, "k", self.cls_name))
 
 
@@ -95,7 +95,7 @@ class MatrixDiag(Cell):
     """
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The matrices."""
+        """Return the matrices."""
         _check_axes(self.cls_name, input_x, 1)
         return _set_diagonal(input_x, F.zeros((*input_x.shape, input_x.shape[-1]), input_x.dtype))
 
@@ -119,7 +119,7 @@ class MatrixDiagPart(Cell):
     """
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The diagonals."""
+        """Return the diagonals."""
         _check_axes(self.cls_name, input_x, 2)
         return F.diagonal(input_x, 0, -2, -1)
 
@@ -147,7 +147,7 @@ class MatrixSetDiag(Cell):
     """
 
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
-        """The new matrices."""
+        """Return the new matrices."""
         _check_axes(self.cls_name, input_x, 2)
         fitting = (*input_x.shape[:-2], min(input_x.shape[-2:]))
         if diagonal.dtype != input_x.dtype:

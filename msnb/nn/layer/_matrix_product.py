@@ -45,7 +45,7 @@ class MatMul(Cell):
         self.transpose_x2: bool = transpose_x2
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The product."""
+        """Return the product."""
         return F.matmul(_transpose_if(x1, self.transpose_x1), _transpose_if(x2, self.transpose_x2))
 
 
@@ -78,7 +78,7 @@ class MatInverse(Cell):
         self.inverse: P.MatrixInverse = P.MatrixInverse()
 
     def construct(self, a: Tensor) -> Tensor:
-        """The inverse."""
+        """Return the inverse."""
         check_dtypes(self.cls_name, FLOATS, a=a)
         return self.inverse(F.cast(a, mstype.float32))
 
@@ -107,6 +107,6 @@ class MatDet(Cell):
         self.determinant: P.MatrixDeterminant = P.MatrixDeterminant()
 
     def construct(self, a: Tensor) -> Tensor:
-        """The determinant."""
+        """Return the determinant."""
         check_dtypes(self.cls_name, FLOATS, a=a)
         return self.determinant(F.cast(a, mstype.float32))

@@ -37,7 +37,7 @@ class PixelShuffle(Cell):
         self.upscale_factor: int = upscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
-        """The larger image."""
+        """Return the larger image."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
 
@@ -69,5 +69,5 @@ class PixelUnshuffle(Cell):
         self.downscale_factor: int = downscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
-        """The smaller image."""
+        """Return the smaller image."""
         return F.pixel_unshuffle(input, self.downscale_factor)

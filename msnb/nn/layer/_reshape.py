@@ -45,7 +45,7 @@ class Flatten(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The matrix."""
+        """Return the matrix."""
         if not isinstance(x, Tensor):
             raise TypeError(f"For '{self.cls_name}', the input should be a Tensor, but got {describe(x)}.")
         check_least_dims(self.cls_name, x, 1)
@@ -143,5 +143,5 @@ class Roll(Cell):
             )
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The moved elements."""
+        """Return the moved elements."""
         return F.roll(input_x, self.shift, self.axis)

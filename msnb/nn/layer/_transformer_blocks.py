@@ -79,15 +79,15 @@ class TransformerEncoderLayer(_Layer):
     A Transformer encoder layer: self-attention, then two dense layers.
 
     Args:
-        d_model (int): Length of a vector.
-        nhead (int): How many heads attend; a divisor of `d_model`.
-        dim_feedforward (int): Length between the two dense layers. Default: 2048.
-        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
-        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
-            "relu".
-        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
+        d_model (int): Number of features of each position.
+        nhead (int): Number of attention heads; a divisor of `d_model`.
+        dim_feedforward (int): Number of features between the two dense layers. Default: 2048.
+        dropout (float): Probability that an element becomes 0 in training. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Activation between the two dense layers: "relu", "gelu" or a function.
+            Default: "relu".
+        layer_norm_eps (float): Added to the variance under the square root in each normalisation. Default: 1e-5.
         batch_first (bool): Whether N comes before S. Default: False.
-        norm_first (bool): Whether is normalised before, not after. Default: False.
+        norm_first (bool): Whether to normalise before attention and dense layers instead of after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -132,7 +132,7 @@ class TransformerEncoderLayer(_Layer):
     def construct(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
     ) -> Tensor:
-        """The encoded sequence."""
+        """Return the encoded sequence."""
 
         def attended(x):
             return self.dropout1(self._attend(self.self_attn, x, x, src_mask, src_key_padding_mask))
@@ -152,15 +152,15 @@ class TransformerDecoderLayer(_Layer):
     A Transformer decoder layer: self-attention, attention to the encoder output, then two dense layers.
 
     Args:
-        d_model (int): Length of a vector.
-        nhead (int): How many heads attend; a divisor of `d_model`.
-        dim_feedforward (int): Length between the two dense layers. Default: 2048.
-        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
-        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
-            "relu".
-        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
+        d_model (int): Number of features of each position.
+        nhead (int): Number of attention heads; a divisor of `d_model`.
+        dim_feedforward (int): Number of features between the two dense layers. Default: 2048.
+        dropout (float): Probability that an element becomes 0 in training. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Activation between the two dense layers: "relu", "gelu" or a function.
+            Default: "relu".
+        layer_norm_eps (float): Added to the variance under the square root in each normalisation. Default: 1e-5.
         batch_first (bool): Whether N comes before T. Default: False.
-        norm_first (bool): Whether is normalised before, not after. Default: False.
+        norm_first (bool): Whether to normalise before attention and dense layers instead of after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -215,7 +215,7 @@ class TransformerDecoderLayer(_Layer):
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
     ) -> Tensor:
-        """The decoded sequence."""
+        """Return the decoded sequence."""
 
         def attended(x):
             return self.dropout1(self._attend(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
@@ -241,9 +241,9 @@ class TransformerEncoder(Cell):
     Encoder layers in sequence.
 
     Args:
-        encoder_layer (TransformerEncoderLayer): Copies of it are the layers.
-        num_layers (int): How many there are.
-        norm (Cell): What comes after the last. Default: None, nothing.
+        encoder_layer (TransformerEncoderLayer): The layer that is copied `num_layers` times.
+        num_layers (int): Number of layers.
+        norm (Cell): Layer applied after the last one. Default: None, nothing.
 
     Inputs:
         - **src** (Tensor) - as TransformerEncoderLayer takes it.
@@ -272,7 +272,7 @@ class TransformerEncoder(Cell):
     def construct(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
     ) -> Tensor:
-        """The encoded sequence."""
+        """Return the encoded sequence."""
         for layer in self.layers:
             src = layer(src, src_mask, src_key_padding_mask)
         return src if self.norm is None else self.norm(src)
@@ -283,9 +283,9 @@ class TransformerDecoder(Cell):
     Decoder layers in sequence.
 
     Args:
-        decoder_layer (TransformerDecoderLayer): Copies of it are the layers.
-        num_layers (int): How many there are.
-        norm (Cell): What comes after the last. Default: None, nothing.
+        decoder_layer (TransformerDecoderLayer): The layer that is copied `num_layers` times.
+        num_layers (int): Number of layers.
+        norm (Cell): Layer applied after the last one. Default: None, nothing.
 
     Inputs:
         - **tgt** (Tensor) - as TransformerDecoderLayer takes it.
@@ -324,7 +324,7 @@ class TransformerDecoder(Cell):
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
     ) -> Tensor:
-        """The decoded sequence."""
+        """Return the decoded sequence."""
         for layer in self.layers:
             tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         return tgt if self.norm is None else self.norm(tgt)
@@ -335,19 +335,19 @@ class Transformer(Cell):
     A Transformer: an encoder, and a decoder that reads its output.
 
     Args:
-        d_model (int): Length of a vector. Default: 512.
-        nhead (int): How many heads attend; a divisor of `d_model`. Default: 8.
-        num_encoder_layers (int): How many layers the encoder has. Default: 6.
-        num_decoder_layers (int): How many the decoder has. Default: 6.
-        dim_feedforward (int): Length between the two dense layers of each. Default: 2048.
-        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
-        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
-            "relu".
-        custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder with a LayerNorm behind.
-        custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder with a LayerNorm behind.
-        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
+        d_model (int): Number of features of each position. Default: 512.
+        nhead (int): Number of attention heads; a divisor of `d_model`. Default: 8.
+        num_encoder_layers (int): Number of encoder layers. Default: 6.
+        num_decoder_layers (int): Number of decoder layers. Default: 6.
+        dim_feedforward (int): Number of features between the two dense layers of each layer. Default: 2048.
+        dropout (float): Probability that an element becomes 0 in training. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Activation between the two dense layers: "relu", "gelu" or a function.
+            Default: "relu".
+        custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder followed by LayerNorm.
+        custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder followed by LayerNorm.
+        layer_norm_eps (float): Added to the variance under the square root in each normalisation. Default: 1e-5.
         batch_first (bool): Whether N comes before S and T. Default: False.
-        norm_first (bool): Whether is normalised before, not after. Default: False.
+        norm_first (bool): Whether to normalise before attention and dense layers instead of after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -419,7 +419,7 @@ class Transformer(Cell):
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
     ) -> Tensor:
-        """The decoded sequence."""
+        """Return the decoded sequence."""
         for name, x in (("src", src), ("tgt", tgt)):
             if x.ndim not in (2, 3) or x.shape[-1] != self.d_model:
                 raise ValueError(

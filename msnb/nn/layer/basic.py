@@ -77,13 +77,13 @@ class Dense(Cell):
     The fully connected layer: :math:`f(x W^T + b)`.
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first W; None is HeUniform(sqrt(5)).
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial W; None is HeUniform(sqrt(5)).
             Default: "normal", in MindSpore 2 None.
-        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first b; None is
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial b; None is
             Uniform(1 / sqrt(in_channels)). Default: "zeros", in MindSpore 2 None.
-        has_bias (bool): Whether b is there. Default: True.
+        has_bias (bool): Whether b is added. Default: True.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -169,7 +169,7 @@ class Dropout(Cell):
         expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
-        keep_prob (float): How probable it is that an element STAYS, in (0, 1]. Default: 0.5.
+        keep_prob (float): Probability that an element is KEPT, in (0, 1]. Default: 0.5.
         dtype (:class:`mindspore.dtype`): Without effect: the result has the type of the input. Default:
             mindspore.float32.
         p (float): Probability that an element becomes 0, in [0, 1). It replaces `keep_prob` in newer versions.
@@ -285,5 +285,5 @@ class OneHot(Cell):
         self.off_value: Tensor = Tensor(off_value, dtype)
 
     def construct(self, indices: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         return self.onehot(indices, self.depth, self.on_value, self.off_value)

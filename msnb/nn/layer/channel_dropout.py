@@ -27,7 +27,7 @@ class Dropout1d(_ChannelDropout):
         unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
@@ -57,7 +57,7 @@ class Dropout2d(_ChannelDropout):
         unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, H, W).
@@ -87,7 +87,7 @@ class Dropout3d(_ChannelDropout):
         unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, D, H, W).

@@ -36,5 +36,5 @@ class ChannelShuffle(Cell):
         self.groups: int = groups
 
     def construct(self, x: Tensor) -> Tensor:
-        """The mixed channels."""
+        """Return the mixed channels."""
         return F.channel_shuffle(x, self.groups)

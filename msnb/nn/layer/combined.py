@@ -41,8 +41,8 @@ class Conv2dBnAct(_WithNormAndActivation):
     Conv2d with optional BatchNorm2d and activation.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -50,8 +50,8 @@ class Conv2dBnAct(_WithNormAndActivation):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bn (bool): Whether BatchNorm2d follows. Default: False.
         momentum (float): Its momentum. Default: 0.997.
         eps (float): Its eps. Default: 1e-5.
@@ -123,10 +123,10 @@ class DenseBnAct(_WithNormAndActivation):
     Dense with optional BatchNorm1d and activation.
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first weight. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial weight. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         has_bn (bool): Whether BatchNorm1d follows. Default: False.
         momentum (float): Its momentum. Default: 0.9.

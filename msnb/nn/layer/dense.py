@@ -23,11 +23,11 @@ class BiDense(Cell):
     Args:
         in1_channels (int): How many features the first has.
         in2_channels (int): How many the second has.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W. Default: None,
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial W. Default: None,
             Uniform(1 / sqrt(in1_channels)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b. Default: None, likewise.
-        has_bias (bool): Whether b is there. Default: True.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None, likewise.
+        has_bias (bool): Whether b is added. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:

@@ -28,10 +28,10 @@ class Embedding(Cell):
     A learned vector for each number below `vocab_size`.
 
     Args:
-        vocab_size (int): How many vectors there are.
-        embedding_size (int): How long each is.
+        vocab_size (int): Number of vectors.
+        embedding_size (int): Length of each vector.
         use_one_hot (bool): Whether one-hot vectors are multiplied with the table instead. Default: False.
-        embedding_table (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
+        embedding_table (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
         dtype (:class:`mindspore.dtype`): The element type of those one-hot vectors. Default: mindspore.float32.
         padding_idx (int): The number whose vector starts as 0. Default: None.
 
@@ -86,7 +86,7 @@ class Embedding(Cell):
             self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, ids: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         if not self.use_one_hot:
             return self.gather(self.embedding_table, ids, 0)
         rows = self.one_hot(self.reshape(ids, (-1,)), self.vocab_size, self.on_value, self.off_value)
@@ -127,9 +127,9 @@ class EmbeddingLookup(Cell):
     An Embedding that can be sharded, and whose vectors can have a maximum norm.
 
     Args:
-        vocab_size (int): How many vectors there are.
-        embedding_size (int): How long each is.
-        param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
+        vocab_size (int): Number of vectors.
+        embedding_size (int): Length of each vector.
+        param_init (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
         target (str): Where MindSpore looks up, "CPU" or "DEVICE"; here always where the table is. Default: "CPU".
         slice_mode (str): Sharding of the table: "batch_slice", "field_slice", "table_row_slice" or
             "table_column_slice". Default: "batch_slice".
@@ -193,7 +193,7 @@ class EmbeddingLookup(Cell):
             self.clip_by_norm: ClipByNorm = ClipByNorm(-1)
 
     def construct(self, indices: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         vectors = self.lookup(self.embedding_table, indices, 0)
         return vectors if self.max_norm is None else self.clip_by_norm(vectors, self.max_norm)
 
@@ -203,10 +203,10 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
     Embeddings of multi-field inputs: the vectors of the indices of a field are reduced to one.
 
     Args:
-        vocab_size (int): How many vectors there are.
-        embedding_size (int): How long each is.
+        vocab_size (int): Number of vectors.
+        embedding_size (int): Length of each vector.
         field_size (int): How many fields there are.
-        param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
+        param_init (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
         target (str): As in EmbeddingLookup. Default: "CPU".
         slice_mode (str): As in EmbeddingLookup. Default: "batch_slice".
         feature_num_list (tuple): As `manual_shapes` in EmbeddingLookup. Default: None.
@@ -266,7 +266,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         self.operator: str = operator
 
     def construct(self, input_indices: Tensor, input_values: Tensor, field_ids: Tensor) -> Tensor:
-        """The vectors of the fields."""
+        """Return the vectors of the fields."""
         floats = (mstype.float32,) if self._compute is None else (mstype.float32, mstype.float16, mstype.bfloat16)
         for name, x, dtypes in (
             ("input_indices", input_indices, INTS),

@@ -47,14 +47,14 @@ class LSTM(_LstmBase):
     of device that it was trained on.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameter. Default: mstype.float32.
 
     Inputs:
@@ -65,8 +65,8 @@ class LSTM(_LstmBase):
           end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, (h, c)): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last h and c of each layer.
+        Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
+        hidden_size features; the last h and c of each layer.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -126,12 +126,12 @@ class LSTMCell(_LstmBase):
     One layer of LSTM, whose weights are an input.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): As in LSTM; one layer hands on nothing that could be dropped. Default: 0.
-        bidirectional (bool): Whether it also runs backwards. Default: False.
+        bidirectional (bool): Whether the layer processes the sequence in both directions. Default: False.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.

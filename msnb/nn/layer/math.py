@@ -42,7 +42,7 @@ class ReduceLogSumExp(Cell):
 
     Args:
         axis (Union[int, tuple(int), list(int)]): The axes of the sum, () for all.
-        keep_dims (bool): Whether they stay, with length 1. Default: False.
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -69,7 +69,7 @@ class ReduceLogSumExp(Cell):
         self.keep_dims: bool = keep_dims
 
     def construct(self, x: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         return F.logsumexp(x, self.axis, self.keep_dims)
 
 
@@ -107,7 +107,7 @@ class Range(Cell):
         self.input_tensor: Tensor = Tensor(np.arange(count), mstype.int32 if are_ints else mstype.float32)
 
     def construct(self) -> Tensor:
-        """The numbers."""
+        """Return the numbers."""
         return self.range_x(self.input_tensor)
 
 
@@ -130,7 +130,7 @@ class LGamma(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         return F.lgamma(x)
 
@@ -154,7 +154,7 @@ class DiGamma(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The derivatives."""
+        """Return the derivatives."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         return F.digamma(x)
 
@@ -207,7 +207,7 @@ class LBeta(Cell):
     """
 
     def construct(self, x: Tensor, y: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         check_dtypes(self.cls_name, FLOATS, x=x, y=y)
         return _Lbeta.functional(x, y)
 

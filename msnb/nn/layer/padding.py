@@ -102,7 +102,8 @@ class ConstantPad1d(_Constant):
     Puts a constant around the last axis.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right); a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right); a negative number
+            cuts.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -132,8 +133,8 @@ class ConstantPad2d(_Constant):
     Puts a constant around the last two axes.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom), or the first
-            pairs of these; a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom), or the
+            first pairs of these; a negative number cuts.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -164,8 +165,8 @@ class ConstantPad3d(_Constant):
     Puts a constant around the last three axes.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back), or
-            the first pairs of these; a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
+            back), or the first pairs of these; a negative number cuts.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -195,8 +196,8 @@ class ZeroPad2d(_Constant):
     Puts zeros around the last two axes.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom), or the first
-            pairs of these; a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom), or the
+            first pairs of these; a negative number cuts.
 
     Inputs:
         - **x** (Tensor) - of at least 2 dimensions.
@@ -225,7 +226,7 @@ class ReflectionPad1d(_Reflection):
     Pad the last axis by reflection at the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right).
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right).
 
     Inputs:
         - **x** (Tensor) - (C, W) or (N, C, W).
@@ -253,7 +254,7 @@ class ReflectionPad2d(_Reflection):
     Pad the last two axes by reflection at the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom).
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom).
 
     Inputs:
         - **x** (Tensor) - (C, H, W) or (N, C, H, W).
@@ -283,7 +284,8 @@ class ReflectionPad3d(_Reflection):
     Pad the last three axes by reflection at the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back).
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
+            back).
 
     Inputs:
         - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).
@@ -311,7 +313,8 @@ class ReplicationPad1d(_Replication):
     Repeats the outermost elements of the last axis.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right); a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right); a negative number
+            cuts.
 
     Inputs:
         - **x** (Tensor) - (C, W) or (N, C, W).
@@ -339,8 +342,8 @@ class ReplicationPad2d(_Replication):
     Repeats the outermost elements of the last two axes.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom); a negative number
-            cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom); a
+            negative number cuts.
 
     Inputs:
         - **x** (Tensor) - (C, H, W) or (N, C, H, W).
@@ -370,8 +373,8 @@ class ReplicationPad3d(_Replication):
     Repeats the outermost elements of the last three axes.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back); a
-            negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
+            back); a negative number cuts.
 
     Inputs:
         - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).

@@ -98,14 +98,14 @@ class RNN(_RecurrentLayers):
     :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU in the place of tanh.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -117,8 +117,8 @@ class RNN(_RecurrentLayers):
           end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, hx_n): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last state of each layer and direction.
+        Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
+        features; the last state of each layer and direction.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -165,14 +165,14 @@ class GRU(_RecurrentLayers):
     The rows of weights and biases come in the order r, z, n.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -183,8 +183,8 @@ class GRU(_RecurrentLayers):
           end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, hx_n): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last state of each layer and direction.
+        Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
+        features; the last state of each layer and direction.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -238,7 +238,7 @@ class _RecurrentCell(Cell):
         )
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
-        """The next state."""
+        """Return the next state."""
         check_dims(type(self).__name__, x, 2, name="'x'")
         check_dims(type(self).__name__, hx, 2, name="'hx'")
         weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
@@ -250,8 +250,8 @@ class RNNCellBase(_RecurrentCell):
     Base class with the weights of one step, for user-defined recurrent cells.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many the state has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases.
         num_chunks (int): How many gates the rows of the weights hold.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -283,8 +283,8 @@ class RNNCell(_RecurrentCell):
     One step of the plain recurrent network, see `RNN`.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many the state has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases. Default: True.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -325,8 +325,8 @@ class GRUCell(_RecurrentCell):
     One step of a gated recurrent unit, see `GRU`.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many the state has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 

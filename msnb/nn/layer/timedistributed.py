@@ -57,7 +57,7 @@ class TimeDistributed(Cell):
         self.reshape_with_axis = reshape_with_axis
 
     def construct(self, inputs: Tensor) -> Tensor:
-        """The results."""
+        """Return the results."""
         check_least_dims(self.cls_name, inputs, 3)
         times = self.time_axis % inputs.ndim
         if self.reshape_with_axis is None:

@@ -127,7 +127,7 @@ class MultiheadAttention(Cell):
         attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, ...]:
-        """The outputs, and the weights."""
+        """Return the outputs, and the weights."""
         if query.ndim not in (2, 3):
             raise ValueError(f"For '{self.cls_name}', 'query' should have 2 or 3 dims, but got shape {query.shape}.")
         single = query.ndim == 2

@@ -51,7 +51,7 @@ class Upsample(Cell):
         self.recompute_scale_factor: bool | None = recompute_scale_factor
 
     def construct(self, x: Tensor) -> Tensor:
-        """The input in its new size."""
+        """Return the input in its new size."""
         how: dict[str, Any] = {"mode": self.mode, "align_corners": self.align_corners}
         return F.interpolate(x, self.size, self.scale_factor, recompute_scale_factor=self.recompute_scale_factor, **how)
 

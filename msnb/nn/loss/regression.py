@@ -120,7 +120,7 @@ class MSELoss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         loss = _reduce_loss(self, F.mse_loss, base, target)
         if base.is_floating_point() or target.is_floating_point() or base.is_complex() or target.is_complex():
             return loss
@@ -187,7 +187,7 @@ class SmoothL1Loss(LossBase):
         self.smooth_l1_loss: P.SmoothL1Loss = current(P.SmoothL1Loss)(beta)
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The losses."""
+        """Return the losses."""
         return self.get_loss(self.smooth_l1_loss(base, target))
 
 

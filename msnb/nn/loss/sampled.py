@@ -92,7 +92,7 @@ class SampledSoftmaxLoss(LossBase):
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
 
     def construct(self, weights: Tensor, biases: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
-        """The losses."""
+        """Return the losses."""
         check_dtypes(self.cls_name, INTS, labels=labels)
         true = F.reshape(F.cast(labels, mstype.int32), (-1, self.num_true))
         sampled, expected_true, expected = self.sampled_values or self.sampler(true)

@@ -78,7 +78,7 @@ class LeakyReLU(Cell):
         self.alpha: float = alpha
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers."""
+        """Return the rectified numbers."""
         return F.leaky_relu(x, self.alpha)
 
 
@@ -102,7 +102,7 @@ class PReLU(Cell):
     negative.
 
     Args:
-        channel (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
+        channel (int): Number of learned slopes: 1, or the size of axis 1 of the input. Default: 1.
         w (Union[float, list, Tensor]): Initial slopes. Default: 0.25.
 
     Inputs:
@@ -129,7 +129,7 @@ class PReLU(Cell):
         self._is_cut: bool = current_generation() == 1
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers; in training, negative shares of r1.1 become 0 for good."""
+        """Return the rectified numbers; in training, negative shares of r1.1 become 0 for good."""
         if not self._is_cut:
             return self.prelu(x, self.w)
         share = F.relu(self.w)
@@ -172,7 +172,7 @@ class RReLU(Cell):
         self.upper: float = upper
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers."""
+        """Return the rectified numbers."""
         return F.rrelu(x, self.lower, self.upper)
 
 

@@ -180,7 +180,7 @@ class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
         self.approximate: bool = approximate
 
     def construct(self, x: Tensor) -> Tensor:
-        """The activation of `x`."""
+        """Return the activation of `x`."""
         return super().construct(x) if self.approximate else F.gelu(x)
 
 
@@ -217,7 +217,7 @@ class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rest."""
+        """Return the rest."""
         return x - self.tanh(x)
 
 

@@ -110,7 +110,7 @@ class _BatchNorm(FeatureNorm):
         self.bn_infer = P.BatchNorm(epsilon=self.eps, data_format=data_format)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         self._check_rank(x)
         chosen = self.use_batch_statistics
         normalise = self.bn_train if (self.training if chosen is None else chosen) else self.bn_infer
@@ -128,15 +128,15 @@ class BatchNorm1d(_BatchNorm):
 
     Args:
         num_features (int): The number of features C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
-        use_batch_statistics (bool): Whose statistics are used: those of the batch (True), the running ones (False), or
-            the first in training and the second otherwise (None). Default: None.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
+        use_batch_statistics (bool): Statistics to normalise with: those of the batch (True), the running ones (False),
+            or the first in training and the second otherwise (None). Default: None.
         data_format (str): "NCHW" or "NHWC", which has the features in the last axis. Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -166,13 +166,13 @@ class BatchNorm2d(_BatchNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -202,13 +202,13 @@ class BatchNorm3d(Cell):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -259,7 +259,7 @@ class BatchNorm3d(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         if x.ndim != 5:
             raise ValueError(f"For '{self.cls_name}', the input must have 5 dims, but got shape {x.shape}.")
         batch, channels, depth, height, width = x.shape
@@ -281,7 +281,7 @@ class _DistributedBatchNorm(_BatchNorm):
     """Batch normalisation with statistics over the batches of several devices in training."""
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         chosen = self.use_batch_statistics
         if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
             return super().construct(x)
@@ -303,15 +303,15 @@ class GlobalBatchNorm(_DistributedBatchNorm):
 
     Args:
         num_features (int): The number of features C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        device_num_each_group (int): How many devices have their statistics in common, at least 2. Default: 2.
+        device_num_each_group (int): Number of devices in a group, at least 2. Default: 2.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (N, C, H, W).
@@ -373,13 +373,13 @@ class SyncBatchNorm(_DistributedBatchNorm):
 
     Args:
         num_features (int): The number of features C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
         process_groups (list): Which devices have their statistics in common: lists of ranks, each as long and each rank
             in one of them. Default: None, all.

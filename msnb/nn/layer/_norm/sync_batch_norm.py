@@ -27,7 +27,7 @@ def normalize_across_devices(
         shift (Tensor): (C,), or None, 0.
         running (tuple): Running mean and variance, Parameters (C,), which move; or two None.
         share (Union[float, Tensor]): By how much these move towards those of the batches.
-        eps (float): Added under the root for numerical stability.
+        eps (float): Added to the variance under the square root.
         group (str): Name of the group.
 
     Returns:

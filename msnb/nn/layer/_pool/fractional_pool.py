@@ -35,7 +35,7 @@ class FractionalMaxPool2d(_FractionalPool):
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
         output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
         _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn in each call.
 
     Inputs:
@@ -67,7 +67,7 @@ class FractionalMaxPool2d(_FractionalPool):
         self._set_window(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
     def construct(self, input: Tensor) -> Any:
-        """The largest elements."""
+        """Return the largest elements."""
         return self._apply_pool(F.fractional_max_pool2d, input)
 
 
@@ -79,7 +79,7 @@ class FractionalMaxPool3d(_FractionalPool):
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         output_size (Union[int, tuple[int]]): Those of the result. Default: None.
         output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
         _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn in each call.
 
     Inputs:
@@ -110,5 +110,5 @@ class FractionalMaxPool3d(_FractionalPool):
         self._set_window(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
     def construct(self, input: Tensor) -> Any:
-        """The largest elements."""
+        """Return the largest elements."""
         return self._apply_pool(F.fractional_max_pool3d, input)

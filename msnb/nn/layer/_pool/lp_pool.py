@@ -49,9 +49,9 @@ class LPPool1d(_PowerPool):
 
     Args:
         norm_type (Union[int, float]): The p, not 0.
-        kernel_size (int): Length of the stretch.
-        stride (int): By how many places it moves. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete stretch counts. Default: False.
+        kernel_size (int): Length of the window.
+        stride (int): Step of the window. Default: None, `kernel_size`.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
@@ -76,7 +76,7 @@ class LPPool1d(_PowerPool):
         self._set_window(norm_type, kernel_size, stride, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The power means."""
+        """Return the power means."""
         check_dims(self.cls_name, x, 2, 3)
         if x.ndim == 2:
             return self.construct(F.expand_dims(x, 0))[0]
@@ -90,8 +90,8 @@ class LPPool2d(_PowerPool):
     Args:
         norm_type (Union[int, float]): The p, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moves along each. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        stride (Union[int, tuple[int]]): Step of the window along each axis. Default: None, `kernel_size`.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, H, W).
@@ -116,6 +116,6 @@ class LPPool2d(_PowerPool):
         self._set_window(norm_type, kernel_size, stride, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The power means."""
+        """Return the power means."""
         check_dims(self.cls_name, x, 4)
         return self._apply_pool(x, F.avg_pool2d, prod(along(2, self.kernel_size)))

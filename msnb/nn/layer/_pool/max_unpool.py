@@ -49,9 +49,9 @@ class MaxUnpool1d(_MaxUnpool):
     Inverse of MaxPool1d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
-        kernel_size (Union[int, tuple[int]]): Length of the stretch.
-        stride (Union[int, tuple[int]]): By how many places it moved. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many places were added at each end. Default: 0.
+        kernel_size (Union[int, tuple[int]]): Length of the window.
+        stride (Union[int, tuple[int]]): Step of the window in the pooling. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of elements that the pooling added at each end. Default: 0.
 
     Inputs:
         - **x** (Tensor) - (N, C, L) or (C, L).
@@ -80,8 +80,10 @@ class MaxUnpool2d(_MaxUnpool):
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moved along each. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many pixels were added on both sides of each. Default: 0.
+        stride (Union[int, tuple[int]]): Step of the window in the pooling, along each axis. Default: None,
+            `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of pixels that the pooling added on both sides of each axis. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (C, H, W).
@@ -111,8 +113,10 @@ class MaxUnpool3d(_MaxUnpool):
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moved along each. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many places were added on both sides of each. Default: 0.
+        stride (Union[int, tuple[int]]): Step of the window in the pooling, along each axis. Default: None,
+            `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of elements that the pooling added on both sides of each axis. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).

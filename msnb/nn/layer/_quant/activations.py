@@ -18,7 +18,7 @@ class ActQuant(Cell):
     Args:
         activation (Cell): The activation.
         ema (bool): Whether the range is an exponential moving average. Default: False.
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
         fake_before (bool): Whether the input is quantised, too. Default: False.
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
@@ -58,7 +58,7 @@ class ActQuant(Cell):
         self.fake_quant_act: Cell = flow_observer(quant_config, quant_dtype, ema, ema_decay)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The quantised result."""
+        """Return the quantised result."""
         if self.fake_before:
             x = self.fake_quant_act_before(x)
         return self.fake_quant_act(self.act(x))
@@ -73,7 +73,7 @@ class TensorAddQuant(Cell):
     The sum of two Tensors, quantised in simulation.
 
     Args:
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
@@ -107,7 +107,7 @@ class TensorAddQuant(Cell):
         self.add: P.TensorAdd = P.TensorAdd()
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The quantised sum."""
+        """Return the quantised sum."""
         return self.fake_quant_act(self.add(x1, x2))
 
 
@@ -116,7 +116,7 @@ class MulQuant(Cell):
     The product of two Tensors, element by element, quantised in simulation.
 
     Args:
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
@@ -150,5 +150,5 @@ class MulQuant(Cell):
         self.mul: P.Mul = P.Mul()
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The quantised product."""
+        """Return the quantised product."""
         return self.fake_quant_act(self.mul(x1, x2))

@@ -124,7 +124,7 @@ class QuantMindirBlock(Cell):
         self.bias_add: P.BiasAdd = P.BiasAdd()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The result in floats."""
+        """Return the result in floats."""
         y = self.core_op(x, self.weight)
         if self.has_bias:
             y = self.bias_add(y, self.bias)

@@ -42,8 +42,8 @@ class Conv2dQuant(QuantConvolution):
     Conv2d whose weight is quantised, in simulation.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -51,8 +51,8 @@ class Conv2dQuant(QuantConvolution):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
@@ -107,7 +107,7 @@ class Conv2dQuant(QuantConvolution):
         self._make_observer(quant_config, quant_dtype)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved images."""
+        """Return the convolved images."""
         return self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias)
 
 
@@ -116,8 +116,8 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
     Conv2d whose weight is quantised, in simulation, and BatchNorm2d behind it, in floating point.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -126,9 +126,9 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         group (int): As in Conv2d. Default: 1.
         has_bias (bool): As in Conv2d. Default: False.
         eps (float): As in BatchNorm2d. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
@@ -186,5 +186,5 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         self.batchnorm: BatchNorm2d = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved and normalised images."""
+        """Return the convolved and normalised images."""
         return self.batchnorm(self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias))

@@ -16,10 +16,10 @@ class DenseQuant(Dense):
     Dense whose weight is quantised, in simulation.
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first weight. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial weight. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         activation (Union[str, Cell, Primitive]): As in Dense. Default: None.
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:

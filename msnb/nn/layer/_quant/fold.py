@@ -19,8 +19,8 @@ class BatchNormFoldCell(Cell):
     Statistics of the batch in training, and running ones, for Conv2dBnFoldQuant.
 
     Args:
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
-        epsilon (float): Added under the roots for numerical stability. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
+        epsilon (float): Added to the variances under the square roots. Default: 1e-5.
         freeze_bn (int): The step from which on the running statistics stay. Default: 0.
 
     Inputs:
@@ -40,7 +40,7 @@ class BatchNormFoldCell(Cell):
         self.bn_infer: P.BatchNormFold = P.BatchNormFold(momentum, epsilon, False, freeze_bn)
 
     def construct(self, x: Tensor, mean: Parameter, variance: Parameter, global_step: Tensor) -> tuple[Tensor, ...]:
-        """The four statistics."""
+        """Return the four statistics."""
         fold = self.bn_train if self.training else self.bn_infer
         return fold(x, mean, variance, global_step)
 
@@ -81,8 +81,8 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
     gamma / running deviation, quantised, and the image scaled back before it is normalised.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -90,14 +90,14 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         eps (float): As in BatchNorm2d. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
@@ -165,7 +165,7 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         self.ones_like: P.OnesLike = P.OnesLike()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved and normalised images."""
+        """Return the convolved and normalised images."""
         factor = self.gamma / self.sqrt(self.moving_variance + self.eps)
         # A channel with gamma 0 gives beta; its output must not be divided by 0.
         factor = self.select(factor == 0, self.ones_like(factor), factor)
@@ -183,8 +183,8 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
     statistics; those of the batch correct the image of the second one, until they are frozen.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -192,14 +192,14 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         eps (float): As in BatchNorm2d. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
         quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
@@ -271,7 +271,7 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
         self.assignadd: P.AssignAdd = P.AssignAdd()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved and normalised images."""
+        """Return the convolved and normalised images."""
         plain = self._convolve_with(x, self.weight, self.bias)
         statistics = self.batchnorm_fold(plain, self.moving_mean, self.moving_variance, self.step)
         batch_mean, batch_std, running_mean, running_std = statistics

@@ -47,7 +47,7 @@ class UniformQuantObserver(Cell):
         per_channel (bool): Whether each channel has a range of its own. Default: False.
         symmetric (bool): Whether 0 is the middle of the range. Default: False.
         narrow_range (bool): Whether the smallest integer is left out. Default: False.
-        num_channels (int): How many channels there are. Default: 1.
+        num_channels (int): Number of channels. Default: 1.
     """
 
     @checked
@@ -83,10 +83,10 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         max_init (Union[int, float]): The upper end before anything has passed. Default: 6.
         ema (bool): Whether the range is an exponential moving average; otherwise it is that of the last batch.
             Default: False.
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
         per_channel (bool): Whether each channel has a range of its own. Default: False.
         channel_axis (int): The axis of the channels: 0 of weights, 1 of images. Default: 1.
-        num_channels (int): How many channels there are. Default: 1.
+        num_channels (int): Number of channels. Default: 1.
         quant_dtype (QuantDtype): The type whose number of bits is simulated. Default: QuantDtype.INT8.
         symmetric (bool): Whether 0 is the middle of the range. Default: False.
         narrow_range (bool): Whether the smallest integer is left out. Default: False.
