@@ -1,4 +1,4 @@
-"""Kinds of arguments that several layers share (see `msnb.common.kinds`)."""
+"""Kinds (checked argument types, see `msnb.common.kinds`) that several layers share."""
 
 import math
 from collections.abc import Callable

@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _epoch_of_each_step(total_step, step_per_epoch):
-    """The epoch of each step."""
+    """Return the epoch of each step."""
     return [step // step_per_epoch for step in range(total_step)]
 
 
@@ -32,11 +32,11 @@ def piecewise_constant_lr(
     learning_rates: Annotated[list[float] | tuple[float, ...], Each(FiniteFloat)],
 ) -> list[float]:
     r"""
-    A learning rate for each stretch of steps: learning_rates[i] up to, not including, step milestone[i].
+    Piecewise constant learning rate: learning_rates[i] in the steps before milestone[i], from milestone[i - 1] on.
 
     Args:
-        milestone (Union[list[int], tuple[int]]): The ends of the stretches, not decreasing.
-        learning_rates (Union[list[float], tuple[float]]): As many learning rates.
+        milestone (Union[list[int], tuple[int]]): First step after each piece, not decreasing.
+        learning_rates (Union[list[float], tuple[float]]): Learning rate of each piece, as many as `milestone` has.
 
     Returns:
         list[float], of milestone[-1] numbers.
@@ -78,7 +78,7 @@ def exponential_decay_lr(
         decay_rate (float): The factor per `decay_epoch` epochs.
         total_step (int): The number of steps.
         step_per_epoch (int): The number of steps in an epoch.
-        decay_epoch (int): The number of epochs that the factor belongs to.
+        decay_epoch (int): The number of epochs in which the rate is multiplied by `decay_rate` once.
         is_stair (bool): Whether the exponent is rounded down. Default: False.
 
     Returns:
@@ -151,7 +151,7 @@ def inverse_decay_lr(
         decay_rate (float): The rate of decay.
         total_step (int): The number of steps.
         step_per_epoch (int): The number of steps in an epoch.
-        decay_epoch (int): The number of epochs that the rate belongs to.
+        decay_epoch (int): The number of epochs in which p grows by 1.
         is_stair (bool): Whether p is rounded down. Default: False.
 
     Returns:
@@ -245,7 +245,7 @@ def polynomial_decay_lr(
     """
 
     def left(epoch):
-        """The share of the time that is left."""
+        """Return the fraction of the decay time that remains."""
         times = max(math.ceil(epoch / decay_epoch), 1) if update_decay_epoch else 1
         return 1 - min(epoch / (decay_epoch * times), 1)
 

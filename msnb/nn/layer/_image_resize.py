@@ -26,7 +26,7 @@ class Pad(Cell):
     Pad a Tensor at both ends of each axis.
 
     Args:
-        paddings (tuple): How wide it is: a pair (before, after) for each axis, of which there are at most 4.
+        paddings (tuple): Widths of the padding: a pair (before, after) for each axis. At most 4 axes are supported.
         mode (str): Content of the padding: "CONSTANT" zeros, "REFLECT" the mirror image without its border,
             "SYMMETRIC" the full mirror image. Default: "CONSTANT".
 
@@ -34,7 +34,7 @@ class Pad(Cell):
         - **x** (Tensor) - with as many axes as there are pairs.
 
     Outputs:
-        Tensor, larger by the margin.
+        Tensor, padded.
 
     Raises:
         TypeError: If `paddings` is no tuple.
@@ -71,7 +71,7 @@ _SIZE = Each(PositiveInt, 2)
 
 class ResizeBilinear(Cell):
     """
-    Resize images: each pixel is a weighted mean of the nearest four.
+    Resize images by bilinear interpolation.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of shape (N, C, H, W).
@@ -134,7 +134,7 @@ class Unfold(Cell):
         ksizes (Union[tuple[int], list[int]]): Height and width of a patch, as (1, rows, columns, 1).
         strides (Union[tuple[int], list[int]]): Distance between patches, as (1, rows, columns, 1).
         rates (Union[tuple[int], list[int]]): Distance between pixels of a patch, as (1, rows, columns, 1).
-        padding (str): "same" also has patches that reach into a margin of zeros, "valid" has not. Default: "valid".
+        padding (str): "same" pads the image with zeros, "valid" takes only patches inside the image. Default: "valid".
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).

@@ -1,4 +1,4 @@
-"""Triangles and diagonals of matrices, which are the last two axes."""
+"""Layers for triangles and diagonals of matrices. The matrices are the last two axes of a Tensor."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def _check_axes(layer, x, least):
 
 class Tril(Cell):
     """
-    The lower triangle: elements above a diagonal become 0.
+    Set the elements above a diagonal to 0: the lower triangle.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -43,7 +43,7 @@ class Tril(Cell):
 
 class Triu(Cell):
     """
-    The upper triangle: elements below a diagonal become 0.
+    Set the elements below a diagonal to 0: the upper triangle.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -77,7 +77,7 @@ def _set_diagonal(diagonal, matrices):
 
 class MatrixDiag(Cell):
     """
-    Square matrices that are 0 but on their main diagonals, which are the last axis of the input.
+    Create square matrices with the last axis of the input as the main diagonal, and 0 elsewhere.
 
     Inputs:
         - **x** (Tensor) - of shape (..., N).
@@ -102,7 +102,7 @@ class MatrixDiag(Cell):
 
 class MatrixDiagPart(Cell):
     """
-    The main diagonals of matrices.
+    Return the main diagonals of matrices.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -126,7 +126,7 @@ class MatrixDiagPart(Cell):
 
 class MatrixSetDiag(Cell):
     """
-    Matrices with other main diagonals.
+    Replace the main diagonals of matrices.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -147,7 +147,7 @@ class MatrixSetDiag(Cell):
     """
 
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
-        """Return the new matrices."""
+        """Return the matrices with the new diagonals."""
         _check_axes(self.cls_name, input_x, 2)
         fitting = (*input_x.shape[:-2], min(input_x.shape[-2:]))
         if diagonal.dtype != input_x.dtype:

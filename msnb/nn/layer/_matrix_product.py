@@ -1,4 +1,4 @@
-"""Products, inverses and determinants of matrices, which are the last two axes."""
+"""Layers for products, inverses and determinants of matrices. The matrices are the last two axes of a Tensor."""
 
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
@@ -14,8 +14,8 @@ __all__ = ["MatMul", "MatInverse", "MatDet"]
 
 class MatMul(Cell):
     """
-    The matrix product, as numpy.matmul has it: a vector is a row on the left and a column on the right, the leading
-    axes broadcast.
+    Matrix product, as in numpy.matmul: the leading axes broadcast, and a vector is a row on the left, a column on the
+    right.
 
     Args:
         transpose_x1 (bool): Whether x1 is transposed. Default: False.
@@ -55,7 +55,7 @@ def _transpose_if(x, condition):
 
 class MatInverse(Cell):
     """
-    The inverse of a symmetric, positive definite matrix.
+    Invert symmetric, positive definite matrices.
 
     Inputs:
         - **a** (Tensor) - float16 or float32, of shape (..., N, N).
@@ -85,7 +85,7 @@ class MatInverse(Cell):
 
 class MatDet(Cell):
     """
-    The determinant of a symmetric, positive definite matrix.
+    Compute the determinant of symmetric, positive definite matrices.
 
     Inputs:
         - **a** (Tensor) - float16 or float32, of shape (..., N, N).

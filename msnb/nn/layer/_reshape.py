@@ -16,11 +16,11 @@ __all__ = ["Flatten", "Roll", "Unflatten"]
 
 class Flatten(Cell):
     """
-    A matrix of the samples: axis 0 stays, all others become one.
+    Flatten each sample: axis 0 stays, the other axes are merged into one.
 
     Args:
-        start_dim (int): The first of the axes that become one. Default: 1.
-        end_dim (int): The last of them. Default: -1.
+        start_dim (int): Index of the first axis to merge. Default: 1.
+        end_dim (int): Index of the last axis to merge. Default: -1.
 
     Inputs:
         - **x** (Tensor) - of shape (N, ...).
@@ -62,11 +62,11 @@ def _new_sizes(value):
 
 class Unflatten(Cell):
     """
-    Makes several axes of one.
+    Split one axis into several.
 
     Args:
-        axis (int): The axis.
-        unflattened_size (Union[tuple[int], list[int]]): Lengths of the new ones; one of them may be -1.
+        axis (int): The axis to split.
+        unflattened_size (Union[tuple[int], list[int]]): Lengths of the new axes; one of them may be -1.
 
     Inputs:
         - **input_x** (Tensor) - of any shape.
@@ -114,7 +114,7 @@ class Roll(Cell):
     Shift elements along axes with wrap-around.
 
     Args:
-        shift (Union[int, tuple[int], list[int]]): By how many places, for each axis.
+        shift (Union[int, tuple[int], list[int]]): Number of positions to shift by, for each axis.
         axis (Union[int, tuple[int], list[int]]): The axes.
 
     Inputs:

@@ -1,4 +1,4 @@
-"""Transformer encoders and decoders (Vaswani et al., 2017), with signatures of MindSpore 2. r1.1 has none."""
+"""Transformer encoders and decoders (Vaswani et al., 2017), with MindSpore 2's signatures. r1.1 has no such layers."""
 
 import copy
 from collections.abc import Callable
@@ -94,7 +94,7 @@ class TransformerEncoderLayer(_Layer):
         - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
         - **src_mask** (Tensor, optional) - (S, S) or (N * nhead, S, S): True, or a number that is added, for pairs
           that do not count. Default: None.
-        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise for places. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise for positions. Default: None.
 
     Outputs:
         Tensor of the shape of `src`.
@@ -169,7 +169,7 @@ class TransformerDecoderLayer(_Layer):
         - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
           that do not count. Default: None.
         - **memory_mask** (Tensor, optional) - (T, S): likewise. Default: None.
-        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): likewise for places. Default: None.
+        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): likewise for positions. Default: None.
         - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise. Default: None.
 
     Outputs:
@@ -238,7 +238,7 @@ class TransformerDecoderLayer(_Layer):
 
 class TransformerEncoder(Cell):
     """
-    Encoder layers in sequence.
+    A stack of Transformer encoder layers.
 
     Args:
         encoder_layer (TransformerEncoderLayer): The layer that is copied `num_layers` times.
@@ -280,7 +280,7 @@ class TransformerEncoder(Cell):
 
 class TransformerDecoder(Cell):
     """
-    Decoder layers in sequence.
+    A stack of Transformer decoder layers.
 
     Args:
         decoder_layer (TransformerDecoderLayer): The layer that is copied `num_layers` times.

@@ -74,7 +74,7 @@ Activation = Annotated[
 @differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Dense(Cell):
     r"""
-    The fully connected layer: :math:`f(x W^T + b)`.
+    Fully connected layer: :math:`f(x W^T + b)`.
 
     Args:
         in_channels (int): Number of input features.
@@ -156,7 +156,7 @@ class Dense(Cell):
 
 
 def _keep_prob(value):
-    """Check `keep_prob`: the range first, the type afterwards, in MindSpore's order."""
+    """Return `keep_prob` if it is a float in (0, 1]. As in MindSpore, the range is checked before the type."""
     if not 0 < accept_value(Float, value) <= 1:
         raise ValueError
     return accept_value(StrictFloat, value)
@@ -165,13 +165,12 @@ def _keep_prob(value):
 @differs_in_api2("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
-    Dropout (Srivastava et al., 2014): in training, random elements become 0 and the others are scaled, so that the
+    Dropout (Srivastava et al., 2014): in training, random elements become 0 and the others are scaled so that the
         expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
         keep_prob (float): Probability that an element is KEPT, in (0, 1]. Default: 0.5.
-        dtype (:class:`mindspore.dtype`): Without effect: the result has the type of the input. Default:
-            mindspore.float32.
+        dtype (:class:`mindspore.dtype`): No effect: the result has the type of the input. Default: mindspore.float32.
         p (float): Probability that an element becomes 0, in [0, 1). It replaces `keep_prob` in newer versions.
 
     Inputs:
@@ -206,7 +205,7 @@ class Dropout(Cell):
 
     @property
     def dropout_gen_mask(self) -> P.Dropout:
-        """The dropout operator, under the name that r1.1's networks set a strategy on."""
+        """The dropout operator, under its name in r1.1, whose networks call `shard` on it."""
         return self.dropout
 
     dropout_do_mask = dropout_gen_mask
@@ -218,7 +217,7 @@ class Dropout(Cell):
         return x
 
     def extend_repr(self) -> str:
-        """The probability."""
+        """Return the probability for `repr`."""
         return f"keep_prob={self.keep_prob}" if api_generations.shared == 1 else f"p={round(1 - self.keep_prob, 12)}"
 
 
@@ -247,9 +246,9 @@ class OneHot(Cell):
     One-hot vectors: `on_value` at the index, `off_value` elsewhere.
 
     Args:
-        axis (int): Which axis of the output the vectors are; -1 is the last. Default: -1.
-        depth (int): Their length. Default: 1.
-        on_value (float): The value at the place. Default: 1.0.
+        axis (int): Axis of the one-hot vectors in the output; -1 is the last. Default: -1.
+        depth (int): Length of the vectors. Default: 1.
+        on_value (float): The value at the index. Default: 1.0.
         off_value (float): The value elsewhere. Default: 0.0.
         dtype (:class:`mindspore.dtype`): The element type. Default: mindspore.float32.
 

@@ -18,7 +18,7 @@ Follower = str | Cell | Primitive | None
 
 
 class _WithNormAndActivation(Cell):
-    """Base of a layer that is followed by batch normalisation and an activation."""
+    """Base class of layers that are followed by batch normalisation and an activation."""
 
     def _add_norm_and_activation(self, norm, activation, alpha, after_fake):
         self.has_bn = norm is not None
@@ -53,11 +53,12 @@ class Conv2dBnAct(_WithNormAndActivation):
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bn (bool): Whether BatchNorm2d follows. Default: False.
-        momentum (float): Its momentum. Default: 0.997.
-        eps (float): Its eps. Default: 1e-5.
+        momentum (float): Momentum of the normalisation. Default: 0.997.
+        eps (float): As in the normalisation. Default: 1e-5.
         activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
-        alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
-        after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
+        alpha (float): The slope, if `activation` is "leakyrelu". Default: 0.2.
+        after_fake (bool): Whether quantisation-aware training quantises the result if no activation follows. Default:
+            True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -129,11 +130,12 @@ class DenseBnAct(_WithNormAndActivation):
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         has_bn (bool): Whether BatchNorm1d follows. Default: False.
-        momentum (float): Its momentum. Default: 0.9.
-        eps (float): Its eps. Default: 1e-5.
+        momentum (float): Momentum of the normalisation. Default: 0.9.
+        eps (float): As in the normalisation. Default: 1e-5.
         activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
-        alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
-        after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
+        alpha (float): The slope, if `activation` is "leakyrelu". Default: 0.2.
+        after_fake (bool): Whether quantisation-aware training quantises the result if no activation follows. Default:
+            True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, in_channels).

@@ -15,7 +15,8 @@ __all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
 def _prefix_parameters(cell, prefix):
-    """Prefix the Parameter names of `cell` with `prefix`, so that names of two Cells differ. Return the Cell."""
+    """Prefix the Parameter names of `cell` with `prefix`, so that Parameters of two Cells have different names. Returns
+    the Cell."""
     if not isinstance(cell, Cell):
         got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
         raise TypeError(f"A Cell is wanted here, but got {got}.")
@@ -47,14 +48,14 @@ def _find_name_prefix(cells):
 
 
 def _rename_moved_parameters(cells, prefix, place):
-    """Rename the Parameters of `cells`, {position: Cell}, by the current positions. Only MindSpore 2 does so."""
+    """Rename the Parameters of `cells`, {position: Cell}, after the current positions. r1.1 does not rename them."""
     for position, cell in cells.items() if api_generations.shared == 2 else ():
         for param in cell.get_parameters():
             param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
 
 
 class _OrderedCells(Cell):
-    """Base of Cells that contain an ordered sequence of named Cells."""
+    """Base class of Cells that contain an ordered sequence of named Cells."""
 
     _cells: OrderedDict[str, Cell]
     cell_list: list[Cell]
@@ -67,7 +68,7 @@ class _OrderedCells(Cell):
             super().__setattr__(name, value)
 
     def _set_content(self, named):
-        """Replace the content by the pairs `named` (name, Cell)."""
+        """Replace all Cells by `named`, pairs (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
             delattr(self, name)
@@ -85,7 +86,7 @@ class _OrderedCells(Cell):
         return index % count
 
     def _remaining_pairs(self, index):
-        """Return the pairs that remain without those at `index`."""
+        """Return the pairs (name, Cell) without those at `index`."""
         named = list(self._cells.items())
         if isinstance(index, slice):
             del named[index]
@@ -117,7 +118,7 @@ class _OrderedCells(Cell):
 
 class SequentialCell(_OrderedCells):
     """
-    Cells in sequence: each takes the output of the previous one.
+    A sequence of Cells: each takes the output of the previous one.
 
     Args:
         args (Union[list[Cell], OrderedDict[str, Cell], Cell]): The Cells: as arguments, as one list, or as one
@@ -360,7 +361,7 @@ class CellDict(Cell):
         return key in self._cells
 
     def clear(self) -> None:
-        """Take all Cells out."""
+        """Remove all Cells."""
         for key in list(self._cells):
             del self[key]
 
@@ -369,7 +370,7 @@ class CellDict(Cell):
         Remove a Cell and return it.
 
         Args:
-            key (str): Its name.
+            key (str): Name of the Cell.
 
         Returns:
             Cell.
@@ -382,15 +383,15 @@ class CellDict(Cell):
         return cell
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """Return the names of the Cells."""
         return self._cells.keys()
 
     def values(self) -> ValuesView[Cell]:
-        """The Cells."""
+        """Return the Cells."""
         return self._cells.values()
 
     def items(self) -> ItemsView[str, Cell]:
-        """The pairs (name, Cell)."""
+        """Return the pairs (name, Cell)."""
         return self._cells.items()
 
     def update(self, cells: "Mapping[str, Cell] | CellDict | Iterable[tuple[str, Cell]]") -> None:

@@ -18,7 +18,7 @@ __all__ = ["LSTM", "LSTMCell"]
 
 
 class _LstmBase(Cell):
-    """The operator and the order of its axes."""
+    """Base class of LSTM and LSTMCell: creates the operator, and swaps time and batch axis for `batch_first`."""
 
     def _create_operator(self, batch_first, *settings):
         self.batch_first = batch_first
@@ -61,8 +61,8 @@ class LSTM(_LstmBase):
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
         Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
@@ -108,7 +108,7 @@ class LSTM(_LstmBase):
     def construct(
         self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None, seq_length: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """(results, (h, c))."""
+        """Return (outputs of all times, (h, c) after the last time)."""
         check_dims(self.cls_name, x, 3, name="'x'")
         x = self._swap_time_and_batch(x)
         if hx is None:
@@ -123,14 +123,14 @@ class LSTM(_LstmBase):
 
 class LSTMCell(_LstmBase):
     """
-    One layer of LSTM, whose weights are an input.
+    One LSTM layer over a sequence, whose weights are an input.
 
     Args:
         input_size (int): Number of input features.
         hidden_size (int): Number of features of the hidden state h.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): As in LSTM; one layer hands on nothing that could be dropped. Default: 0.
+        dropout (Union[float, int]): As in LSTM; no effect, as there is one layer. Default: 0.
         bidirectional (bool): Whether the layer processes the sequence in both directions. Default: False.
 
     Inputs:
@@ -164,6 +164,6 @@ class LSTMCell(_LstmBase):
         self._create_operator(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
 
     def construct(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple[Tensor, ...]:
-        """(results, h, c, reserve, state)."""
+        """Return (outputs of all times, h, c, reserve, state)."""
         results, *rest = self.lstm(self._swap_time_and_batch(x), h, c, w)
         return (self._swap_time_and_batch(results), *rest)

@@ -38,7 +38,7 @@ def _some_axes(value):
 
 class ReduceLogSumExp(Cell):
     r"""
-    The smooth maximum: :math:`\log \sum \exp(x)`.
+    :math:`\log \sum \exp(x)`, a smooth maximum.
 
     Args:
         axis (Union[int, tuple(int), list(int)]): The axes of the sum, () for all.
@@ -78,8 +78,8 @@ class Range(Cell):
     The numbers start, start + delta, start + 2 delta, ... below a limit.
 
     Args:
-        start (Union[int, float]): The first; without `limit` it is the limit, and 0 comes first.
-        limit (Union[int, float]): Where they end. Default: None.
+        start (Union[int, float]): The first number; if `limit` is None, `start` is the limit and 0 the first number.
+        limit (Union[int, float]): The limit, which is not included. Default: None.
         delta (Union[int, float]): The step, not 0. Default: 1.
 
     Outputs:
@@ -113,7 +113,7 @@ class Range(Cell):
 
 class LGamma(Cell):
     r"""
-    The logarithm of :math:`|\Gamma(x)|`; infinite at 0, -1, -2, ...
+    :math:`\log |\Gamma(x)|`; infinity at 0, -1, -2, ...
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -137,7 +137,7 @@ class LGamma(Cell):
 
 class DiGamma(Cell):
     r"""
-    The derivative of :math:`\log \Gamma(x)`; no number at -1, -2, ...
+    The derivative of :math:`\log \Gamma(x)`; NaN at -1, -2, ...
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -214,11 +214,11 @@ class LBeta(Cell):
 
 class Moments(Cell):
     """
-    Mean and variance.
+    Compute mean and variance over axes.
 
     Args:
-        axis (Union[int, tuple(int)]): The axes over which they are taken, None for all. Default: None.
-        keep_dims (bool): Whether these stay, with length 1; None means no. Default: None.
+        axis (Union[int, tuple(int)]): The axes to reduce, None for all. Default: None.
+        keep_dims (bool): Whether the reduced axes stay, with length 1; None means False. Default: None.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -247,6 +247,6 @@ class Moments(Cell):
         self.reduce_mean: P.ReduceMean = P.ReduceMean(self.keep_dims)
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(mean, variance)."""
+        """Return (mean, variance)."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         return self.reduce_mean(x, self.axis), F.var(x, self.axis, 0, self.keep_dims)

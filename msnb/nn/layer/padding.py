@@ -99,11 +99,11 @@ class _Replication(_PaddingLayer):
 
 class ConstantPad1d(_Constant):
     """
-    Puts a constant around the last axis.
+    Pads the last axis with a constant.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right); a negative number
-            cuts.
+            crops.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -130,11 +130,11 @@ class ConstantPad1d(_Constant):
 
 class ConstantPad2d(_Constant):
     """
-    Puts a constant around the last two axes.
+    Pads the last two axes with a constant.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom), or the
-            first pairs of these; a negative number cuts.
+            first pairs of these; a negative number crops.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -162,11 +162,11 @@ class ConstantPad2d(_Constant):
 
 class ConstantPad3d(_Constant):
     """
-    Puts a constant around the last three axes.
+    Pads the last three axes with a constant.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
-            back), or the first pairs of these; a negative number cuts.
+            back), or the first pairs of these; a negative number crops.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -193,11 +193,11 @@ class ConstantPad3d(_Constant):
 
 class ZeroPad2d(_Constant):
     """
-    Puts zeros around the last two axes.
+    Pads the last two axes with zeros.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom), or the
-            first pairs of these; a negative number cuts.
+            first pairs of these; a negative number crops.
 
     Inputs:
         - **x** (Tensor) - of at least 2 dimensions.
@@ -223,7 +223,7 @@ class ZeroPad2d(_Constant):
 
 class ReflectionPad1d(_Reflection):
     """
-    Pad the last axis by reflection at the border elements.
+    Pads the last axis by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right).
@@ -251,7 +251,7 @@ class ReflectionPad1d(_Reflection):
 
 class ReflectionPad2d(_Reflection):
     """
-    Pad the last two axes by reflection at the border elements.
+    Pads the last two axes by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom).
@@ -281,7 +281,7 @@ class ReflectionPad2d(_Reflection):
 
 class ReflectionPad3d(_Reflection):
     """
-    Pad the last three axes by reflection at the border elements.
+    Pads the last three axes by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
@@ -310,11 +310,11 @@ class ReflectionPad3d(_Reflection):
 
 class ReplicationPad1d(_Replication):
     """
-    Repeats the outermost elements of the last axis.
+    Pads the last axis with copies of the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right); a negative number
-            cuts.
+            crops.
 
     Inputs:
         - **x** (Tensor) - (C, W) or (N, C, W).
@@ -339,11 +339,11 @@ class ReplicationPad1d(_Replication):
 
 class ReplicationPad2d(_Replication):
     """
-    Repeats the outermost elements of the last two axes.
+    Pads the last two axes with copies of the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom); a
-            negative number cuts.
+            negative number crops.
 
     Inputs:
         - **x** (Tensor) - (C, H, W) or (N, C, H, W).
@@ -370,11 +370,11 @@ class ReplicationPad2d(_Replication):
 
 class ReplicationPad3d(_Replication):
     """
-    Repeats the outermost elements of the last three axes.
+    Pads the last three axes with copies of the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
-            back); a negative number cuts.
+            back); a negative number crops.
 
     Inputs:
         - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).

@@ -65,7 +65,7 @@ _BEHIND = "'padding' and what follows it are taken by position, and 'data_format
 
 
 class _Pool2d(OneOperator):
-    """Base of 2-D pooling. Keyword-only arguments are those of MindSpore 2 and need its mode "pad"."""
+    """Base class of 2-D pooling. Keyword-only arguments are MindSpore 2's and need `pad_mode` "pad"."""
 
     def __init__(self) -> None:
         Cell.__init__(self)  # which operator it is depends on the mode
@@ -119,7 +119,7 @@ class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
 
 
 class _Row(_Pool2d):
-    """Base of 1-D pooling: a sequence is an image of height 1."""
+    """Base class of 1-D pooling, computed as pooling of images of height 1."""
 
     def _set_window(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
         super()._set_window((1, kernel_size), (1, stride), pad_mode, **further)

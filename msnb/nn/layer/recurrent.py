@@ -22,15 +22,14 @@ Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
 def _uniform_parameter(name, shape, hidden_size, dtype):
-    """Return a Parameter drawn from (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+    """Return a Parameter with uniform random values in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
 
 
 class _RecurrentLayers(Cell):
-    """Base of recurrent layers: layers and directions of a cell over a sequence; each has Parameters
-    ``weight_ih_l0``, ``weight_hh_l0``, ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward
-    direction."""
+    """Base class of recurrent layers. Each layer and direction has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
+    ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward direction."""
 
     def _check_and_create(
         self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
@@ -69,7 +68,7 @@ class _RecurrentLayers(Cell):
                 setattr(self, name, _uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """(results, last states)."""
+        """Return (outputs of all times, states after the last time)."""
         check_dims(type(self).__name__, x, 3, name="'x'")
         if hx is not None:
             check_dims(type(self).__name__, hx, 3, name="'hx'")
@@ -113,8 +112,8 @@ class RNN(_RecurrentLayers):
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
         Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
@@ -179,8 +178,8 @@ class GRU(_RecurrentLayers):
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
         Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
@@ -217,7 +216,7 @@ class GRU(_RecurrentLayers):
 
 
 class _RecurrentCell(Cell):
-    """One step of a cell, with its own weights."""
+    """Base class of single-step recurrent cells."""
 
     def _check_and_create(self, cell, input_size, hidden_size, has_bias, dtype):
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
@@ -253,7 +252,7 @@ class RNNCellBase(_RecurrentCell):
         input_size (int): Number of input features.
         hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases.
-        num_chunks (int): How many gates the rows of the weights hold.
+        num_chunks (int): Number of gates whose weights are stacked along axis 0.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
     """
 
@@ -270,7 +269,7 @@ class RNNCellBase(_RecurrentCell):
         self._create_parameters(num_chunks, input_size, hidden_size, has_bias, dtype)
 
     def construct(self, *inputs: Any) -> Any:
-        """The computation of a derived class.
+        """Compute one step. A derived class defines this method.
 
         Raises:
             NotImplementedError: Always.

@@ -27,10 +27,10 @@ __all__ = [
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
     r"""
-    Cross entropy of softmax, for each sample: :math:`-\sum_c y_c \log softmax(x)_c`.
+    Cross entropy of the softmax of each sample: :math:`-\sum_c y_c \log softmax(x)_c`.
 
     Args:
-        sparse (bool): Whether labels are class numbers, instead of probabilities. Default: False.
+        sparse (bool): Whether labels are class indices instead of probabilities. Default: False.
         reduction (str): "mean", "sum" or "none". Default: "none".
 
     Inputs:
@@ -79,11 +79,11 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
 class NLLLoss(LossBase):
     r"""
-    Negative logarithm of the probability of the true class: :math:`-w_y x_y`. The mean is that with these weights.
+    Negative logarithm of the probability of the true class: :math:`-w_y x_y`. The mean is weighted by w.
 
     Args:
-        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
-        ignore_index (int): A label that does not count. Default: -100.
+        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        ignore_index (int): Label to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -117,14 +117,14 @@ class NLLLoss(LossBase):
 
 class CrossEntropyLoss(LossBase):
     r"""
-    Cross entropy of softmax over axis 1: :math:`-\sum_c w_c y_c \log softmax(x)_c`. For class numbers it is NLLLoss of
-    the logarithms of softmax.
+    Cross entropy of softmax over axis 1: :math:`-\sum_c w_c y_c \log softmax(x)_c`. For class indices it is NLLLoss of
+    the log-softmax.
 
     Args:
-        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
-        ignore_index (int): A class number that does not count. Default: -100.
+        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        ignore_index (int): Class index to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        label_smoothing (float): Which share of the labels' probability goes to all classes alike, in [0, 1]
+        label_smoothing (float): Fraction of the labels' probability that is spread evenly over all classes, in [0, 1]
             (Szegedy et al., 2016). Default: 0.0.
 
     Inputs:
@@ -169,8 +169,8 @@ class FocalLoss(LossBase):
     :math:`-w_y (1 - p_y)^\gamma \log p_y` for :math:`p = softmax(x)`.
 
     Args:
-        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
-        gamma (float): How little: the exponent. Default: 2.0.
+        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        gamma (float): The exponent. Default: 2.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -231,7 +231,7 @@ class BCELoss(LossBase):
     Binary cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.
 
     Args:
-        weight (Tensor): The w of each element; None is 1. Default: None.
+        weight (Tensor): The weight w of each element. Default: None, 1.
         reduction (str): "mean", "sum" or "none". Default: "none", in MindSpore 2 "mean".
 
     Inputs:
@@ -262,13 +262,13 @@ class BCELoss(LossBase):
 
 class BCEWithLogitsLoss(LossBase):
     r"""
-    Binary cross entropy of the logistic function: :math:`-w (p y \log \sigma(x) + (1 - y) \log(1 - \sigma(x)))`, finite
-    for large numbers as well.
+    Binary cross entropy of the sigmoid of logits: :math:`-w (p y \log \sigma(x) + (1 - y) \log(1 - \sigma(x)))`,
+    computed without overflow.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        weight (Tensor): The w of each element; None is 1. Default: None.
-        pos_weight (Tensor): The weight p of positive labels; None is 1. Default: None.
+        weight (Tensor): The weight w of each element. Default: None, 1.
+        pos_weight (Tensor): The weight p of positive labels. Default: None, 1.
 
     Inputs:
         - **logits** (Tensor) - x, float16 or float32, of any shape.

@@ -18,7 +18,8 @@ _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 class PoissonNLLLoss(LossBase):
     r"""
-    Counts y under a Poisson distribution of rate :math:`\lambda`: :math:`\lambda - y \log \lambda`.
+    Negative log-likelihood of counts y under a Poisson distribution of rate :math:`\lambda`:
+    :math:`\lambda - y \log \lambda`.
 
     Args:
         log_input (bool): Whether the input is the logarithm of the rate. Default: True.
@@ -66,12 +67,12 @@ class PoissonNLLLoss(LossBase):
 
 class GaussianNLLLoss(LossBase):
     r"""
-    Numbers y under normal distributions of mean x and variance v:
+    Negative log-likelihood of numbers y under normal distributions of mean x and variance v:
     :math:`\frac{1}{2} (\log v + (x - y)^2 / v)`.
 
     Keyword Args:
         full (bool): Whether the constant :math:`\log(2 \pi) / 2` is added. Default: False.
-        eps (float): The least variance. Default: 1e-6.
+        eps (float): Lower bound of the variance. Default: 1e-6.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -110,8 +111,9 @@ class CTCLoss(LossBase):
 
     Args:
         blank (int): The index of the blank class. Default: 0.
-        reduction (str): "mean", of each loss by the length of its sequence, "sum" or "none". Default: "mean".
-        zero_infinity (bool): Whether an infinite loss becomes 0, with its gradient. Default: False.
+        reduction (str): "mean" (each loss is divided by the length of its target first), "sum" or "none". Default:
+            "mean".
+        zero_infinity (bool): Whether infinite losses and their gradients are set to 0. Default: False.
 
     Inputs:
         - **log_probs** (Tensor) - logarithms of probabilities, of shape (T, N, C), or (T, C) of one sequence.

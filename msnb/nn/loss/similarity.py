@@ -22,7 +22,7 @@ class CosineEmbeddingLoss(LossBase):
     dissimilar pairs (y = -1).
 
     Args:
-        margin (float): Up to which cosine others cost nothing, in [-1, 1]. Default: 0.0.
+        margin (float): Cosine up to which dissimilar pairs have loss 0, in [-1, 1]. Default: 0.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -71,7 +71,7 @@ class DiceLoss(LossBase):
     :math:`1 - 2 \sum x y / (\sum x^2 + \sum y^2 + s)`.
 
     Args:
-        smooth (float): The s that keeps the quotient of empty sets from 0 / 0, positive. Default: 1e-5.
+        smooth (float): The constant s, which avoids 0 / 0 for empty masks, positive. Default: 1e-5.
 
     Inputs:
         - **logits** (Tensor) - how much each place belongs to the predicted set, of any shape.
@@ -129,7 +129,7 @@ class MultiClassDiceLoss(LossBase):
 
     Args:
         weights (Tensor): Weights of the classes, of shape (C, dim). Default: None, 1.
-        ignore_indiex (int): A class that does not count. Default: None.
+        ignore_indiex (int): Index of a class to ignore. Default: None.
         activation (Union[str, Cell]): Activation applied to the input: "softmax", "logsoftmax", "relu", "relu6",
             "tanh", "sigmoid", a Cell, or None. Default: "softmax".
 

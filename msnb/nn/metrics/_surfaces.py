@@ -1,4 +1,4 @@
-"""Base of segmentation metrics: surfaces of two masks, and the distances between them."""
+"""`SurfaceMetric`: the base class of segmentation metrics that measure distances between the surfaces of two masks."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,8 @@ DistanceMetric = Annotated[str, OneOf("euclidean", "chessboard", "taxicab")]
 
 
 class SurfaceMetric(Metric):
-    """Base of metrics of the distances between the surfaces of a predicted mask and of the true one."""
+    """Base class of metrics that measure distances between the surface of a predicted mask and that of the true
+    mask."""
 
     distance_metric = "euclidean"
 
@@ -51,7 +52,8 @@ class SurfaceMetric(Metric):
         return tuple(map(_surface_of, (predicted, true)))
 
     def _surface_distances(self, there):
-        """Return the distance of each element of one surface (`there`: of the predicted one) to the other surface."""
+        """Return the distance of each element of one surface to the other surface: from the predicted to the true one
+        if `there`, else from the true to the predicted one."""
         import scipy.ndimage as ndimage  # spares the import to programs without these metrics
 
         near, far = self._surfaces if there else self._surfaces[::-1]

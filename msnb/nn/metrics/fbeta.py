@@ -1,4 +1,4 @@
-"""The weighted harmonic mean of precision and recall."""
+"""`Fbeta` and `F1`: the weighted harmonic mean of precision and recall."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ __all__ = ["Fbeta", "F1"]
 
 class Fbeta(ClassMetric):
     r"""
-    For each class, :math:`(1 + \beta^2) TP / ((1 + \beta^2) TP + \beta^2 FN + FP)`.
+    F-beta score of each class: :math:`(1 + \beta^2) TP / ((1 + \beta^2) TP + \beta^2 FN + FP)`.
 
     Args:
-        beta (Union[int, float]): How much more recall counts than precision, greater than 0.
+        beta (Union[int, float]): Weight of recall relative to precision, greater than 0.
 
     Raises:
         ValueError: If `beta` is not greater than 0.
@@ -77,7 +77,7 @@ class Fbeta(ClassMetric):
 
 class F1(Fbeta):
     """
-    Fbeta of beta 1: the harmonic mean of precision and recall.
+    Fbeta with beta = 1: the harmonic mean of precision and recall.
 
     Examples:
         >>> metric = nn.F1()

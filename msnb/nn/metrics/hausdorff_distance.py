@@ -1,4 +1,4 @@
-"""The Hausdorff distance of two masks."""
+"""`HausdorffDistance`: the Hausdorff distance of two masks."""
 
 from typing import Annotated
 

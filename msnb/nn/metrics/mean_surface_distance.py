@@ -1,4 +1,4 @@
-"""Mean distances of the surfaces of two masks."""
+"""`MeanSurfaceDistance` and `RootMeanSquareDistance`: mean distances between the surfaces of two masks."""
 
 import numpy as np
 

@@ -18,7 +18,7 @@ _CONFIG = Optional(Instance(dict))
 
 
 class _MicroBatched(Cell):
-    """Base of Cells that run a network on micro-batches and sum its results."""
+    """Base class of Cells that run a network on micro-batches and sum its results."""
 
     _holds = "network"
 
@@ -43,7 +43,8 @@ class _MicroBatched(Cell):
 
 class GradAccumulationCell(_MicroBatched):
     """
-    A network with its loss that gets a batch in parts; the sum of their losses comes out, and their gradients add up.
+    Run a network on equal parts of a batch, and return the sum of the losses. The gradients of the parts are summed
+    too.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -87,7 +88,7 @@ class PipelineCell(_MicroBatched):
         network (Cell): The network, which returns its loss.
         micro_size (int): Number of parts.
         stage_config (dict): The `pipeline_stage` of Cells, by name. Default: None.
-        segment_config (dict): Which Cell belongs to which segment; without effect. Default: None.
+        segment_config (dict): No effect: the segment of Cells, by name. Default: None.
 
     Inputs:
         - ***inputs** (Tensor) - A batch, whose first axis `micro_size` divides.
@@ -170,15 +171,16 @@ class MicroBatchInterleaved(_MicroBatched):
 
 class ForwardValueAndGrad(Cell):
     """
-    The output of a network and its gradients, from one run.
+    Return the output of a network and its gradients, from one run.
 
     Args:
         network (Union[Cell, Callable]): The network.
-        weights (Union[ParameterTuple, list]): Parameters that gradients are taken for. Default: None.
-        get_all (bool): Whether gradients are taken for all inputs; else for the first. Default: False.
-        get_by_list (bool): Whether gradients are taken for `weights`: only these, or after those of all inputs.
+        weights (Union[ParameterTuple, list]): Parameters to differentiate with respect to. Default: None.
+        get_all (bool): Whether to differentiate with respect to all inputs instead of the first. Default: False.
+        get_by_list (bool): Whether to differentiate with respect to `weights`: only these, or with `get_all` also all
+            inputs. Default: False.
+        sens_param (bool): Whether the last input is the cotangent of the output; otherwise the cotangent is ones.
             Default: False.
-        sens_param (bool): Whether the last input is the cotangent of the output; else it is ones. Default: False.
 
     Inputs:
         - ***inputs** (Tensor) - Those of the network.

@@ -184,7 +184,7 @@ def along(axes, size):
 
 
 class RowConvolution(Convolution):
-    """A convolution over one axis: over an image of height 1."""
+    """A 1-D convolution, computed as a convolution over images of height 1."""
 
     @checked
     def __init__(

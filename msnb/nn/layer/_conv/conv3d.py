@@ -38,10 +38,10 @@ class Conv3d(_VolumeFilters):
         in_channels (int): Number of input channels.
         out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how many places it moves along each. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the kernel along each axis. Default: 1.
         pad_mode (str): "same" puts zeros around the volume so that its size is divided by the stride, rounded up;
             "valid" puts none; "pad" puts `padding` of them. Default: "same".
-        padding (Union[int, tuple[int]]): How many zeros for "pad": on each side, or (head, tail, top, bottom, left,
+        padding (Union[int, tuple[int]]): Number of zeros for "pad": on each side, or (head, tail, top, bottom, left,
             right). Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         group (int): Number of groups of channels; each group has its own kernels. Default: 1.
@@ -120,7 +120,7 @@ class Conv3dTranspose(_VolumeFilters):
         in_channels (int): Number of input channels.
         out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how much they grow. Default: 1.
+        stride (Union[int, tuple[int]]): Factor by which depth, height and width grow. Default: 1.
         pad_mode (str): "same" gives stride times the size; "valid" the full size that the kernels reach; "pad" that
             size less `padding`. Default: "same".
         padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (head, tail, top,

@@ -19,7 +19,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "Sync
 
 
 class FeatureNorm(Cell):
-    """Base of normalisation per feature: scale, shift, running statistics, and the check of input dimensions."""
+    """Base class of normalisation per feature: scale, shift, running statistics, and the check of input dimensions."""
 
     _ranks: tuple[int, ...] = (4,)
     moving_mean: Parameter
@@ -56,7 +56,7 @@ class FeatureNorm(Cell):
         return operator(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
     def extend_repr(self) -> str:
-        """Sizes, settings and Parameters."""
+        """Return sizes, settings and Parameters for `repr`."""
         names = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
         return ", ".join(f"{name}={self._repr_value(name)}" for name in names)
 
@@ -119,8 +119,8 @@ class _BatchNorm(FeatureNorm):
 
 class BatchNorm1d(_BatchNorm):
     r"""
-    Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature gets mean beta and deviation gamma over the
-    batch: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+    Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature is normalised over the batch:
+    :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     In training, mean and variance are those of the batch, and the running ones move towards them:
     momentum * running + (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones
@@ -162,7 +162,7 @@ class BatchNorm1d(_BatchNorm):
 
 class BatchNorm2d(_BatchNorm):
     r"""
-    Batch normalisation of images: BatchNorm1d over all pixels of a channel.
+    Batch normalisation of images: as BatchNorm1d, with statistics over all pixels of a channel.
 
     Args:
         num_features (int): The number of channels C.
@@ -198,7 +198,7 @@ class BatchNorm2d(_BatchNorm):
 
 class BatchNorm3d(Cell):
     """
-    Batch normalisation of volumes: BatchNorm2d, for which depth and height are one axis.
+    Batch normalisation of volumes: as BatchNorm1d, with statistics over all elements of a channel.
 
     Args:
         num_features (int): The number of channels C.
@@ -381,7 +381,7 @@ class SyncBatchNorm(_DistributedBatchNorm):
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        process_groups (list): Which devices have their statistics in common: lists of ranks, each as long and each rank
+        process_groups (list): Groups of devices that share their statistics: lists of ranks of equal length, each rank
             in one of them. Default: None, all.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 

@@ -1,4 +1,4 @@
-"""Normalisation per sample: over a layer, over groups of channels, over each channel."""
+"""Normalisation of each sample: LayerNorm, GroupNorm and InstanceNorm."""
 
 from typing import Annotated, Any
 
@@ -21,13 +21,13 @@ __all__ = ["LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "Instan
 
 class LayerNorm(Cell):
     r"""
-    Layer normalisation (Ba et al., 2016): each sample gets mean 0 and variance 1 over its last axes, then a learned
-        scale and shift for each position: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+    Layer normalisation (Ba et al., 2016): each sample is normalised over its last axes, then scaled and shifted by
+    learned values: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     Args:
         normalized_shape (Union[tuple[int], list[int]]): The shape of gamma and beta.
-        begin_norm_axis (int): The first of the axes over which mean and variance are taken. Default: -1.
-        begin_params_axis (int): The first of the axes that gamma and beta have. Default: -1.
+        begin_norm_axis (int): Index of the first axis over which mean and variance are taken. Default: -1.
+        begin_params_axis (int): Index of the first axis that gamma and beta have. Default: -1.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
         epsilon (float): Added to the variance under the square root. Default: 1e-7.
@@ -72,7 +72,7 @@ class LayerNorm(Cell):
         return self.layer_norm(input_x, self.gamma, self.beta)[0]
 
     def extend_repr(self) -> str:
-        """Shape, axes and Parameters."""
+        """Return shape, axes and Parameters for `repr`."""
         axes = f"begin_norm_axis={self.begin_norm_axis}, begin_params_axis={self.begin_params_axis}"
         return f"normalized_shape={self.normalized_shape}, {axes}, gamma{self.gamma}, beta={self.beta}"
 
@@ -141,7 +141,7 @@ class GroupNorm(Cell):
         return self.group_norm(widen_if_mixed(x, self.gamma), self.num_groups, self.gamma, self.beta)
 
     def extend_repr(self) -> str:
-        """Numbers of groups and channels."""
+        """Return the numbers of groups and channels for `repr`."""
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
 
 
@@ -217,7 +217,8 @@ class InstanceNorm2d(_InstanceNorm):
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial shift. Default: "zeros".
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
-        use_batch_statistics (bool): Whether an image's own statistics are used, not the running ones. Default: True.
+        use_batch_statistics (bool): Whether the statistics of each image are used instead of the running ones. Default:
+            True.
         input_dims (str): Only "2d". Default: "2d".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -270,7 +271,7 @@ class InstanceNorm2d(_InstanceNorm):
 
 class InstanceNorm1d(_NewerInstanceNorm):
     r"""
-    Instance normalisation of sequences: InstanceNorm2d for inputs of one axis less.
+    Instance normalisation of sequences: as InstanceNorm2d, for inputs of shape (N, C, L).
 
     Args:
         num_features (int): The number of channels C.
@@ -301,7 +302,7 @@ class InstanceNorm1d(_NewerInstanceNorm):
 
 class InstanceNorm3d(_NewerInstanceNorm):
     r"""
-    Instance normalisation of volumes: InstanceNorm2d for inputs of one axis more.
+    Instance normalisation of volumes: as InstanceNorm2d, for inputs of shape (N, C, D, H, W).
 
     Args:
         num_features (int): The number of channels C.

@@ -17,7 +17,7 @@ __all__ = ["L1Regularizer", "ClipByNorm", "Norm"]
 
 class L1Regularizer(Cell):
     r"""
-    A penalty on large weights: :math:`s \sum |w|`.
+    L1 regularisation: :math:`s \sum |w|`.
 
     Args:
         scale (Union[int, float]): The factor s, positive and finite.
@@ -52,7 +52,7 @@ class L1Regularizer(Cell):
 
 class ClipByNorm(Cell):
     r"""
-    A Tensor whose Euclidean norm is larger than a bound, shortened to it: :math:`x \cdot c / \max(\|x\|, c)`.
+    Clip the Euclidean norm of a Tensor to a bound c: :math:`x \cdot c / \max(\|x\|, c)`.
 
     Args:
         axis (Union[None, int, tuple(int)]): Axes over which the norm is taken, None for all. Default: None.
@@ -79,7 +79,7 @@ class ClipByNorm(Cell):
         self.reduce_sum: P.ReduceSum = P.ReduceSum(keep_dims=True)
 
     def construct(self, x: Tensor, clip_norm: Tensor) -> Tensor:
-        """Return the shortened Tensor."""
+        """Return the clipped Tensor."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         x = F.cast(x, mstype.float32)
         total = self.reduce_sum(F.square(x), self.axis)
@@ -91,7 +91,7 @@ class ClipByNorm(Cell):
 
 class Norm(Cell):
     r"""
-    The Euclidean norm: :math:`\sqrt{\sum x^2}`.
+    Euclidean norm: :math:`\sqrt{\sum x^2}`.
 
     Args:
         axis (Union[tuple, int]): Axes over which the norm is taken, () for all. Default: ().

@@ -29,14 +29,15 @@ class _FractionalPool(Cell):
 
 class FractionalMaxPool2d(_FractionalPool):
     """
-    Fractional max pooling of images: the distances of the windows are random (arXiv:1412.6071).
+    Fractional max pooling of images: windows at random distances (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the input size, instead of
+            `output_size`. Default: None.
         return_indices (bool): Whether to return the indices of the maxima too. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn in each call.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 2). Default: None, drawn in each call.
 
     Inputs:
         - **input** (Tensor) - Numbers, of shape (N, C, H, W) or (C, H, W).
@@ -73,14 +74,15 @@ class FractionalMaxPool2d(_FractionalPool):
 
 class FractionalMaxPool3d(_FractionalPool):
     """
-    Fractional max pooling of volumes: the distances of the windows are random (arXiv:1412.6071).
+    Fractional max pooling of volumes: windows at random distances (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        output_size (Union[int, tuple[int]]): Those of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
+        output_size (Union[int, tuple[int]]): Depth, height and width of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the input size, instead of
+            `output_size`. Default: None.
         return_indices (bool): Whether to return the indices of the maxima too. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn in each call.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 3). Default: None, drawn in each call.
 
     Inputs:
         - **input** (Tensor) - Numbers, of shape (N, C, D, H, W) or (C, D, H, W).

@@ -25,7 +25,7 @@ Power = Annotated[float, Kind("a number other than 0", _not_zero)]
 
 
 class _PowerPool(Cell):
-    """Base of power-average pooling: the p-th root of the sum of p-th powers, computed as mean times count."""
+    """Base class of power-average pooling: :math:`(\sum x^p)^{1/p}`, where the sum is computed as mean times count."""
 
     def _set_window(self, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> None:
         self.norm_type = norm_type
@@ -45,10 +45,10 @@ class _PowerPool(Cell):
 
 class LPPool1d(_PowerPool):
     r"""
-    The power mean of each stretch of a sequence: :math:`(\sum x^p)^{1/p}`.
+    Power-average pooling of sequences: :math:`(\sum x^p)^{1/p}` in each window.
 
     Args:
-        norm_type (Union[int, float]): The p, not 0.
+        norm_type (Union[int, float]): The exponent p, not 0.
         kernel_size (int): Length of the window.
         stride (int): Step of the window. Default: None, `kernel_size`.
         ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
@@ -85,10 +85,10 @@ class LPPool1d(_PowerPool):
 
 class LPPool2d(_PowerPool):
     r"""
-    The power mean of each window of an image: :math:`(\sum x^p)^{1/p}`.
+    Power-average pooling of images: :math:`(\sum x^p)^{1/p}` in each window.
 
     Args:
-        norm_type (Union[int, float]): The p, not 0.
+        norm_type (Union[int, float]): The exponent p, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window along each axis. Default: None, `kernel_size`.
         ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.

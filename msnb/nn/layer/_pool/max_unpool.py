@@ -1,4 +1,4 @@
-"""Inverse of max pooling, layers of MindSpore 2."""
+"""Layers of MindSpore 2 that invert max pooling."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Pooling of volumes. Signatures are those of MindSpore 2."""
+"""Pooling layers of volumes, with MindSpore 2's signatures."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ __all__ = ["AvgPool3d", "MaxPool3d"]
 
 
 class _VolumePool(Cell):
-    """Base of 3-D pooling: window, stride, and inputs without a batch axis."""
+    """Base class of 3-D pooling: checks window and stride, and accepts inputs without a batch axis."""
 
     def _set_window(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
         self.kernel_size = kernel_size

@@ -1,4 +1,4 @@
-"""Quantised activations, sums and products."""
+"""Activations, sums and products with simulated quantisation."""
 
 from typing import Annotated
 
@@ -13,16 +13,16 @@ from msnb.ops import operations as P
 
 class ActQuant(Cell):
     """
-    An activation whose result is quantised, in simulation.
+    Apply an activation, and round its result to the grid of an integer type (simulated quantisation).
 
     Args:
         activation (Cell): The activation.
         ema (bool): Whether the range is an exponential moving average. Default: False.
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
         fake_before (bool): Whether the input is quantised, too. Default: False.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x** (Tensor) - of any shape.
@@ -70,13 +70,13 @@ class ActQuant(Cell):
 
 class TensorAddQuant(Cell):
     """
-    The sum of two Tensors, quantised in simulation.
+    Add two Tensors, and round the sum to the grid of an integer type (simulated quantisation).
 
     Args:
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x1** (Tensor) - of any shape.
@@ -113,13 +113,14 @@ class TensorAddQuant(Cell):
 
 class MulQuant(Cell):
     """
-    The product of two Tensors, element by element, quantised in simulation.
+    Multiply two Tensors element by element, and round the product to the grid of an integer type (simulated
+    quantisation).
 
     Args:
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x1** (Tensor) - of any shape.

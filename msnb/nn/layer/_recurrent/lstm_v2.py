@@ -52,8 +52,8 @@ class LSTM(_RecurrentLayers):
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
         Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
@@ -91,7 +91,7 @@ class LSTM(_RecurrentLayers):
     def construct(
         self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None, seq_length: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """(results, (h, c))."""
+        """Return (outputs of all times, (h, c) after the last time)."""
         check_dims(self.cls_name, x, 3, name="'x'")
         if self.batch_first:
             x = self._transpose(x, (1, 0, 2))
