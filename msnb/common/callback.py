@@ -73,42 +73,42 @@ class Callback:
         """Called once before the first epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def epoch_begin(self, run_context: RunContext) -> None:
         """Called before each epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def epoch_end(self, run_context: RunContext) -> None:
         """Called after each epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def step_begin(self, run_context: RunContext) -> None:
         """Called before each step.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def step_end(self, run_context: RunContext) -> None:
         """Called after each step.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def end(self, run_context: RunContext) -> None:
         """Called once after the last epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
 

@@ -1,4 +1,4 @@
-"""`msnb.record`: a folder for each training, with its curves, settings and state, which the dashboard shows.
+"""`msnb.record`: record the curves, settings and state of a training in a folder, for the dashboard.
 
 The folder holds `run.json`, written at the beginning and at the end, and MindSpore's event files.
 """
@@ -43,7 +43,7 @@ def record(
     tensorboard: bool = False,
     code: bool = False,
 ) -> "Recording":
-    """Record a run: numbers, images and histograms of any loop, and the values of summary operators.
+    """Start recording a run: numbers, images and histograms of any loop, and the values of summary operators.
 
     Args:
         name (str): Name of the run and of its folder; if it exists, a number is appended. Default: None, the time.
@@ -80,7 +80,7 @@ class Recording:
         folder (Path): Folder of the run.
         config (dict): Hyper-parameters; changes are stored with the run.
         state (str): "running", "finished", "failed" or "interrupted".
-        summary (dict): The last value of each number.
+        summary (dict): The last value of each recorded number, by name.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Recording:
         self._add("image", name, images, step)
 
     def histogram(self, name: str, values: Any, step: int | None = None) -> None:
-        """Record a histogram of numbers; see `image` for the arguments."""
+        """Record a histogram of the elements of an array; see `image` for the arguments."""
         self._add("histogram", name, values, step)
 
     def tensor(self, name: str, values: Any, step: int | None = None) -> None:
@@ -188,7 +188,7 @@ class Recording:
 
     # ------------------------------------------------------------------ the run itself
     def flush(self) -> None:
-        """Return when all recorded values are written."""
+        """Wait until all recorded values are written."""
         self._record.flush()
 
     def finish(self, state: str = "finished") -> None:

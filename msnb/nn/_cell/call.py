@@ -1,4 +1,4 @@
-"""Calls of Cells: compiled or operator by operator, with scope, mixed precision, hooks and bprop."""
+"""Calls of Cells, compiled or operator by operator. They apply scope, mixed precision, hooks and bprop."""
 
 import inspect
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -37,7 +37,7 @@ class _Constructs(Protocol[_Inputs, _Output]):
 
 
 def _dispatch_call(cell, args, kwargs):
-    """Run a Cell as `__call__` does, after observers were notified."""
+    """Run a Cell as `__call__` does, without notifying observers again."""
     if _thread.frame is not None:
         return cell._traced_call(args, kwargs)
     if _state.mode == _GRAPH or cell._compile_always:
@@ -46,7 +46,7 @@ def _dispatch_call(cell, args, kwargs):
 
 
 def _scope_segment(cell):
-    """Return the segment of the scope path for a Cell. The outermost Cell gives its class name."""
+    """Return the segment of the scope path for a Cell. For the outermost Cell it is the class name."""
     around = events.current()
     while around is not None and around.step is None:
         around = around.around
@@ -54,7 +54,8 @@ def _scope_segment(cell):
 
 
 class CallMixin(CellTree):
-    """Base class of `Cell`: calling and compiling. `core` calls its methods with a leading underscore."""
+    """Base class of `Cell` for calling and compiling. The package `core` calls the methods that begin with an
+    underscore."""
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
@@ -135,7 +136,7 @@ class CallMixin(CellTree):
             _thread.cell = outer
 
     def _run_noted(self, args, kwargs):
-        """Run inside a trace. A partial trace is attached to an error for the view that draws it."""
+        """Run inside a trace. If an error occurs, the partial trace is attached to it, so that a view can draw it."""
         try:
             if _thread.pipeline is not None:
                 pipeline_output = _thread.pipeline.catch(self, args, kwargs)
@@ -154,7 +155,8 @@ class CallMixin(CellTree):
             raise
 
     def _scope_in(self, holder):
-        """Return the segment of the scope path for this Cell when the Cell `holder`, or None, calls it."""
+        """Return the segment of the scope path for this Cell when it is called by the Cell `holder` (None for the
+        outermost call)."""
         return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
 
     def _run(self, args, kwargs):
@@ -194,7 +196,8 @@ class CallMixin(CellTree):
         return self._construct(args, kwargs)
 
     def _run_first(self, args, kwargs):
-        """Run the first call of this Cell."""
+        """Run the first call of this Cell: find out whether it has a bprop, and warn if `construct` lacks a
+        `return`."""
         self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
         out = self._run_plain(args, kwargs, hooked=True)
         if out is None:

@@ -65,7 +65,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _select_part(cell, args, frame):
-    """Return the `_TracedCell` for a call, or None if the call is to be traced."""
+    """Return the `_TracedCell` that replaces a call, or None if the call has to be traced."""
     trace = frame.trace
     repeats = trace.state_of(_RepeatedCells)
     if repeats.classes is None:
@@ -105,7 +105,7 @@ def _select_part(cell, args, frame):
 
 # ---------------------------------------------------------------------- equality of Cells
 class UniqueCell(Exception):
-    """A Cell equals no other: it has hooks, or its own `construct`."""
+    """Raised for a Cell that equals no other Cell, because it has hooks or an instance attribute `construct`."""
 
 
 def _signature_of(args):
@@ -144,7 +144,8 @@ def _cached_structure_key(cell, trace):
 
 
 def structure_key(cell):
-    """Return (key, members). Keys are equal for Cells that differ only in their members: Parameters and sub-Cells."""
+    """Return (key, members) of a Cell; members are its Parameters and sub-Cells. Keys are equal for Cells that differ
+    only in members."""
     members, indices = [], {}
 
     def add_member(member):

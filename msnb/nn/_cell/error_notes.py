@@ -26,7 +26,8 @@ _SETTINGS = ("stride", "pad_mode", "padding", "dilation", "group", "activation",
 
 
 class _CellNote:
-    """Text of a note and its Cell. The Cells around it prepend their attribute names to `path`."""
+    """Text of a note and the Cell that it names. Cells that contain this Cell prepend their attribute names to
+    `path`."""
 
     __slots__ = ("cell", "path", "about", "misfit", "note")
 
@@ -38,7 +39,7 @@ class _CellNote:
         return bool, ()  # an error sent to another process keeps its note, but not the Cell
 
     def take(self, cell, args, error):
-        """Describe `cell` instead of a Cell inside it."""
+        """Let the note describe `cell` instead of a Cell inside it."""
         self.cell, self.path = cell, ""
         self.about, self.misfit = _describe_call(cell, args, error), _explain_misfit(cell, args, error)
 
@@ -54,7 +55,7 @@ def on_cell_error(act: Callable[[Exception], None]) -> None:
 def tensor_expected_error(
     cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TypeError | None:
-    """Return a TypeError if a layer of msnb used an input as a Tensor that is none, else None."""
+    """Return a TypeError if the error arose because a layer of msnb got an input that is not a Tensor, else None."""
     is_own_layer = _is_layer(cell) and cell._holds is None  # the wrapped Cell may be the user's, and the cause
     if type(error) is not AttributeError or error.name is None or not is_own_layer or not _raised_by_library(error):
         return None
@@ -83,8 +84,8 @@ def add_note(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
 
 
 def summarize_error(error: Exception) -> str:
-    """Return a one-line summary of an error: the expected input of the layer if that does not fit, else the message,
-    and the path of the layer."""
+    """Return a one-line summary of an error with the path of the layer: the expected input if the inputs do not fit the
+    layer, else the message."""
     message, note = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_NOTE_ATTRIBUTE)
     if not note:
         return message
@@ -156,7 +157,8 @@ def constructor_text(cell: "CellTree") -> str:
 
 
 def _explain_misfit(cell, args, error):
-    """Return why the inputs do not fit the layer, in terms of its arguments; None if they fit or it is unknown."""
+    """Return a text that explains, with the arguments of the layer, why the inputs do not fit; None if they fit or the
+    reason is unknown."""
     if any(hasattr(arg, "create_tuple_iterator") for arg in args):
         return (
             f"A dataset is no input of a Cell; iterate over it: for batch in dataset.create_tuple_iterator(): "
@@ -172,7 +174,7 @@ def _explain_misfit(cell, args, error):
 
 
 def _explain_unbound(cell, args):
-    """Return why `construct` cannot take that many inputs, or None if it can."""
+    """Return the reason why `construct` cannot take that number of inputs, or None if it can."""
     parameters = inspect.signature(cell.construct).parameters
     try:
         inspect.signature(cell.construct).bind(*args)
@@ -200,7 +202,7 @@ def _is_layer(cell):
 
 
 def _hides_children(cell):
-    """Return True for a layer of msnb that is built of other layers, which the user did not write."""
+    """Return True for a layer of msnb that consists of other layers, which the user did not write."""
     return _is_layer(cell) and cell._holds is None and not hasattr(cell, "cell_list")
 
 
@@ -209,7 +211,7 @@ def _raised_by_library(error):
 
 
 def _innermost_frame(error):
-    """Return the frame that raised an error."""
+    """Return the innermost frame of the traceback of an error."""
     tb = error.__traceback__
     while tb.tb_next is not None:
         tb = tb.tb_next

@@ -22,11 +22,11 @@ def add_hook(
 
     Args:
         cell (Cell): The Cell.
-        point (str): The moment at which the hook is called: BEFORE, AFTER, BACK_BEFORE or BACK.
+        point (str): The time at which the hook is called: BEFORE, AFTER, BACK_BEFORE or BACK.
         method (str): The method that the user has called, for errors.
         function (Callable): The hook.
         option (bool): Stored with the hook: True if it takes keyword arguments, or the gradients of inputs first.
-        replaces (bool): True if earlier hooks of this moment are removed.
+        replaces (bool): True if earlier hooks with the same `point` are removed.
     """
     if not callable(function):
         name = "fn" if point == BACK else "hook_fn"

@@ -62,7 +62,7 @@ class CosineSimilarity(Metric):
 
     def eval(self) -> np.ndarray:
         """
-        The similarities of the matrix.
+        Return the similarities of the rows of the matrix.
 
         Returns:
             numpy.ndarray, a matrix, or with `reduction` one number for each row.

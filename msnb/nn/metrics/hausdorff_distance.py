@@ -57,8 +57,7 @@ class HausdorffDistance(SurfaceMetric):
         return float(distances.max() if not self.percentile else np.percentile(distances, self.percentile))
 
     def eval(self) -> float:
-        """
-        The distance of the two masks.
+        """ Return the distance of the two masks.
 
         Returns:
             float, infinite where a mask is empty.

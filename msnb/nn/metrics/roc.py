@@ -42,7 +42,7 @@ class ROC(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Set scores. They replace the previous ones.
+        Set scores and labels. They replace the previous ones.
 
         Args:
             inputs: `y_pred`, scores (N,) or (N, C), and `y`, class numbers (N,); each a Tensor, a list or an array.

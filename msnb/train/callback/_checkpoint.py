@@ -33,14 +33,15 @@ def _check_file_name_prefix(file_name_prefix):
 
 
 def _chg_ckpt_file_name_if_same_exist(directory, prefix):
-    """Return `prefix`, with the next number appended if checkpoints of an earlier run have it."""
+    """Return `prefix`; if checkpoints of an earlier run have this prefix, with the next number appended."""
     name = re.compile(re.escape(prefix) + r"(?:_([0-9]+))?" + _ENDING)
     runs = [int(match[1] or 0) for match in map(name.fullmatch, os.listdir(directory)) if match]
     return f"{prefix}_{max(runs) + 1}" if runs else prefix
 
 
 def _parse_append_info(append_info):
-    """Return the additional values of checkpoints, with the initial counts; None if there are none."""
+    """Return a dict of the additional values of checkpoints, with the initial step and epoch counts; None if there are
+    none."""
     if not append_info:
         return None
     if not isinstance(append_info, list):
@@ -67,7 +68,7 @@ def _setting_property(name, doc):
 
 
 class CheckpointConfig:
-    """Times at which checkpoints are saved, and the number of them that remain.
+    """Configuration of checkpoints: when they are saved, how many are kept, and their content.
 
     `save_checkpoint_steps` takes precedence over `save_checkpoint_seconds`, and `keep_checkpoint_max` over
     `keep_checkpoint_per_n_minutes`.
@@ -76,11 +77,11 @@ class CheckpointConfig:
         save_checkpoint_steps (int): Steps between checkpoints. Default: 1.
         save_checkpoint_seconds (int): Seconds between checkpoints. Default: 0.
         keep_checkpoint_max (int): The largest number of files; the oldest one is removed. Default: 5.
-        keep_checkpoint_per_n_minutes (int): Interval in minutes from which one checkpoint remains. Default: 0.
+        keep_checkpoint_per_n_minutes (int): Keep one checkpoint of each interval of this number of minutes. Default: 0.
         integrated_save (bool): Whether Parameters sharded over devices of several processes are gathered; see
             `save_checkpoint`. Default: True.
         async_save (bool): Whether a thread writes the files. Default: False.
-        saved_network (Cell): Network to save. Default: None, the one that is trained, with its optimizer.
+        saved_network (Cell): Network to save. Default: None, the trained network with its optimizer.
         append_info (list): Additional content of a checkpoint: ``"epoch_num"``, ``"step_num"``, and dicts of values by
             name, int, float, bool, str, Parameter or Tensor. Default: None.
         enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which checkpoints are encrypted. Default: None.
@@ -88,8 +89,8 @@ class CheckpointConfig:
         exception_save (bool): Whether a checkpoint is saved when the training ends with an exception, an interrupt
             included; its name ends in "_breakpoint". Default: False.
         crc_check (bool): Whether checkpoints get a checksum, which r1.1 cannot read. Default: False.
-        remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
-        format (str): "ckpt" or "safetensors", which is also the ending of the names. Default: "ckpt".
+        remove_redundancy (bool): No effect: each device has complete Parameters. Default: False.
+        format (str): File format and extension: "ckpt" or "safetensors". Default: "ckpt".
 
     Raises:
         ValueError: If a number is negative, all are None or 0, or arguments do not go together.
@@ -184,7 +185,7 @@ class CheckpointConfig:
     format = _setting_property("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
-        """Return the times at which checkpoints are saved, and the number that remain.
+        """Return the settings of the times at which checkpoints are saved and the number that are kept, as a dict.
 
         Returns:
             dict, the arguments but `integrated_save` and `async_save`; None for those that another one overrides.
@@ -201,7 +202,7 @@ class ModelCheckpoint(Callback):
     Args:
         prefix (str): Beginning of the file names. Default: "CKP".
         directory (str): Folder, created if it does not exist. Default: None, the current one.
-        config (CheckpointConfig): Times and number of checkpoints. Default: None, `CheckpointConfig()`.
+        config (CheckpointConfig): Configuration of checkpoints. Default: None, `CheckpointConfig()`.
 
     Raises:
         ValueError: If `prefix` is no string or has a "/".
@@ -242,7 +243,7 @@ class ModelCheckpoint(Callback):
         """Reset the step count, as the callback may be used for several trainings.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self._last_triggered_step = 0
         if self._config.exception_save:
@@ -256,10 +257,10 @@ class ModelCheckpoint(Callback):
             writer.wait()
 
     def step_end(self, run_context: "RunContext") -> None:
-        """Save a checkpoint if it is time.
+        """Save a checkpoint if one is due.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             OSError: If a checkpoint, this one or one that a thread was writing, cannot be written.
@@ -276,7 +277,7 @@ class ModelCheckpoint(Callback):
         """Save the last checkpoint, and wait for the thread that writes.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             OSError: If a checkpoint, this one or one that a thread was writing, cannot be written.
@@ -355,10 +356,10 @@ class CheckpointManager:
         return len(self._files)
 
     def add(self, path):
-        """Note that a file has been written.
+        """Add a written file to the list of files.
 
         Args:
-            path (str): The file.
+            path (str): Path of the file.
         """
         self._added.pop(path, None)
         self._added[path] = time.monotonic()
@@ -411,7 +412,7 @@ class CheckpointManager:
             self.remove_ckpoint_file(path)
 
     def keep_one_per_minutes(self, minutes):
-        """Of the files that were added in the last `minutes`, keep the oldest and the newest.
+        """Remove all files that were added in the last `minutes` except the oldest and the newest of them.
 
         Training resumes from the newest; once there is a newer one, it may be removed.
 
