@@ -15,8 +15,8 @@ def _unused_setting(*accepted: str) -> Any:
 
 class JitConfig:
     """
-    Compiler settings of a function in MindSpore 2; stored in `jit_config_dict`, and without effect on XLA, which is
-    logged once.
+    Compiler settings of a function in MindSpore 2. They are stored in `jit_config_dict` and have no effect on XLA,
+    which is logged once.
 
     Args:
         jit_level (str): "", "O0", "O1" or "O2". Default: "".

@@ -18,7 +18,7 @@ __all__ = ["DatasetHelper", "connect_network_with_dataset"]
 def connect_network_with_dataset(network: "Cell", dataset_helper: "DatasetHelper") -> "Cell":
     """Return `network` unchanged: msnb has no device queue to connect it with.
 
-    There are no device queues here: iterating over the helper gives the batches, and the network is unchanged.
+    Iterating over the helper gives the batches.
 
     Args:
         network (Cell): The network.

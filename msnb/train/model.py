@@ -314,8 +314,8 @@ class Model(Assembly):
             epoch (int): Number of epochs, positive.
             train_dataset (Dataset): Batches for training.
             valid_dataset (Dataset): Batches for evaluation. Default: None, only train.
-            valid_frequency (Union[int, list[int]]): Epochs from one evaluation to the next, or the epochs to evaluate
-                after. Default: 1.
+            valid_frequency (Union[int, list[int]]): Number of epochs between evaluations, or a list of the
+                epochs after which to evaluate. Default: 1.
             callbacks (Union[Callback, list[Callback]]): As in `train`; those with `on_eval_*` methods are called in
                 evaluation too. Default: None.
             dataset_sink_mode (bool): As in `train`. Default: False.

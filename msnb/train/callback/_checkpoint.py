@@ -365,11 +365,11 @@ class CheckpointManager:
         self._added[path] = time.monotonic()
 
     def update_ckpoint_filelist(self, directory, prefix):
-        """Look for the files: those named `prefix`-EPOCH_STEP.ckpt and no others.
-        List the files named `prefix`-EPOCH_STEP.ckpt.
-                Args:
-                    directory (str): Folder.
-                    prefix (str): Beginning of their names.
+        """List the files in a folder whose names are `prefix`-EPOCH_STEP.ckpt.
+
+        Args:
+            directory (str): Folder.
+            prefix (str): Beginning of the file names.
         """
         name = re.compile(re.escape(prefix) + _ENDING)
         ages = {}
