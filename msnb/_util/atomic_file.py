@@ -102,7 +102,7 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
     Raises:
         OSError: If it cannot be written; the error names `path`.
     """
-    if _is_device(path):
+    if _is_device_or_pipe(path):
         with open(path, mode, **options) as file:
             yield file
         return
@@ -182,7 +182,7 @@ def _is_same(name, descriptor):
         return False
 
 
-def _is_device(path):
+def _is_device_or_pipe(path):
     try:
         kind = os.stat(path).st_mode
     except (OSError, ValueError):

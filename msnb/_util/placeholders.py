@@ -1,5 +1,4 @@
-"""Placeholders for names of r1.1 that are not implemented yet: they can be imported, and raise an error when used.
-"""
+"""Placeholders for names of r1.1 that are not implemented yet: they can be imported, and raise an error when used."""
 
 import sys
 from types import ModuleType

@@ -57,7 +57,7 @@ def register_boxer(boxer: Callable[[Any], Any]) -> None:
 
 
 @on_seed
-def _restart_stream(_seed):
+def _reset_normal_draws(_seed):
     global _normal_draws
     _normal_draws = 0
 

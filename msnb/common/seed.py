@@ -93,7 +93,7 @@ def _get_op_seed(op_seed, kernel_name):
     return _op_seeds.setdefault((kernel_name, op_seed), op_seed)
 
 
-def _update_seeds(op_seed, kernel_name):
+def _advance_op_seed(op_seed, kernel_name):
     if op_seed is not None:
         _op_seeds[(kernel_name, op_seed)] = _get_op_seed(op_seed, kernel_name) + _STEP
 
@@ -109,6 +109,6 @@ def _get_graph_seed(op_seed, kernel_name):
     if op_seed is None:
         op_seed = DEFAULT_GRAPH_SEED
     current = _get_op_seed(op_seed, kernel_name)
-    _update_seeds(op_seed, kernel_name)
+    _advance_op_seed(op_seed, kernel_name)
     pair = _truncate_seed(graph_seed), _truncate_seed(current)
     return pair if pair != (0, 0) else (0, _MAXINT32)

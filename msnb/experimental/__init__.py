@@ -1,5 +1,4 @@
-"""Re-export module: MindSpore 2's `experimental`, optimizers whose groups of Parameters are dicts that can change.
-"""
+"""Re-export module: MindSpore 2's `experimental`, optimizers whose groups of Parameters are dicts that can change."""
 
 from msnb.experimental import optim
 

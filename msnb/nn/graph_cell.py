@@ -91,12 +91,12 @@ class GraphCell(Cell):
         for node in graph.parameters:
             values.append(self._params[node.name] if node.is_weight else next(input_values))
         # nodes see the Parameters that the graph writes as they were; their new values are results of nodes
-        before = {node: box(self._params[node.name]._array) for node in self._writes(graph)}
+        before = {node: box(self._params[node.name]._array) for node in self._written_parameters(graph)}
         env = {node: (value, self._params[node.name]) for node, value in before.items()}
         results = _run_graph(graph, values, env)[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _writes(self, graph):
+    def _written_parameters(self, graph):
         """Return the Parameters that a graph writes."""
         if graph is not self.graph:
             return written_parameters(graph)

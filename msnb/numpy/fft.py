@@ -272,7 +272,7 @@ def ihfftn(
     return _transform_axes("ihfftn", "ihfftn", a, s, axes, norm)
 
 
-def _shift(kind, x, axes):
+def _roll_axes(kind, x, axes):
     x = as_tensor(x, kind, "x")
     return _Rolled(kind, axes_in(kind, check(Axis, axes, "axes", kind), x.ndim, "axes"))(x)
 
@@ -291,7 +291,7 @@ def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
         TypeError: If an argument has the wrong type.
         ValueError: If `axes` is out of range.
     """
-    return _shift("fftshift", x, axes)
+    return _roll_axes("fftshift", x, axes)
 
 
 def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
@@ -308,7 +308,7 @@ def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor
         TypeError: If an argument has the wrong type.
         ValueError: If `axes` is out of range.
     """
-    return _shift("ifftshift", x, axes)
+    return _roll_axes("ifftshift", x, axes)
 
 
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:

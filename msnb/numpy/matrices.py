@@ -39,12 +39,12 @@ def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
     for i, factor in enumerate(factors):
         if factor.ndim != 2:
             raise ValueError(f"For 'multi_dot', 'arrays[{i}]' should be a matrix, but got shape {factor.shape}.")
-    product = _multiply_cheapest(factors)
+    product = _multiply_in_cheapest_order(factors)
     shape = product.shape[1 if ends[0] else 0 : 1 if ends[1] else 2]
     return product if shape == product.shape else Reshape.functional(product, shape)
 
 
-def _multiply_cheapest(factors):
+def _multiply_in_cheapest_order(factors):
     """Return the product of matrices in the cheapest order, found by dynamic programming over runs of neighbouring
     matrices."""
     sizes = [f.shape[0] for f in factors] + [factors[-1].shape[1]]

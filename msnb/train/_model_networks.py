@@ -176,7 +176,7 @@ class Assembly:
         network.phase = "train" if is_train else "eval"
         self._parallel.mark(network)
 
-    def _follows_overflow(self):
+    def _needs_overflow_report(self):
         """Return whether the loss scale manager must be told of each overflow. Then training waits for every step."""
         manager = self._loss_scale_manager
         return (

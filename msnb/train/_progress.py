@@ -76,7 +76,7 @@ class Progress:
         now = _clock()
         if now >= self._due:
             self._due = now + EVERY
-            self._poll(now)
+            self._update_display(now)
 
     def finish(self):
         """End the display with the last loss, which it waits for."""
@@ -84,7 +84,7 @@ class Progress:
         self._add_losses(self._watch.finish(_POINTS if self._line is not None else 1))
         self._end_line(self._summary_text())
 
-    def _poll(self, now):
+    def _update_display(self, now):
         deferred_errors.poll()
         self._add_losses(self._watch.look(_AT_ONCE if self._line is not None else 1))
         self._speed.reached(self.done, now)
@@ -214,11 +214,11 @@ def prints(callback):
     classes = type(callback).__mro__
     classes = classes[: classes.index(Callback)] if Callback in classes else classes
     values = [value for cls in classes for value in vars(cls).values()] + list(vars(callback).values())
-    return any(_names_printing(getattr(value, "__code__", None)) for value in values)
+    return any(_uses_print(getattr(value, "__code__", None)) for value in values)
 
 
-def _names_printing(code):
+def _uses_print(code):
     if code is None:
         return False
     inner = (constant for constant in code.co_consts if hasattr(constant, "co_names"))
-    return not _PRINTING.isdisjoint(code.co_names) or any(map(_names_printing, inner))
+    return not _PRINTING.isdisjoint(code.co_names) or any(map(_uses_print, inner))

@@ -158,7 +158,7 @@ def select_values(save_obj: Any, choice_func: Callable[..., Any] | None = None) 
     if isinstance(save_obj, nn.Cell):
         pairs = [(p.name, p) for p in save_obj.get_parameters()]
     else:
-        pairs = _pairs_of_dict(save_obj) if isinstance(save_obj, dict) else _pairs_of_list(save_obj)
+        pairs = _iterate_dict_entries(save_obj) if isinstance(save_obj, dict) else _iterate_list_entries(save_obj)
     values = {}
     for name, value in pairs:
         if values.setdefault(name, value) is not value:
@@ -169,15 +169,15 @@ def select_values(save_obj: Any, choice_func: Callable[..., Any] | None = None) 
     return values if choice_func is None else {name: value for name, value in values.items() if choice_func(name)}
 
 
-def _pairs_of_dict(items):
+def _iterate_dict_entries(items):
     for name, value in items.items():
         value = Tensor(value) if isinstance(value, np.ndarray) else value
         if not (isinstance(name, str) and isinstance(value, (str, Tensor))):
-            raise _entry_error("dict", name, value)
+            raise _invalid_entry_error("dict", name, value)
         yield name, value
 
 
-def _pairs_of_list(items):
+def _iterate_list_entries(items):
     for item in items:
         if isinstance(item, Parameter):
             yield item.name, item
@@ -188,11 +188,11 @@ def _pairs_of_list(items):
                 f"but it holds {item!r:.80}."
             )
         if not (isinstance(item["name"], str) and isinstance(item["data"], Tensor)):
-            raise _entry_error("list", item["name"], item["data"])
+            raise _invalid_entry_error("list", item["name"], item["data"])
         yield item["name"], item["data"]
 
 
-def _entry_error(what, name, value):
+def _invalid_entry_error(what, name, value):
     return TypeError(
         f"For 'save_checkpoint', an entry of the {what} should be a name (str) with data (Tensor or Parameter), but "
         f"got {name!r} with {type(value).__name__}."

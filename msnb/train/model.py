@@ -233,7 +233,7 @@ class Model(Assembly):
 
     def _train_process(self, numbers, train_dataset, helper, callbacks, cb_params, resumption=None):
         network = with_global_batch(self._train_network)
-        follow_overflow = self._follows_overflow()
+        follow_overflow = self._needs_overflow_report()
         columns = None
         run_context, progress = RunContext(cb_params), self._progress
         idle = IdleCheck(self._train_network) if self._optimizer is None else None

@@ -107,7 +107,7 @@ class Recording:
         self._step, self._process = -1, os.getpid()
         self._code = _read_code() if code else None
         self._record = SummaryRecord(str(self.folder))
-        self._record.takers.append(self._take)
+        self._record.takers.append(self._update_summary)
         if tensorboard:
             self._record.takers.append(_TensorBoard(self.folder))
         self._system = System()
@@ -180,7 +180,7 @@ class Recording:
         self._step = int(step)
         return self._step
 
-    def _take(self, wall_time, step, values):
+    def _update_summary(self, wall_time, step, values):
         """Update `summary` with the last value of each number; called in the thread that writes."""
         for tag, kind, content in values:
             if kind == "scalar" and not tag.startswith(SYSTEM):

@@ -71,7 +71,7 @@ def check_number_range(
     return arg_value
 
 
-def _comparing(arg_type, rel, what):
+def _make_sign_check(arg_type, rel, what):
     def check_value(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
         return check_number(arg_value, 0, rel, arg_type, arg_name, prim_name)
 
@@ -82,14 +82,14 @@ def _comparing(arg_type, rel, what):
     return check_value
 
 
-check_positive_int: Callable[..., Any] = _comparing(int, Rel.GT, "positive")
-check_negative_int: Callable[..., Any] = _comparing(int, Rel.LT, "negative")
-check_non_positive_int: Callable[..., Any] = _comparing(int, Rel.LE, "not positive")
-check_non_negative_int: Callable[..., Any] = _comparing(int, Rel.GE, "not negative")
-check_positive_float: Callable[..., Any] = _comparing(float, Rel.GT, "positive")
-check_negative_float: Callable[..., Any] = _comparing(float, Rel.LT, "negative")
-check_non_positive_float: Callable[..., Any] = _comparing(float, Rel.LE, "not positive")
-check_non_negative_float: Callable[..., Any] = _comparing(float, Rel.GE, "not negative")
+check_positive_int: Callable[..., Any] = _make_sign_check(int, Rel.GT, "positive")
+check_negative_int: Callable[..., Any] = _make_sign_check(int, Rel.LT, "negative")
+check_non_positive_int: Callable[..., Any] = _make_sign_check(int, Rel.LE, "not positive")
+check_non_negative_int: Callable[..., Any] = _make_sign_check(int, Rel.GE, "not negative")
+check_positive_float: Callable[..., Any] = _make_sign_check(float, Rel.GT, "positive")
+check_negative_float: Callable[..., Any] = _make_sign_check(float, Rel.LT, "negative")
+check_non_positive_float: Callable[..., Any] = _make_sign_check(float, Rel.LE, "not positive")
+check_non_negative_float: Callable[..., Any] = _make_sign_check(float, Rel.GE, "not negative")
 
 
 def check_int(arg_value: Any, value: Any, rel: Rel, arg_name: str | None = None, prim_name: str | None = None) -> Any:

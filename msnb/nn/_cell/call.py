@@ -97,7 +97,7 @@ class CallMixin(CellTree):
         outer, _thread.cell = _thread.cell, self
         try:
             with jax.named_scope("Default"):
-                return self._run_noted(args, kwargs)
+                return self._run_with_error_trace(args, kwargs)
         finally:
             _thread.cell = outer
 
@@ -131,11 +131,11 @@ class CallMixin(CellTree):
         try:
             _thread.cell = self
             with jax.named_scope(scope):
-                return self._run_noted(args, kwargs)
+                return self._run_with_error_trace(args, kwargs)
         finally:
             _thread.cell = outer
 
-    def _run_noted(self, args, kwargs):
+    def _run_with_error_trace(self, args, kwargs):
         """Run inside a trace. If an error occurs, the partial trace is attached to it, so that a view can draw it."""
         try:
             if _thread.pipeline is not None:
@@ -162,10 +162,10 @@ class CallMixin(CellTree):
     def _run(self, args, kwargs):
         """Run `construct` with mixed precision, hooks and custom gradients."""
         if self._compute is not _thread.compute_dtype:
-            return self._run_cast(args, kwargs)
-        return self._run_plain(args, kwargs)
+            return self._run_with_cast_inputs(args, kwargs)
+        return self._run_hooks_and_construct(args, kwargs)
 
-    def _run_cast(self, args, kwargs):
+    def _run_with_cast_inputs(self, args, kwargs):
         dtype = self._compute
         if dtype is not None:
             args = cast_tensor(tuple(args), dtype)
@@ -174,12 +174,12 @@ class CallMixin(CellTree):
         # Not a context manager: an interrupt while one exits would leave the dtype set.
         try:
             _thread.compute_dtype = dtype
-            out = self._run_plain(args, kwargs)
+            out = self._run_hooks_and_construct(args, kwargs)
         finally:
             _thread.compute_dtype = before
         return out if _thread.frame is None else cast_result(out, dtype)
 
-    def _run_plain(self, args, kwargs, hooked=False):
+    def _run_hooks_and_construct(self, args, kwargs, hooked=False):
         if self._hooks is not None and not hooked:
             return hooks.run(self, args, kwargs)
         if self._has_bprop is None:
@@ -199,7 +199,7 @@ class CallMixin(CellTree):
         """Run the first call of this Cell: find out whether it has a bprop, and warn if `construct` lacks a
         `return`."""
         self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
-        out = self._run_plain(args, kwargs, hooked=True)
+        out = self._run_hooks_and_construct(args, kwargs, hooked=True)
         if out is None:
             missing_return.warn_missing_return(type(self).__name__, self.construct, args)
         return out
@@ -235,7 +235,7 @@ class CallMixin(CellTree):
             cast_inputs (tuple): The inputs.
             kwargs (dict): The keyword inputs.
         """
-        return self._run_plain(cast_inputs, kwargs)
+        return self._run_hooks_and_construct(cast_inputs, kwargs)
 
     def compile(self, *inputs: Any) -> None:
         """Trace the graph for these inputs without running it."""

@@ -148,7 +148,7 @@ def constructor_text(cell: "CellTree") -> str:
         return kind.__name__
     settings = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():
-        value = _plain_setting(getattr(cell, name, None))
+        value = _readable_setting(getattr(cell, name, None))
         required = parameter.default is parameter.empty
         if value is None or not required and (name not in _SETTINGS or value == parameter.default):
             continue
@@ -166,7 +166,7 @@ def _explain_misfit(cell, args, error):
         )
     if isinstance(error, TypeError) and _innermost_frame(error).f_code.co_name == "_construct":
         return _explain_unbound(cell, args)
-    length, axis, words = getattr(cell, "_takes", (None, 0, ""))
+    length, axis, words = getattr(cell, "_input_requirement", (None, 0, ""))
     x = args[0] if args and isinstance(args[0], Tensor) else None
     if length is None or x is None or not -x.ndim <= axis < x.ndim or x.shape[axis] == length:
         return None
@@ -189,7 +189,7 @@ def _explain_unbound(cell, args):
     return None
 
 
-def _plain_setting(value):
+def _readable_setting(value):
     """Return a number, string or tuple as an argument value; a tuple of equal ints gives one int, other values
     None."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):

@@ -48,10 +48,12 @@ def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     args, kwargs = _run_pre_hooks(cell, hooks[BEFORE], args, kwargs)
     has_backward_hooks = hooks[BACK] or hooks[BACK_BEFORE]
     if not has_backward_hooks:
-        return _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+        return _run_forward_hooks(
+            cell, hooks[AFTER], args, kwargs, cell._run_hooks_and_construct(args, kwargs, hooked=True)
+        )
     backward_hooks = _BackwardHooks(cell, hooks)
     args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[BACK] else args
-    out = _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    out = _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_hooks_and_construct(args, kwargs, hooked=True))
     return backward_hooks.through(out, backward_hooks.at_outputs)
 
 

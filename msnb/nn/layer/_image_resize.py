@@ -112,7 +112,7 @@ class ResizeBilinear(Cell):
         return P.ResizeBilinear(check(_SIZE, size, "size", name), align_corners)(x)
 
 
-def _rows_and_columns(value):
+def _accept_patch_size(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 4 or value[0] != 1 or value[3] != 1:
@@ -122,7 +122,7 @@ def _rows_and_columns(value):
     return tuple(value[1:3])
 
 
-Rows = Annotated[tuple[int, ...] | list[int], Kind("(1, rows, columns, 1) with positive ints", _rows_and_columns)]
+Rows = Annotated[tuple[int, ...] | list[int], Kind("(1, rows, columns, 1) with positive ints", _accept_patch_size)]
 
 
 class Unfold(Cell):
@@ -172,7 +172,7 @@ class Unfold(Cell):
         check_dims(self.cls_name, input_x, 4)
         reach = [(size - 1) * rate + 1 for size, rate in zip(self.ksizes, self.rates, strict=True)]
         if self.padding == "SAME":
-            input_x = P.Pad(self._margin(input_x.shape[2:], reach))(input_x)
+            input_x = P.Pad(self._same_padding(input_x.shape[2:], reach))(input_x)
         height, width = (size - far + 1 for size, far in zip(input_x.shape[2:], reach, strict=True))
         (down, right), (row_rate, column_rate) = self.strides, self.rates
         shifted = [
@@ -182,7 +182,7 @@ class Unfold(Cell):
         ]
         return self.concat(tuple(shifted))
 
-    def _margin(self, sizes, reach):
+    def _same_padding(self, sizes, reach):
         margin = [(0, 0), (0, 0)]
         for size, step, far in zip(sizes, self.strides, reach, strict=True):
             missing = max((size - 1) // step * step + far - size, 0)

@@ -54,7 +54,7 @@ class Flatten(Cell):
         return F.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 
 
-def _new_sizes(value):
+def _accept_new_sizes(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     return tuple(accept_value(Int, size) for size in value)
@@ -87,7 +87,7 @@ class Unflatten(Cell):
     def __init__(
         self,
         axis: Int,
-        unflattened_size: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list of int", _new_sizes)],
+        unflattened_size: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list of int", _accept_new_sizes)],
     ) -> None:
         super().__init__()
         self.axis: int = axis

@@ -67,10 +67,10 @@ class _Layer(Cell):
 
     _parts: tuple[tuple[str, ...], int] = ((), 0)
 
-    def _attend(self, attention, x, memory, mask, padding):
+    def _apply_attention(self, attention, x, memory, mask, padding):
         return attention(x, memory, memory, padding, False, mask)[0]
 
-    def _fed_forward(self, x):
+    def _apply_feed_forward(self, x):
         return self.dense2(self.dropout(self.activation(self.dense1(x))))
 
 
@@ -135,10 +135,10 @@ class TransformerEncoderLayer(_Layer):
         """Return the encoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attend(self.self_attn, x, x, src_mask, src_key_padding_mask))
+            return self.dropout1(self._apply_attention(self.self_attn, x, x, src_mask, src_key_padding_mask))
 
         def fed_forward(x):
-            return self.dropout2(self._fed_forward(x))
+            return self.dropout2(self._apply_feed_forward(x))
 
         if self.norm_first:
             x = src + attended(self.norm1(src))
@@ -218,14 +218,16 @@ class TransformerDecoderLayer(_Layer):
         """Return the decoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attend(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
+            return self.dropout1(self._apply_attention(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
 
         def remembered(x):
-            attention_output = self._attend(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
+            attention_output = self._apply_attention(
+                self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask
+            )
             return self.dropout2(attention_output)
 
         def fed_forward(x):
-            return self.dropout3(self._fed_forward(x))
+            return self.dropout3(self._apply_feed_forward(x))
 
         if self.norm_first:
             x = tgt + attended(self.norm1(tgt))

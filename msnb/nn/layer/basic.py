@@ -131,7 +131,7 @@ class Dense(Cell):
         self.activation_flag: bool = activation is not None
 
     @property
-    def _takes(self):
+    def _input_requirement(self):
         return self.in_channels, -1, f"a last axis of {self.in_channels}"
 
     def construct(self, x: Tensor) -> Tensor:
@@ -155,7 +155,7 @@ class Dense(Cell):
         return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def _keep_prob(value):
+def _accept_keep_prob(value):
     """Return `keep_prob` if it is a float in (0, 1]. As in MindSpore, the range is checked before the type."""
     if not 0 < accept_value(Float, value) <= 1:
         raise ValueError
@@ -192,7 +192,7 @@ class Dropout(Cell):
     @checked
     def __init__(
         self,
-        keep_prob: Annotated[float, Kind("a float in (0, 1]", _keep_prob)] = 0.5,
+        keep_prob: Annotated[float, Kind("a float in (0, 1]", _accept_keep_prob)] = 0.5,
         dtype: Annotated[
             Any, OneOf(mstype.float32, otherwise="the result has the type of the input", among=NumberType)
         ] = mstype.float32,

@@ -67,7 +67,7 @@ class _OrderedCells(Cell):
         else:
             super().__setattr__(name, value)
 
-    def _set_content(self, named):
+    def _replace_content(self, named):
         """Replace all Cells by `named`, pairs (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
@@ -146,7 +146,7 @@ class SequentialCell(_OrderedCells):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
         self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
         named = cells.items() if self._is_named else enumerate(cells)
-        self._set_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
+        self._replace_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
@@ -158,15 +158,15 @@ class SequentialCell(_OrderedCells):
         place = self._normalize_index(index)
         name = named[place][0]
         named[place] = name, _prefix_parameters(cell, _find_name_prefix(self._cells)[0] + name)
-        self._set_content(named)
+        self._replace_content(named)
 
     def __delitem__(self, index: int | slice) -> None:
         rest = self._remaining_pairs(index)
         if api_generations.shared == 1 or self._is_named:
-            self._set_content(rest)
+            self._replace_content(rest)
             return
         where = _find_name_prefix(dict(rest))
-        self._set_content(enumerate(cell for _, cell in rest))
+        self._replace_content(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
@@ -183,7 +183,7 @@ class SequentialCell(_OrderedCells):
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
         name = f"{_find_name_prefix(self._cells)[0]}{len(self)}"
-        self._set_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
+        self._replace_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
@@ -231,12 +231,12 @@ class CellList(_OrderedCells):
     def __setitem__(self, index: int, cell: Cell) -> None:
         cells, prefix = list(self), _find_name_prefix(self._cells)[0]
         cells[self._normalize_index(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
-        self._set_content(enumerate(cells))
+        self._replace_content(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
         rest = self._remaining_pairs(index)
         where = _find_name_prefix(dict(rest))
-        self._set_content(enumerate(cell for _, cell in rest))
+        self._replace_content(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def _rename_joining_cell(self, cell, name):
@@ -261,7 +261,7 @@ class CellList(_OrderedCells):
         cells.insert(
             place, self._rename_joining_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
         )
-        self._set_content(enumerate(cells))
+        self._replace_content(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
@@ -280,7 +280,7 @@ class CellList(_OrderedCells):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
         prefix = _find_name_prefix(self._cells)[0]
         new = [self._rename_joining_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
-        self._set_content(enumerate([*self, *new]))
+        self._replace_content(enumerate([*self, *new]))
         return self
 
     def append(self, cell: Cell) -> "CellList":

@@ -122,7 +122,7 @@ class _Similarity(Cell):
         return tuple(F.reshape(self.reduce_mean(part, (1, 2, 3)), channels) for part in (both, structure))
 
 
-def _in_float32(image, unit):
+def _scale_pixels_to_float32(image, unit):
     image = F.cast(image, mstype.float32)
     return image if unit == 1.0 else image * (1 / unit)
 
@@ -176,7 +176,9 @@ class SSIM(_Similarity):
         """Return the similarity of the images."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, FLOATS, img1=img1)
-        alike, _ = self._compare_images(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
+        alike, _ = self._compare_images(
+            _scale_pixels_to_float32(img1, 1.0), _scale_pixels_to_float32(img2, 1.0), 1.0, self.conv
+        )
         return self.reduce_mean(alike, -1)
 
 
@@ -247,7 +249,7 @@ class MSSSIM(_Similarity):
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, (*FLOATS, mstype.float64, mstype.uint8), img1=img1)
         unit = _max_value(img1.dtype)
-        img1, img2 = _in_float32(img1, unit), _in_float32(img2, unit)
+        img1, img2 = _scale_pixels_to_float32(img1, unit), _scale_pixels_to_float32(img2, unit)
         parts = []
         for window in self.multi_convs_list:
             similarity, structure = self._compare_images(img1, img2, unit, window)

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def _some_axes(value):
+def _accept_axes(value):
     if value is None:
         raise TypeError
     return accept_value(Axis, value)
@@ -61,7 +61,7 @@ class ReduceLogSumExp(Cell):
     @checked
     def __init__(
         self,
-        axis: Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _some_axes)],
+        axis: Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _accept_axes)],
         keep_dims: Bool = False,
     ) -> None:
         super().__init__()

@@ -214,14 +214,14 @@ class FocalLoss(LossBase):
         labels = F.reshape(labels, (samples, labels.shape[1], -1))
         if labels.shape[1] == 1:
             check_labels(self.cls_name, labels, classes)
-            losses = self._loss_of_class(F.gather_d(log_probabilities, 1, labels))
+            losses = self._focal_term(F.gather_d(log_probabilities, 1, labels))
             return self.get_loss(
                 (losses if self.weight is None else losses * F.gather(self.weight, labels, 0)).mean((1, 2))
             )
-        losses = self._loss_of_class(log_probabilities) * F.cast(labels, log_probabilities.dtype)
+        losses = self._focal_term(log_probabilities) * F.cast(labels, log_probabilities.dtype)
         return self.get_loss((losses if self.weight is None else losses * F.reshape(self.weight, (1, -1, 1))).mean(-1))
 
-    def _loss_of_class(self, log_probability):
+    def _focal_term(self, log_probability):
         return -F.pow(1 - F.exp(log_probability), self.gamma) * log_probability
 
 
@@ -300,7 +300,7 @@ class BCEWithLogitsLoss(LossBase):
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
 
-def _divergence_reduction(value):
+def _accept_divergence_reduction(value):
     return value if value == "batchmean" else accept_value(Reduction, value)
 
 
@@ -331,7 +331,7 @@ class KLDivLoss(LossBase):
     def __init__(
         self,
         reduction: Annotated[
-            str | None, Kind("'mean', 'batchmean', 'sum', 'none' or None", _divergence_reduction)
+            str | None, Kind("'mean', 'batchmean', 'sum', 'none' or None", _accept_divergence_reduction)
         ] = "mean",
     ) -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)

@@ -11,13 +11,13 @@ from msnb.common.kinds import Bool, Kind, check, checked, readable
 from msnb.nn.metrics.metric import Metric
 
 
-def _eval_type(value):
+def _accept_eval_type(value):
     if value not in ("classification", "multilabel"):
         raise TypeError
     return value
 
 
-EvalType = Annotated[str, Kind("'classification' or 'multilabel'", _eval_type)]
+EvalType = Annotated[str, Kind("'classification' or 'multilabel'", _accept_eval_type)]
 
 
 class ClassMetric(Metric):
@@ -42,7 +42,7 @@ class ClassMetric(Metric):
                 f"but got {count}."
             )
 
-    def _say_what_is_no_class(self, scores, true):
+    def _warn_invalid_classes(self, scores, true):
         """Warn once about NaN scores and about labels that are no class index. Both falsify the counts."""
         name, classes = type(self).__name__, scores.shape[1]
         if np.issubdtype(scores.dtype, np.inexact) and np.isnan(scores).any():
@@ -110,7 +110,7 @@ class EvaluationBase(ClassMetric):
             raise ValueError(f"For '{type(self).__name__}' of type 'multilabel', all values should be 0 or 1.")
         self._count_classes(predicted)
         if not self._is_multilabel:
-            self._say_what_is_no_class(predicted, true)
+            self._warn_invalid_classes(predicted, true)
         return predicted, true
 
 

@@ -46,10 +46,10 @@ class SurfaceMetric(Metric):
             )
         if not any(label in mask for mask in masks):
             raise ValueError(f"For '{name}', 'label_idx' should be in one of the masks, but got {label}.")
-        self._surfaces = self._of_masks(*(mask if mask.dtype == bool else mask == label for mask in masks))
+        self._surfaces = self._find_surfaces(*(mask if mask.dtype == bool else mask == label for mask in masks))
 
-    def _of_masks(self, predicted, true):
-        return tuple(map(_surface_of, (predicted, true)))
+    def _find_surfaces(self, predicted, true):
+        return tuple(map(_mask_surface, (predicted, true)))
 
     def _surface_distances(self, there):
         """Return the distance of each element of one surface to the other surface: from the predicted to the true one
@@ -66,7 +66,7 @@ class SurfaceMetric(Metric):
         return ndimage.distance_transform_cdt(~far, metric=self.distance_metric)[near]
 
 
-def _surface_of(mask):
+def _mask_surface(mask):
     import scipy.ndimage as ndimage  # as above
 
     return ndimage.binary_erosion(mask) ^ mask

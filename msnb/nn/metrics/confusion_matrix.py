@@ -97,12 +97,12 @@ def _divide(part, total):
     return np.divide(part, total, out=np.full(np.shape(part), np.nan), where=total != 0)
 
 
-def _four_rates(tp, fp, tn, fn):
+def _true_and_predictive_rates(tp, fp, tn, fn):
     return _divide(tp, tp + fn), _divide(tn, tn + fp), _divide(tp, tp + fp), _divide(tn, tn + fn)
 
 
 def _prevalence_threshold(tp, fp, tn, fn):
-    sensitivity, specificity, _, _ = _four_rates(tp, fp, tn, fn)
+    sensitivity, specificity, _, _ = _true_and_predictive_rates(tp, fp, tn, fn)
     return _divide(np.sqrt(sensitivity * (1 - specificity)) + specificity - 1, sensitivity + specificity - 1)
 
 
@@ -123,12 +123,12 @@ _MEASURES = {
     "pt": _prevalence_threshold,
     "ts": lambda tp, fp, tn, fn: _divide(tp, tp + fn + fp),
     "acc": lambda tp, fp, tn, fn: _divide(tp + tn, tp + fp + tn + fn),
-    "ba": lambda *four: sum(_four_rates(*four)[:2]) / 2,
+    "ba": lambda *four: sum(_true_and_predictive_rates(*four)[:2]) / 2,
     "f1": lambda tp, fp, tn, fn: _divide(2 * tp, 2 * tp + fn + fp),
     "mcc": _matthews_correlation,
-    "fm": lambda *four: np.sqrt(_four_rates(*four)[0] * _four_rates(*four)[2]),
-    "bm": lambda *four: sum(_four_rates(*four)[:2]) - 1,
-    "mk": lambda *four: sum(_four_rates(*four)[2:]) - 1,
+    "fm": lambda *four: np.sqrt(_true_and_predictive_rates(*four)[0] * _true_and_predictive_rates(*four)[2]),
+    "bm": lambda *four: sum(_true_and_predictive_rates(*four)[:2]) - 1,
+    "mk": lambda *four: sum(_true_and_predictive_rates(*four)[2:]) - 1,
 }
 _NAMES = {
     "tpr": "sensitivity recall hit_rate true_positive_rate",

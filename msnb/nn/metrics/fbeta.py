@@ -52,7 +52,7 @@ class Fbeta(ClassMetric):
         """
         scores, true = self._scores_and_numbers(inputs)
         self._count_classes(scores)
-        self._say_what_is_no_class(scores, true)
+        self._warn_invalid_classes(scores, true)
         counts = self._count_predictions(scores, true)
         self._accumulated = counts if self._accumulated is None else self._accumulated + counts
 

@@ -36,7 +36,7 @@ class MeanSurfaceDistance(SurfaceMetric):
         return distances.mean() if distances.size else np.inf
 
     def eval(self) -> float:
-        """ Return the mean distance.
+        """Return the mean distance.
 
         Returns:
             float, infinite where a mask is empty.
@@ -72,7 +72,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         return (distances**2).mean() if distances.size else np.inf
 
     def eval(self) -> float:
-        """ Return the mean squared distance; with `symmetric` the root of the mean of both directions.
+        """Return the mean squared distance; with `symmetric` the root of the mean of both directions.
 
         Returns:
             float, infinite where a mask is empty.

@@ -48,7 +48,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
             ValueError: If there are not 2 inputs.
         """
         scores, true = self._scores_and_numbers(inputs)
-        self._say_what_is_no_class(scores, true)
+        self._warn_invalid_classes(scores, true)
         best = np.argsort(-scores, axis=1)[:, : self.k]
         self._add_to_mean((best == true.reshape(-1, 1)).sum(), true.size)
 

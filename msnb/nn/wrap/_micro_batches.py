@@ -30,15 +30,17 @@ class _MicroBatched(Cell):
     def _sum_over_micro_batches(self, inputs):
         total: Any = None
         for number in range(self._in_parts):
-            output = self.network(*(self._micro_batch(value, number) for value in inputs))
+            output = self.network(*(self._select_micro_batch(value, number) for value in inputs))
             total = output if total is None else total + output
         return total
 
-    def _micro_batch(self, value, number):
+    def _select_micro_batch(self, value, number):
         return pipeline.part(value, self._in_parts, number, self.cls_name)
 
-    def _parts_of(self, inputs):
-        return [tuple([self._micro_batch(value, number) for value in inputs]) for number in range(self._in_parts)]
+    def _split_into_micro_batches(self, inputs):
+        return [
+            tuple([self._select_micro_batch(value, number) for value in inputs]) for number in range(self._in_parts)
+        ]
 
 
 class GradAccumulationCell(_MicroBatched):
@@ -134,7 +136,7 @@ class PipelineCell(_MicroBatched):
 
     def construct(self, *inputs: Any) -> Any:
         if _thread.spread is not None and _thread.spread.stages > 1:
-            return pipeline.run(self.network, self._parts_of(inputs))
+            return pipeline.run(self.network, self._split_into_micro_batches(inputs))
         return self._sum_over_micro_batches(inputs)
 
 

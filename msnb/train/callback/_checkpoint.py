@@ -63,7 +63,7 @@ def _parse_append_info(append_info):
     return values
 
 
-def _setting_property(name, doc):
+def _make_setting_property(name, doc):
     return property(lambda self: self._settings[name], doc=doc)
 
 
@@ -165,24 +165,28 @@ class CheckpointConfig:
         self._settings["append_dict"] = _parse_append_info(append_info)
         self.cipher = cipher_of("CheckpointConfig", enc_key, enc_mode)
 
-    save_checkpoint_steps = _setting_property("save_checkpoint_steps", "Steps from one checkpoint to the next.")
-    save_checkpoint_seconds = _setting_property("save_checkpoint_seconds", "Seconds from one checkpoint to the next.")
-    keep_checkpoint_max = _setting_property("keep_checkpoint_max", "Most checkpoints kept.")
-    keep_checkpoint_per_n_minutes = _setting_property("keep_checkpoint_per_n_minutes", "Minutes of which one is kept.")
-    integrated_save = _setting_property("integrated_save", "Whether Parameters are saved whole.")
-    async_save = _setting_property("async_save", "Whether a thread writes the files.")
-    saved_network = _setting_property("saved_network", "Network to save, None for the one that is trained.")
-    append_dict = _setting_property(
+    save_checkpoint_steps = _make_setting_property("save_checkpoint_steps", "Steps from one checkpoint to the next.")
+    save_checkpoint_seconds = _make_setting_property(
+        "save_checkpoint_seconds", "Seconds from one checkpoint to the next."
+    )
+    keep_checkpoint_max = _make_setting_property("keep_checkpoint_max", "Most checkpoints kept.")
+    keep_checkpoint_per_n_minutes = _make_setting_property(
+        "keep_checkpoint_per_n_minutes", "Minutes of which one is kept."
+    )
+    integrated_save = _make_setting_property("integrated_save", "Whether Parameters are saved whole.")
+    async_save = _make_setting_property("async_save", "Whether a thread writes the files.")
+    saved_network = _make_setting_property("saved_network", "Network to save, None for the one that is trained.")
+    append_dict = _make_setting_property(
         "append_dict", "What is saved in addition: values, or None for those of the moment."
     )
-    enc_key = _setting_property("enc_key", "Key with which checkpoints are encrypted.")
-    enc_mode = _setting_property("enc_mode", "How they are encrypted.")
-    exception_save = _setting_property(
+    enc_key = _make_setting_property("enc_key", "Key with which checkpoints are encrypted.")
+    enc_mode = _make_setting_property("enc_mode", "How they are encrypted.")
+    exception_save = _make_setting_property(
         "exception_save", "Whether a checkpoint is saved when the training ends by an error."
     )
-    crc_check = _setting_property("crc_check", "Whether checkpoints have a checksum.")
-    remove_redundancy = _setting_property("remove_redundancy", "Accepted; Parameters are always whole.")
-    format = _setting_property("format", "Format of the files.")
+    crc_check = _make_setting_property("crc_check", "Whether checkpoints have a checksum.")
+    remove_redundancy = _make_setting_property("remove_redundancy", "Accepted; Parameters are always whole.")
+    format = _make_setting_property("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
         """Return the settings of the times at which checkpoints are saved and the number that are kept, as a dict.

@@ -342,7 +342,7 @@ def _merge_custom_lineage(data):
     custom = {} if data is None else data
     for argument, values in (
         ("custom_lineage_data", custom),
-        ("auto_custom_lineage_data", tried := _read_tried_values()),
+        ("auto_custom_lineage_data", tried := _read_hyperparameters()),
     ):
         typed(argument, values, dict, type(None))
         for name, value in values.items():
@@ -351,7 +351,7 @@ def _merge_custom_lineage(data):
     return {**tried, **custom}
 
 
-def _read_tried_values():
+def _read_hyperparameters():
     """Return the hyper-parameters that mindoptimizer passes in an environment variable."""
     text = os.environ.get(_HYPER_CONFIG)
     if text is None:

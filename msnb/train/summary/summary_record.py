@@ -256,14 +256,14 @@ class SummaryRecord:
                 fetched = {tag: value for tag, value in fetched.items() if value is not None}
                 (scalars if plugin == "scalar" else others).extend(contents_of(plugin, fetched))
                 if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
-                    self._export(step, fetched)
+                    self._save_npy_files(step, fetched)
         for part in (scalars, others):  # in separate events, as readers then read scalars fast
             if part:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
                 for take in self.takers:
                     take(wall_time, step, part)
 
-    def _export(self, step, tensors):
+    def _save_npy_files(self, step, tensors):
         self._exported.mkdir(parents=True, exist_ok=True)
         for tag, value in tensors.items():
             np.save(self._exported / f"{quote(tag, safe='')}_{step}.npy", value)

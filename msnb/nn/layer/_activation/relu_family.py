@@ -218,7 +218,7 @@ class SeLU(PlainOperator, operator=P.SeLU, attribute_name="selu"):
     """
 
 
-def _not_zero(value):
+def _accept_nonzero(value):
     value = accept_value(FloatNotNan, value)
     if value == 0:
         raise ValueError
@@ -248,6 +248,6 @@ class CELU(OneOperator, operator=P.CeLU, attribute_name="celu"):
     """
 
     @checked
-    def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _not_zero)] = 1.0) -> None:
+    def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _accept_nonzero)] = 1.0) -> None:
         super().__init__(alpha)
         self.alpha: float = alpha

@@ -21,7 +21,7 @@ class _VolumeFilters(Filtered):
 
     def _create_with_defaults(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Create the Parameters. The default initial values keep the variance of activations (He et al., 2015)."""
-        self._say_unused(bias_init, None)
+        self._log_unused_bias(bias_init, None)
         self._create_parameters(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:
@@ -103,7 +103,9 @@ class Conv3d(_VolumeFilters):
         self._create_with_defaults(weight_init, bias_init, dtype)
 
     def _create_operator(self):
-        self.conv3d: P.Conv3D = P.Conv3D(out_channel=self.out_channels, data_format=self.format, **self._window())
+        self.conv3d: P.Conv3D = P.Conv3D(
+            out_channel=self.out_channels, data_format=self.format, **self._operator_attributes()
+        )
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolved volumes."""
@@ -197,7 +199,7 @@ class Conv3dTranspose(_VolumeFilters):
             out_channel=self.out_channels,
             output_padding=self.output_padding,
             data_format=self.format,
-            **self._window(),
+            **self._operator_attributes(),
         )
 
     def construct(self, x: Tensor) -> Tensor:

@@ -41,7 +41,7 @@ class FeatureNorm(Cell):
         setattr(self, attribute, Parameter(start, name, requires_grad=learned))
 
     @property
-    def _takes(self):
+    def _input_requirement(self):
         axis = -1 if getattr(self, "format", "NCHW") == "NHWC" else 1
         return self.num_features, axis, f"{self.num_features} features in {'axis 1' if axis == 1 else 'the last axis'}"
 
@@ -102,9 +102,9 @@ class _BatchNorm(FeatureNorm):
             variance=moving_var_init,
         )
         self.use_batch_statistics = use_batch_statistics
-        self._lay_out(data_format)
+        self._create_operators(data_format)
 
-    def _lay_out(self, data_format):
+    def _create_operators(self, data_format):
         self.format = data_format
         self.bn_train = P.FusedBatchNormEx(epsilon=self.eps, momentum=self.momentum, data_format=data_format)
         self.bn_infer = P.BatchNorm(epsilon=self.eps, data_format=data_format)
@@ -286,11 +286,11 @@ class _DistributedBatchNorm(_BatchNorm):
         if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
             return super().construct(x)
         self._check_rank(x)
-        group = self._group_of(size(_WORLD))
+        group = self._device_group(size(_WORLD))
         running = self.moving_mean, self.moving_variance
         return normalize_across_devices(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
-    def _group_of(self, number):
+    def _device_group(self, number):
         """Return the name of the group of this device among `number` devices. A group shares its statistics."""
         raise NotImplementedError
 
@@ -356,7 +356,7 @@ class GlobalBatchNorm(_DistributedBatchNorm):
         )
         self.group: int = device_num_each_group
 
-    def _group_of(self, number):
+    def _device_group(self, number):
         if number % self.group:
             raise ValueError(
                 f"For '{self.cls_name}', 'device_num_each_group' should divide the {number} devices, but got "
@@ -431,7 +431,7 @@ class SyncBatchNorm(_DistributedBatchNorm):
         )
         self.process_groups: list[list[int]] | None = process_groups
 
-    def _group_of(self, number):
+    def _device_group(self, number):
         groups = self.process_groups
         if groups is None:
             return _WORLD

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def _sizes_of(axes):
+def _output_size_kind(axes):
     def accept(value):
         sizes = value if isinstance(value, tuple) else (value,) * axes
         if len(sizes) != axes:
@@ -32,10 +32,11 @@ def _sizes_of(axes):
 
 Pixels = int | None
 OutputSize = Annotated[
-    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _sizes_of(2))
+    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _output_size_kind(2))
 ]
 VolumeSize = Annotated[
-    Pixels | tuple[Pixels, Pixels, Pixels], Kind("a positive int, None or a tuple of three of them", _sizes_of(3))
+    Pixels | tuple[Pixels, Pixels, Pixels],
+    Kind("a positive int, None or a tuple of three of them", _output_size_kind(3)),
 ]
 
 

@@ -15,13 +15,13 @@ from msnb.ops import functional as F
 __all__ = ["LPPool1d", "LPPool2d"]
 
 
-def _not_zero(value):
+def _accept_nonzero(value):
     if accept_value(Float, value) == 0:
         raise ValueError
     return value
 
 
-Power = Annotated[float, Kind("a number other than 0", _not_zero)]
+Power = Annotated[float, Kind("a number other than 0", _accept_nonzero)]
 
 
 class _PowerPool(Cell):

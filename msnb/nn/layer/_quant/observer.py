@@ -139,8 +139,8 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         self.ema_decay = ema_decay
         self.channel_axis: int = channel_axis
         self.quant_delay: int = quant_delay
-        self.minq: Parameter = self._make_bound("quant_min", min_init)
-        self.maxq: Parameter = self._make_bound("quant_max", max_init)
+        self.minq: Parameter = self._create_range_parameter("quant_min", min_init)
+        self.maxq: Parameter = self._create_range_parameter("quant_max", max_init)
         grid: dict[str, Any] = {"num_bits": self.num_bits, "symmetric": symmetric, "narrow_range": narrow_range}
         if per_channel:
             axis = {"channel_axis": channel_axis}
@@ -157,7 +157,7 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             self.quant_step: Parameter = Parameter(Tensor([0], mstype.int32), "quant_step", requires_grad=False)
             self.assign_add: P.AssignAdd = P.AssignAdd()
 
-    def _make_bound(self, name, value):
+    def _create_range_parameter(self, name, value):
         channels = self.num_channels if self.per_channel else 1
         return Parameter(initializer(value, [channels]), name, requires_grad=False)
 
