@@ -219,7 +219,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         sorted (bool): Whether the result is sorted. Default: True.
 
     Returns:
-        A tuple of the elements and of their indices, int64.
+        A tuple (elements, indices of the elements), int64 indices.
     """
     values, indices = F.topk(input, k, dim, largest, sorted)
     return values, cast_to_int64(indices)
@@ -260,7 +260,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         indexing (str): "ij", or "xy" with the first two dimensions swapped. Default: None, "ij".
 
     Returns:
-        Tuple of Tensors, one for each vector.
+        Tuple with a Tensor for each vector.
     """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
@@ -307,7 +307,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | t
         other (Union[Tensor, Number]): Values elsewhere. Default: None.
 
     Returns:
-        Tensor; of `condition` alone a tuple of vectors, one for each of its dimensions.
+        Tensor; with `condition` alone, a tuple with a vector of indices for each dimension.
     """
     if input is None and other is None:
         return F.nonzero(condition, as_tuple=True)

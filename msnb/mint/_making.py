@@ -92,7 +92,7 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None 
 
     Args:
         input (Tensor): The Tensor whose shape is used.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
         device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
@@ -143,7 +143,7 @@ def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
     Args:
         input (Tensor): The Tensor whose shape is used.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -174,7 +174,7 @@ def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
     Args:
         input (Tensor): The Tensor whose shape is used.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -216,7 +216,7 @@ def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tenso
     Args:
         input (Tensor): The Tensor whose shape is used.
         args: The smallest number, 0 by default, and the exclusive upper bound.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.

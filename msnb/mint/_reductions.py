@@ -62,7 +62,7 @@ def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
         input (Tensor): Numbers.
         dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
         keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -127,7 +127,7 @@ def max(
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their indices, int64.
+        Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
     return _find_extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
@@ -146,7 +146,7 @@ def min(
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their indices, int64.
+        Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
     return _find_extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
 
@@ -161,7 +161,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
         keepdim (bool): Whether the dimension stays, with length 1. Default: False.
 
     Returns:
-        A tuple of the elements and of their indices, int64.
+        A tuple (elements, indices of the elements), int64 indices.
     """
     return _KthValue.functional(input, k, dim, keepdim)
 
@@ -175,7 +175,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         keepdim (bool): Whether the dimension stays, with length 1. Default: False.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their indices, int64.
+        Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
     if dim is None:
         flat = input.reshape(-1)
@@ -302,7 +302,7 @@ def norm(
         p (Union[int, float, "fro", "nuc"]): The order of the norm; "fro" is 2. Default: "fro".
         dim (Union[None, int, tuple[int], list[int]]): The dimensions of a vector; all for None. Default: None.
         keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.

@@ -38,7 +38,7 @@ def norm(A: Tensor, ord: Any = None, dim: Axis = None, keepdim: Bool = False, *,
         ord (Union[int, float, "fro", "nuc"]): The order of the norm. Default: None, order 2 of all elements.
         dim (Union[None, int, tuple[int]]): One dimension for vectors, two for matrices, None for all. Default: None.
         keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `A`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `A`.
 
     Returns:
         Tensor.

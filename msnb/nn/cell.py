@@ -452,7 +452,7 @@ class Cell(CallMixin, StateDictMixin):
         """Mark values of this Cell for offloading to the host until the backward pass. No effect; XLA decides.
 
         Args:
-            backward_prefetch (Union[str, int]): How early they are copied back. Default: "Auto".
+            backward_prefetch (Union[str, int]): Time at which values are copied back. Default: "Auto".
 
         Raises:
             TypeError: If it is neither "Auto" nor an int.

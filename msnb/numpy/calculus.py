@@ -57,7 +57,7 @@ def interp(
         right (Union[int, float]): Result for `x` greater than `xp[-1]`. Default: None, `fp[-1]`.
 
     Returns:
-        Tensor of the shape of `x`, of float32, or of float64 if one of the three is.
+        Tensor of the shape of `x`, of float32, or of float64 if one of `x`, `xp` and `fp` is.
 
     Raises:
         TypeError: If an argument is none of these.
@@ -113,7 +113,7 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1
         edge_order (int): Order of accuracy at the ends; only 1 is supported. Default: 1.
 
     Returns:
-        Tensor of the shape of `f`, or a list with one for each of several axes.
+        Tensor of the shape of `f`; for several axes a list with a Tensor for each.
 
     Raises:
         TypeError: If an argument has the wrong type, or the distances are neither one nor one for each axis.

@@ -18,8 +18,8 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
 
     Args:
         obj (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
-        dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of `obj`: int32 for ints and float32 for
-            floats, also for those of a numpy array of 64 bits.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, the type of `obj`: int32 for ints and float32
+            for floats, also for numpy arrays of 64 bits.
         copy (bool): Whether a Tensor is copied. False returns it unchanged if its type and shape are right. Default:
             True.
         ndmin (int): Minimum number of dimensions of the result; additional dimensions have length 1 and come first.
@@ -49,8 +49,8 @@ def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
-        dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of `a`: int32 for ints and float32 for
-            floats, also for those of a numpy array of 64 bits.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, the type of `a`: int32 for ints and float32
+            for floats, also for numpy arrays of 64 bits.
 
     Returns:
         Tensor.

@@ -77,7 +77,7 @@ def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
         args (Union[Tensor, list, tuple]): A vector of indices for each dimension.
 
     Returns:
-        A tuple of Tensors: each varies along one dimension, and has length 1 in the others.
+        A tuple of Tensors. Each has the length of its vector in one dimension, and length 1 in the others.
 
     Raises:
         TypeError: If an argument is none of these.

@@ -140,7 +140,7 @@ def histogram(
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple of two Tensors: the counts, of float32, and the edges of the bins, one more.
+        A tuple of two Tensors: the counts, of float32, and the edges of the bins (one more than counts).
 
     Raises:
         TypeError: If `a` is none of these, or an argument has the wrong type.
@@ -175,7 +175,7 @@ def histogramdd(
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple: the counts, a Tensor of float32 with D dimensions, and a list of the edges along each of them.
+        A tuple: the counts, a Tensor of float32 with D dimensions, and a list of the edges along each dimension.
 
     Raises:
         TypeError: If `sample` is none of these, or an argument has the wrong type.
@@ -240,7 +240,8 @@ def histogram2d(
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple of three Tensors: the counts, of float32, the edges along the first axis and those along the second.
+        A tuple of three Tensors: the counts, of float32, the edges along the first axis, and the edges along the second
+        axis.
 
     Raises:
         TypeError: If `x` or `y` is none of these, or an argument has the wrong type.

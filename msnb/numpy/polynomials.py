@@ -45,7 +45,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         a2 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
 
     Returns:
-        Tensor, as long as the longer one.
+        Tensor, as long as the longer vector.
 
     Raises:
         TypeError: If `a1` or `a2` is none of these.
@@ -67,7 +67,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         a2 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
 
     Returns:
-        Tensor, as long as the longer one.
+        Tensor, as long as the longer vector.
 
     Raises:
         TypeError: If `a1` or `a2` is none of these.

@@ -241,7 +241,7 @@ def eigh(
         check_finite (bool): No effect: nothing is checked. Default: True.
 
     Returns:
-        Tensor of the eigenvalues, or a tuple of them and the vectors.
+        Tensor of the eigenvalues, or a tuple (eigenvalues, eigenvectors).
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -381,7 +381,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[
         driver (None): Only None: there is one algorithm. Default: None.
 
     Returns:
-        A tuple of the solution, the residues, the rank of `A` (int64) and its singular values.
+        A tuple (solution, residues, rank of `A` as int64, singular values of `A`).
 
     Raises:
         NotImplementedError: If `rcond` or `driver` is given.

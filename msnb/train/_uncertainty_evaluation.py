@@ -182,7 +182,7 @@ def _iterate_dropouts(net: Cell) -> Iterator[Cell]:
 
 
 def _insert_dropout(net):
-    """Insert a Dropout behind the first Dense or Conv2d layer. Returns whether there is one."""
+    """Insert a Dropout after the first Dense or Conv2d layer. Returns whether there is such a layer."""
     for name, cell in net.name_cells().items():
         if isinstance(cell, (Conv2d, Dense)):
             setattr(net, name, SequentialCell([cell, Dropout(keep_prob=0.5)]))

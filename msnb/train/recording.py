@@ -59,7 +59,7 @@ def record(
         Recording, which ends with its `with` block, with `finish`, or with the program.
 
     Raises:
-        ValueError: If `name` cannot be that of a folder.
+        ValueError: If `name` cannot be the name of a folder.
         OSError: If the folder cannot be written.
 
     Examples:
@@ -152,7 +152,7 @@ class Recording:
             name (str): Name of the images.
             images (Union[Tensor, numpy.ndarray]): uint8, numbers from 0 to 1, or any numbers, which are scaled to that
                 range.
-            step (int): Number of the step. Default: None, that of the last `log`.
+            step (int): Number of the step. Default: None, the step of the last `log`.
 
         Raises:
             ValueError: If the shape is another one.

@@ -1,8 +1,7 @@
 """Conversion of a network after quantisation-aware training to a network with integer arithmetic.
 
 Every quantised layer becomes a block that multiplies integers of 8 bits. The range of its weight is the layer's own.
-The
-range of its input is that of the observer before it, which is found in the graph of the network.
+The range of its input is the range of the observer before it, which is found in the graph of the network.
 """
 
 import copy

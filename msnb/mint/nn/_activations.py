@@ -176,7 +176,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -191,7 +191,7 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.

@@ -247,7 +247,7 @@ def max_pool2d(
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor of as many dimensions, or a tuple of it and the indices, int64.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices, int64).
     """
     window = _list_to_tuple(kernel_size), _list_to_tuple(stride), _list_to_tuple(padding), _list_to_tuple(dilation)
     return F.max_pool2d(input, *window, return_indices, ceil_mode)
@@ -272,7 +272,7 @@ def max_unpool2d(
         output_size (tuple[int]): The shape of the result. Default: None, the smallest shape that fits.
 
     Returns:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
     return F.max_unpool2d(input, indices, *map(_list_to_tuple, (kernel_size, stride, padding, output_size)))
 
@@ -288,7 +288,7 @@ def adaptive_max_pool1d(
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor of as many dimensions, or a tuple of it and the indices, int64.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices, int64).
     """
     size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
     result = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
@@ -355,7 +355,7 @@ def interpolate(
             Default: None.
 
     Returns:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         ValueError: If not exactly one of `size` and `scale_factor` is given, or `mode` does not fit the dimensions.

@@ -2,8 +2,8 @@
 micro-batches.
 
 The operators before the blocks run for each micro-batch. Then all micro-batches go through the stages. Then the
-operators behind the blocks run for each micro-batch. The network is traced twice per micro-batch: up to its first
-block, and completely. XLA removes the duplicate computation; a print before the first block happens twice.
+operators after the blocks run for each micro-batch. The network is traced twice per micro-batch: up to its first block,
+and completely. XLA removes the duplicate computation; a print before the first block happens twice.
 """
 
 import contextlib

@@ -185,7 +185,7 @@ class StateDictMixin(CellTree):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
-        """Copy values from a dictionary like that of `state_dict`. Each is cast to the dtype that the Cell has.
+        """Copy values from a dictionary such as `state_dict` returns. Each is cast to the dtype that the Cell has.
 
         Args:
             state_dict (Mapping): Maps each path to a Tensor.

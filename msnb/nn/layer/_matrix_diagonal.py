@@ -21,7 +21,7 @@ class Tril(Cell):
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
-        - **k** (int) - which diagonal, counted upwards from the main one. Default: 0.
+        - **k** (int) - the diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Outputs:
         Tensor of the shape and type of `x`.
@@ -47,7 +47,7 @@ class Triu(Cell):
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
-        - **k** (int) - which diagonal, counted upwards from the main one. Default: 0.
+        - **k** (int) - the diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Outputs:
         Tensor of the shape and type of `x`.

@@ -316,7 +316,7 @@ class EmbeddingExt(Cell):
         - **input** (Tensor) - numbers, int32 or int64, of any shape.
 
     Outputs:
-        Tensor with one axis more: the vectors.
+        Tensor with an additional axis for the vectors.
 
     Raises:
         TypeError: If an argument is of another type.

@@ -91,10 +91,10 @@ class TransformerEncoderLayer(_Layer):
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
+        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) for one sequence.
         - **src_mask** (Tensor, optional) - (S, S) or (N * nhead, S, S): True, or a number that is added, for pairs
           that do not count. Default: None.
-        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise for positions. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): as `src_mask`, for positions. Default: None.
 
     Outputs:
         Tensor of the shape of `src`.
@@ -164,13 +164,16 @@ class TransformerDecoderLayer(_Layer):
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) of one sequence.
+        - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) for one sequence.
         - **memory** (Tensor) - the encoder output, of length S instead of T.
         - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
           that do not count. Default: None.
-        - **memory_mask** (Tensor, optional) - (T, S): likewise. Default: None.
-        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): likewise for positions. Default: None.
-        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise. Default: None.
+        - **memory_mask** (Tensor, optional) - (T, S): as `tgt_mask`, for pairs of positions of `tgt` and `memory`.
+            Default: None.
+        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): as `tgt_mask`, for positions of `tgt`. Default:
+            None.
+        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): as `tgt_mask`, for positions of `memory`.
+            Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.
@@ -248,7 +251,7 @@ class TransformerEncoder(Cell):
         norm (Cell): Layer applied after the last one. Default: None, nothing.
 
     Inputs:
-        - **src** (Tensor) - as TransformerEncoderLayer takes it.
+        - **src** (Tensor) - as in TransformerEncoderLayer.
         - **src_mask** (Tensor, optional) - as there. Default: None.
         - **src_key_padding_mask** (Tensor, optional) - as there. Default: None.
 
@@ -290,7 +293,7 @@ class TransformerDecoder(Cell):
         norm (Cell): Layer applied after the last one. Default: None, nothing.
 
     Inputs:
-        - **tgt** (Tensor) - as TransformerDecoderLayer takes it.
+        - **tgt** (Tensor) - as in TransformerDecoderLayer.
         - **memory** (Tensor) - as there.
         - **tgt_mask** (Tensor, optional) - as there. Default: None.
         - **memory_mask** (Tensor, optional) - as there. Default: None.
@@ -353,12 +356,12 @@ class Transformer(Cell):
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
-        - **tgt** (Tensor) - likewise, of length T in place of S.
-        - **src_mask**, **tgt_mask**, **memory_mask** (Tensor, optional) - for pairs of places that do not count, of
+        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) for one sequence.
+        - **tgt** (Tensor) - as `src`, of length T instead of S.
+        - **src_mask**, **tgt_mask**, **memory_mask** (Tensor, optional) - masks of pairs of positions, of
           shapes (S, S), (T, T) and (T, S): True, or a number that is added. Default: None.
-        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) -
-          likewise for places, (N, S), (N, T) and (N, S). Default: None.
+        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) - as these
+          masks, for positions: (N, S), (N, T) and (N, S). Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.

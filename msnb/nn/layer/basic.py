@@ -171,7 +171,7 @@ class Dropout(Cell):
     Args:
         keep_prob (float): Probability that an element is KEPT, in (0, 1]. Default: 0.5.
         dtype (:class:`mindspore.dtype`): No effect: the result has the type of the input. Default: mindspore.float32.
-        p (float): Probability that an element becomes 0, in [0, 1). It replaces `keep_prob` in newer versions.
+        p (float): Probability that an element becomes 0, in [0, 1). MindSpore 2 has it instead of `keep_prob`.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -253,7 +253,7 @@ class OneHot(Cell):
         dtype (:class:`mindspore.dtype`): The element type. Default: mindspore.float32.
 
     Inputs:
-        - **indices** (Tensor) - the places, int32 or int64, of any shape.
+        - **indices** (Tensor) - the indices, int32 or int64, of any shape.
 
     Outputs:
         Tensor with one axis more.

@@ -314,8 +314,8 @@ class CellDict(Cell):
 
     Raises:
         TypeError: If there is something else than Cells, or a name is no string.
-        ValueError: If what should be a pair is none.
-        KeyError: If a name is empty, holds a ".", or is that of another attribute.
+        ValueError: If an element is not a pair.
+        KeyError: If a name is empty, contains a ".", or is the name of another attribute.
 
     Examples:
         >>> cells = nn.CellDict({"dense": nn.Dense(3, 2), "relu": nn.ReLU()})
@@ -403,7 +403,7 @@ class CellDict(Cell):
 
         Raises:
             TypeError: If there is something else than Cells.
-            ValueError: If what should be a pair is none.
+            ValueError: If an element is not a pair.
         """
         if not isinstance(cells, Iterable):
             raise TypeError(f"CellDict takes a dictionary of Cells, or pairs of name and Cell, but got {cells!r}.")

@@ -26,7 +26,7 @@ class BiDense(Cell):
         out_channels (int): Number of output features.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial W. Default: None,
             Uniform(1 / sqrt(in1_channels)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None, likewise.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None, as `weight_init`.
         has_bias (bool): Whether b is added. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 

@@ -39,7 +39,7 @@ class Embedding(Cell):
         - **ids** (Tensor) - the numbers, int32 or int64, of any shape.
 
     Outputs:
-        Tensor with one axis more: the vectors.
+        Tensor with an additional axis for the vectors.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -142,10 +142,10 @@ class EmbeddingLookup(Cell):
         dtype (mindspore.dtype): Element type of the table. Default: mstype.float32.
 
     Inputs:
-        - **indices** (Tensor) - the numbers, int32 or int64; with target "CPU" one out of range gives 0.
+        - **indices** (Tensor) - int32 or int64; with target "CPU" an index out of range gives a vector of 0.
 
     Outputs:
-        Tensor with one axis more: the vectors.
+        Tensor with an additional axis for the vectors.
 
     Raises:
         TypeError: If an argument is of another type.

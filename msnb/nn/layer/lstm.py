@@ -137,11 +137,11 @@ class LSTMCell(_LstmBase):
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **h** (Tensor) - of shape (directions, batch_size, hidden_size).
         - **c** (Tensor) - of the shape of `h`.
-        - **w** (Tensor) - the weights as P.LSTM takes them, of shape (number of weights, 1, 1): with two biases for
+        - **w** (Tensor) - the weights in the layout of P.LSTM, of shape (number of weights, 1, 1): with two biases for
           each gate or one.
 
     Outputs:
-        Tuple (output, h, c, reserve, state) as P.LSTM gives it.
+        Tuple (output, h, c, reserve, state), as in P.LSTM.
 
     Raises:
         TypeError: If `batch_first` is no bool.

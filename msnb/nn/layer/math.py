@@ -48,7 +48,7 @@ class ReduceLogSumExp(Cell):
         - **x** (Tensor) - float16 or float32, of any shape.
 
     Outputs:
-        Tensor without those axes, or with length 1 there.
+        Tensor without the reduced axes, or with length 1 in them.
 
     Raises:
         TypeError: If `axis` is something else, or `keep_dims` no bool.
@@ -166,7 +166,7 @@ class IGamma(Cell):
 
     Inputs:
         - **a** (Tensor) - float32.
-        - **x** (Tensor) - float32, of a shape that broadcasts with that of `a`.
+        - **x** (Tensor) - float32, of a shape that broadcasts with `a`.
 
     Outputs:
         Tensor, float32; no number where `a` or `x` is negative.

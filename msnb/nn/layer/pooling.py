@@ -170,7 +170,7 @@ class MaxPool2d(_MaxPool):
         ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image without N is accepted too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -292,7 +292,7 @@ class AvgPool2d(_AvgPool):
             Default: None.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image without N is accepted too.
 
     Outputs:
         Tensor, laid out as the input.

@@ -94,7 +94,7 @@ class _RecurrentLayers(Cell):
 class RNN(_RecurrentLayers):
     r"""
     Layers of the plain recurrent network (Elman, 1990) over a sequence:
-    :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU in the place of tanh.
+    :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU instead of tanh.
 
     Args:
         input_size (int): Number of input features.

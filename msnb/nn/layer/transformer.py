@@ -38,13 +38,14 @@ class MultiheadAttention(Cell):
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **query** (Tensor) - (L, N, E), (N, L, E) with `batch_first`, or (L, E) of one sequence.
-        - **key** (Tensor) - as the query, of length S in place of L, and of `kdim`.
-        - **value** (Tensor) - as the key, of `vdim`.
+        - **query** (Tensor) - (L, N, E), (N, L, E) with `batch_first`, or (L, E) for one sequence.
+        - **key** (Tensor) - as the query, of length S instead of L, with `kdim` features.
+        - **value** (Tensor) - as the key, with `vdim` features.
         - **key_padding_mask** (Tensor, optional) - (N, S) or (S,): True for keys to ignore, or numbers that are added
             to the scores. Default: None.
         - **need_weights** (bool, optional) - whether to return the attention weights too. Default: True.
-        - **attn_mask** (Tensor, optional) - (L, S) or (N * num_heads, L, S): likewise for pairs. Default: None.
+        - **attn_mask** (Tensor, optional) - (L, S) or (N * num_heads, L, S): as `key_padding_mask`, for pairs of query
+            and key. Default: None.
         - **average_attn_weights** (bool, optional) - whether to return their mean over the heads. Default: True.
 
     Outputs:

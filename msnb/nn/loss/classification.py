@@ -129,7 +129,8 @@ class CrossEntropyLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - x, of shape (N, C) or (N, C, d1, ...).
-        - **labels** (Tensor) - class numbers of the shape of `logits` without axis 1; or probabilities y of its shape.
+        - **labels** (Tensor) - class indices, of the shape of `logits` without axis 1; or probabilities y, of the shape
+            of `logits`.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits` without axis 1.
@@ -174,14 +175,14 @@ class FocalLoss(LossBase):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **logits** (Tensor) - x, of shape (N, C), or (N, C, ...) where each sample has several places.
-        - **labels** (Tensor) - class numbers y, of shape (N, 1) or (N, 1, ...); for one place also (N,). Or of the
-          shape of `logits`, how much each class counts; then the loss of each class is :math:`-w_c t_c (1 - p_c)^\gamma
-          \log p_c` for these t.
+        - **logits** (Tensor) - x, of shape (N, C), or (N, C, ...) for samples with several positions.
+        - **labels** (Tensor) - class indices y, of shape (N, 1) or (N, 1, ...), or (N,) for one position. Or of the
+          shape of `logits`, how much each class counts; then the loss of each class is
+          :math:`-w_c t_c (1 - p_c)^\gamma \log p_c` for these t.
 
     Outputs:
-        Tensor, a scalar; for "none" the mean over the places of a sample, of shape (N,), or (N, C) with labels of the
-        shape of `logits`.
+        Tensor, a scalar; for "none" the mean over the positions of a sample, of shape (N,), or (N, C) with labels of
+        the shape of `logits`.
 
     Raises:
         TypeError: If an argument is of another type.

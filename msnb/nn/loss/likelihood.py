@@ -29,8 +29,8 @@ class PoissonNLLLoss(LossBase):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **input** (Tensor) - the rates, or their logarithms, of any shape.
-        - **target** (Tensor) - the counts, of that shape.
+        - **input** (Tensor) - the rates or logarithms of rates, of any shape.
+        - **target** (Tensor) - the counts, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `input`.
@@ -77,8 +77,8 @@ class GaussianNLLLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - the means x, of any shape.
-        - **labels** (Tensor) - the numbers y, of that shape, or of one that it is broadcast from.
-        - **var** (Tensor) - the variances v, likewise, or of that shape without the last axis.
+        - **labels** (Tensor) - the numbers y, of the same shape, or of a shape that is broadcast to it.
+        - **var** (Tensor) - the variances v, of the same shape, or of that shape without the last axis.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -116,10 +116,10 @@ class CTCLoss(LossBase):
         zero_infinity (bool): Whether infinite losses and their gradients are set to 0. Default: False.
 
     Inputs:
-        - **log_probs** (Tensor) - logarithms of probabilities, of shape (T, N, C), or (T, C) of one sequence.
+        - **log_probs** (Tensor) - logarithms of probabilities, of shape (T, N, C), or (T, C) for one sequence.
         - **targets** (Tensor) - classes, int32 or int64, of shape (N, S).
         - **input_lengths** (Union[tuple, Tensor]) - how many times of each sequence count, of shape (N,).
-        - **target_lengths** (Union[tuple, Tensor]) - how many of its classes, of shape (N,).
+        - **target_lengths** (Union[tuple, Tensor]) - length of each target, of shape (N,).
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).

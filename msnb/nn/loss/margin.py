@@ -36,7 +36,7 @@ class HingeEmbeddingLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - the distances x, of any shape.
-        - **labels** (Tensor) - 1 or -1, of that shape.
+        - **labels** (Tensor) - 1 or -1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -72,8 +72,8 @@ class MarginRankingLoss(LossBase):
 
     Inputs:
         - **input1** (Tensor) - x1, of any shape.
-        - **input2** (Tensor) - x2, of that shape and type.
-        - **target** (Tensor) - y, 1 or -1, of that shape.
+        - **input2** (Tensor) - x2, of the same shape and type.
+        - **target** (Tensor) - y, 1 or -1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `input1`.
@@ -154,7 +154,7 @@ class MultilabelMarginLoss(LossBase):
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (C,).
-        - **target** (Tensor) - true classes, int32, of that shape; -1 follows the last one.
+        - **target** (Tensor) - indices of the true classes, int32, of the same shape; -1 after the last index.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
@@ -189,7 +189,7 @@ class MultiLabelSoftMarginLoss(LossBase):
 
     Inputs:
         - **x** (Tensor) - the logits, of shape (N, C).
-        - **target** (Tensor) - y, 0 or 1, of that shape.
+        - **target** (Tensor) - y, 0 or 1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
@@ -222,7 +222,7 @@ class SoftMarginLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - x, of any shape.
-        - **labels** (Tensor) - y, 1 or -1, of that shape.
+        - **labels** (Tensor) - y, 1 or -1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.

@@ -28,7 +28,7 @@ class CosineEmbeddingLoss(LossBase):
     Inputs:
         - **x1** (Tensor) - vectors along axis 1: (N, dim, ...).
         - **x2** (Tensor) - of the same shape and type.
-        - **y** (Tensor) - 1 or -1, of that shape without axis 1.
+        - **y** (Tensor) - 1 or -1, of the shape of `x1` without axis 1.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `y`.
@@ -74,8 +74,8 @@ class DiceLoss(LossBase):
         smooth (float): The constant s, which avoids 0 / 0 for empty masks, positive. Default: 1e-5.
 
     Inputs:
-        - **logits** (Tensor) - how much each place belongs to the predicted set, of any shape.
-        - **label** (Tensor) - whether it does, of the same shape.
+        - **logits** (Tensor) - the predicted mask, of any shape.
+        - **label** (Tensor) - the true mask, of the same shape.
 
     Outputs:
         Tensor, a scalar.
@@ -135,7 +135,7 @@ class MultiClassDiceLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - of shape (N, C, ...).
-        - **label** (Tensor) - degree of membership of each element in each class, of that shape.
+        - **label** (Tensor) - the true mask of each class, of the same shape.
 
     Outputs:
         Tensor, a scalar; with `weights` of shape (dim,).

@@ -1,4 +1,4 @@
-"""Metrics; this module re-exports those of its submodules and finds them by name."""
+"""Re-export module of metrics, and functions that find a metric by name."""
 
 from typing import Any
 

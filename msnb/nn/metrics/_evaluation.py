@@ -167,7 +167,7 @@ class ShareOfTruePositives(EvaluationBase):
             average (bool): Whether to average over classes. Default: False.
 
         Returns:
-            float with `average`; without, an array of one value for each class ("multilabel": each sample).
+            float with `average`; otherwise an array with one value for each class ("multilabel": each sample).
 
         Raises:
             RuntimeError: If nothing was seen.

@@ -64,7 +64,7 @@ class Fbeta(ClassMetric):
             average (bool): Whether to average over classes. Default: False.
 
         Returns:
-            float with `average`; without, an array of one value for each class.
+            float with `average`; otherwise an array with one value for each class.
 
         Raises:
             RuntimeError: If nothing was seen.

@@ -72,7 +72,8 @@ class ROC(Metric):
         Return the ROC curve of the accumulated values, or one per class.
 
         Returns:
-            tuple, false positive rates, true positive rates and thresholds: each an array, or a list of them.
+            tuple, false positive rates, true positive rates and thresholds: each an array, or a list with one array per
+            class.
 
         Raises:
             RuntimeError: If nothing was seen.

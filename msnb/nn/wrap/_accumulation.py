@@ -44,7 +44,7 @@ class GradientAccumulation(Cell):
 
     Inputs:
         - **loss** (Tensor) - the loss of the step, which is returned.
-        - **grads** (tuple[Tensor]) - gradients of the optimizer's Parameters, in their order.
+        - **grads** (tuple[Tensor]) - gradients, in the order of the optimizer's Parameters.
 
     Outputs:
         Tensor, `loss`.

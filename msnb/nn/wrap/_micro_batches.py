@@ -185,10 +185,10 @@ class ForwardValueAndGrad(Cell):
             Default: False.
 
     Inputs:
-        - ***inputs** (Tensor) - Those of the network.
+        - ***inputs** (Tensor) - Inputs of the network.
 
     Outputs:
-        tuple, the output and the gradients, shaped as those of `ops.GradOperation`.
+        tuple (output, gradients), where the gradients have the structure that `ops.GradOperation` returns.
 
     Raises:
         TypeError: If `network` cannot be called, an option is no bool, or `weights` are missing with `get_by_list`.

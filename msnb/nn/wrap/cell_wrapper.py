@@ -143,7 +143,7 @@ class TrainOneStepCell(Cell):
         - ***inputs** (Tensor) - Inputs of the network.
 
     Outputs:
-        Tensor, the loss; with `return_grad` it and a dict of the gradients by the names of the Parameters.
+        Tensor, the loss; with `return_grad` a tuple (loss, dict of the gradients by Parameter name).
 
     Raises:
         TypeError: If `sens` is no number, or `return_grad` no bool.

@@ -157,7 +157,7 @@ class GLU(OfFunction, function=F.glu):
         - **input** (Tensor) - with an even length there.
 
     Outputs:
-        Tensor with half that length.
+        Tensor whose length along `dim` is halved.
     """
 
     @checked

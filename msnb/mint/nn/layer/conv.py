@@ -155,7 +155,7 @@ class Conv1d(_Conv):
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -189,7 +189,7 @@ class Conv2d(_Conv):
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -223,7 +223,7 @@ class Conv3d(_Conv):
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -255,7 +255,7 @@ class ConvTranspose2d(_ConvBase):
         - **output_size** (tuple[int]) - height and width of the result. Default: None, by `output_padding`.
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.

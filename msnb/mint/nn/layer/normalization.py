@@ -88,7 +88,7 @@ class BatchNorm1d(_BatchNorm):
         num_features (int): Number of channels.
         eps (float): Added to the variance under the square root. Default: 1e-5.
         momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
-            the mean of those of all batches. Default: 0.1.
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
@@ -119,7 +119,7 @@ class BatchNorm2d(_BatchNorm):
         num_features (int): Number of channels.
         eps (float): Added to the variance under the square root. Default: 1e-5.
         momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
-            the mean of those of all batches. Default: 0.1.
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
@@ -146,7 +146,7 @@ class BatchNorm3d(_BatchNorm):
         num_features (int): Number of channels.
         eps (float): Added to the variance under the square root. Default: 1e-5.
         momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
-            the mean of those of all batches. Default: 0.1.
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
@@ -169,13 +169,14 @@ class SyncBatchNorm(_BatchNorm):
     """
     Batch normalisation with the statistics of the batches of all devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
+    size.
 
     Args:
         num_features (int): Number of channels.
         eps (float): Added to the variance under the square root. Default: 1e-5.
         momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
-            the mean of those of all batches. Default: 0.1.
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         process_group (str): Name of the group of devices, see `create_group`. Default: None, all.

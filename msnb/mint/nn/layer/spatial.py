@@ -84,7 +84,7 @@ class ZeroPad1d(_ZeroPad):
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -103,7 +103,7 @@ class ZeroPad2d(_ZeroPad):
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -123,7 +123,7 @@ class ZeroPad3d(_ZeroPad):
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -218,7 +218,7 @@ class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the indices.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices).
     """
 
     @checked
@@ -237,11 +237,11 @@ class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
 
     Inputs:
         - **input** (Tensor) - the values, (N, C, H, W) or (C, H, W).
-        - **indices** (Tensor) - their indices.
-        - **output_size** (tuple[int]) - the shape of the result. Default: None, the smallest that gives such a pool.
+        - **indices** (Tensor) - indices of the maxima.
+        - **output_size** (tuple[int]) - the shape of the result. Default: None, the smallest shape that fits.
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked

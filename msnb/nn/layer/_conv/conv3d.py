@@ -1,4 +1,4 @@
-"""Convolution of volumes. Signatures and initial Parameters are those of MindSpore 2; r1.1 has no such layer."""
+"""Convolution layers of volumes, with MindSpore 2's signatures and initial Parameters. r1.1 has no such layers."""
 
 from typing import Annotated, Any
 
@@ -136,7 +136,7 @@ class Conv3dTranspose(_VolumeFilters):
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: None,
             HeUniform(sqrt(5)).
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n))
-            for n = C_out / group times the places of a kernel.
+            for n = C_out / group times the number of elements of a kernel.
         data_format (str): "NCDHW". Default: "NCDHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 

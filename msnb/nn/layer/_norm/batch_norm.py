@@ -122,9 +122,8 @@ class BatchNorm1d(_BatchNorm):
     Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature is normalised over the batch:
     :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    In training, mean and variance are those of the batch, and the running ones move towards them:
-    momentum * running + (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones
-    are used.
+    In training, mean and variance of the batch are used, and the running statistics are updated: momentum * running +
+    (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones are used.
 
     Args:
         num_features (int): The number of features C.
@@ -299,7 +298,8 @@ class GlobalBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of a group of devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
+    size.
 
     Args:
         num_features (int): The number of features C.
@@ -369,7 +369,8 @@ class SyncBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of all devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
+    size.
 
     Args:
         num_features (int): The number of features C.

@@ -101,7 +101,7 @@ class Norm(Cell):
         - **x** (Tensor) - a float Tensor of any shape.
 
     Outputs:
-        Tensor without those axes, or with length 1 there.
+        Tensor without the reduced axes, or with length 1 in them.
 
     Raises:
         TypeError: If `axis` is something else, or `keep_dims` no bool.

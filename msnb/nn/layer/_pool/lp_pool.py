@@ -57,7 +57,7 @@ class LPPool1d(_PowerPool):
         - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.

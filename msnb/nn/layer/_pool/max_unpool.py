@@ -55,8 +55,9 @@ class MaxUnpool1d(_MaxUnpool):
 
     Inputs:
         - **x** (Tensor) - (N, C, L) or (C, L).
-        - **indices** (Tensor) - the places, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - the length, or the shape. Default: None, the shortest that fits.
+        - **indices** (Tensor) - indices of the maxima, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - the length, or the shape. Default: None, the shortest length that
+            fits.
 
     Outputs:
         Tensor of shape (N, C, L_out) or (C, L_out).
@@ -87,8 +88,9 @@ class MaxUnpool2d(_MaxUnpool):
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (C, H, W).
-        - **indices** (Tensor) - the places within each image, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - height and width, or the shape. Default: None, the least that fits.
+        - **indices** (Tensor) - indices of the maxima within each image, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - height and width, or the shape. Default: None, the smallest size that
+            fits.
 
     Outputs:
         Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
@@ -120,9 +122,9 @@ class MaxUnpool3d(_MaxUnpool):
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
-        - **indices** (Tensor) - the places within each volume, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - depth, height and width, or the shape. Default: None, the least that
-          fits.
+        - **indices** (Tensor) - indices of the maxima within each volume, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - depth, height and width, or the shape. Default: None, the smallest
+            size that fits.
 
     Outputs:
         Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).

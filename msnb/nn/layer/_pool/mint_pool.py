@@ -54,7 +54,7 @@ class AvgPool1dExt(_Average):
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is of another type.
@@ -101,7 +101,7 @@ class AvgPool2dExt(_Average):
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is of another type.
@@ -149,7 +149,7 @@ class AvgPool3dExt(_Average):
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is of another type.
@@ -197,7 +197,7 @@ class MaxPool2dExt(Cell):
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the places.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices of the maxima).
 
     Raises:
         TypeError: If a size is of another type.

@@ -58,7 +58,7 @@ class AvgPool3d(_VolumePool):
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
@@ -112,7 +112,7 @@ class MaxPool3d(_VolumePool):
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the places, int64.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices of the maxima, int64).
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.

@@ -19,7 +19,7 @@ class ActQuant(Cell):
         activation (Cell): The activation.
         ema (bool): Whether the range is an exponential moving average. Default: False.
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
-        fake_before (bool): Whether the input is quantised, too. Default: False.
+        fake_before (bool): Whether the input is quantised too. Default: False.
         quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
@@ -80,7 +80,7 @@ class TensorAddQuant(Cell):
 
     Inputs:
         - **x1** (Tensor) - of any shape.
-        - **x2** (Tensor) - that broadcasts against `x1`.
+        - **x2** (Tensor) - of a shape that broadcasts with `x1`.
 
     Outputs:
         Tensor of the shape that both broadcast to.
@@ -124,7 +124,7 @@ class MulQuant(Cell):
 
     Inputs:
         - **x1** (Tensor) - of any shape.
-        - **x2** (Tensor) - that broadcasts against `x1`.
+        - **x2** (Tensor) - of a shape that broadcasts with `x1`.
 
     Outputs:
         Tensor of the shape that both broadcast to.
