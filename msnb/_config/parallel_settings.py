@@ -1,4 +1,4 @@
-"""Settings of ``set_auto_parallel_context``, and those of MindSpore 2 that set the same values under other names."""
+"""Table of the settings of ``set_auto_parallel_context``, and MindSpore 2's settings that imply others of them."""
 
 from typing import Any
 

@@ -62,7 +62,7 @@ ascending_indices = Kind("a list of ascending int, not empty and without duplica
 
 
 def gigabytes(limit):
-    """Return the Kind of a size such as "3.5GB", up to `limit`."""
+    """Return a Kind that accepts sizes such as "3.5GB", up to `limit`."""
 
     def accept(value):
         size = re.fullmatch(r"([1-9][0-9]*\.?[0-9]*|0\.[0-9]*)GB", accept_value(Str, value))
@@ -74,7 +74,7 @@ def gigabytes(limit):
 
 
 def only(accepted, kind, instead):
-    """Return the kind that accepts only `accepted`.
+    """Return a Kind that accepts only the values `accepted`.
 
     Other values of `kind` raise a NotImplementedError that says what to do `instead`.
     """
@@ -114,7 +114,7 @@ class Settings:
         return key
 
     def check(self, settings):
-        """Check all `settings` and return the values to assign, by key. Nothing is changed."""
+        """Check all `settings`. Returns {key: value to assign} and changes nothing."""
         by_key = {self.find(key): value for key, value in settings.items()}
         return {key: check(self.rows[key][1], value, key, None) for key, value in by_key.items()}
 

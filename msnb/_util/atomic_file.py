@@ -24,7 +24,7 @@ _searched_folders = set()  # folders that this process has already searched for 
 
 
 class Draft:
-    """A temporary file: a descriptor, and an unpredictable name in the folder of the target.
+    """A temporary file with an unpredictable name in the folder of its target, which it replaces when it is complete.
 
     Args:
         path (Union[str, Path]): Path of the target.
@@ -83,7 +83,8 @@ class Draft:
 
 @contextlib.contextmanager
 def writing(path, mode="wb", permissions=0o666, durable=True, **options):
-    """Open a file for writing. It replaces `path` at the end of the block, unless the block raises.
+    """Context manager that opens a file for writing. The file replaces `path` at the end of the block, unless the block
+    raises an error.
 
     A link at `path` is replaced, not followed. A pipe or device (/dev/null) is written to directly.
 
@@ -101,7 +102,7 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
     Raises:
         OSError: If it cannot be written; the error names `path`.
     """
-    if _is_device(path):
+    if _is_device_or_pipe(path):
         with open(path, mode, **options) as file:
             yield file
         return
@@ -117,7 +118,7 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
 
 @contextlib.contextmanager
 def name_errors(path):
-    """Context manager in which an OSError about a draft, or without a file name, gets the name `path`."""
+    """Context manager that sets the file name of an OSError to `path` if it has none, or the name of a draft."""
     try:
         yield
     except OSError as error:
@@ -181,7 +182,7 @@ def _is_same(name, descriptor):
         return False
 
 
-def _is_device(path):
+def _is_device_or_pipe(path):
     try:
         kind = os.stat(path).st_mode
     except (OSError, ValueError):

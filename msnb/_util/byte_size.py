@@ -1,4 +1,4 @@
-"""Text of a number of bytes."""
+"""`format_bytes`: a number of bytes as text."""
 
 
 def format_bytes(octets: float) -> str:

@@ -1,4 +1,4 @@
-"""Cache folder for unpacked datasets and compiled programs."""
+"""`cache_folder`: the folder of unpacked datasets and compiled programs."""
 
 import os
 import sys

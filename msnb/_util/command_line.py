@@ -1,4 +1,4 @@
-"""Command line of `python -m msnb`. Help, versions and mistakes are answered before the package loads JAX.
+"""Command line of `python -m msnb`. It prints help, versions and usage errors before the package loads JAX.
 
 Python imports a package before it runs `python -m` of it. Importing this module therefore ends a process that runs the
 command for help, the version or a mistake. For other commands, Ctrl-C ends the process without a traceback while JAX
@@ -81,7 +81,7 @@ def _add_api_option(command):
 
 
 def _make_parser():
-    """Return the parser and the names of its commands."""
+    """Create the parser. Returns (parser, names of the commands)."""
     parser = argparse.ArgumentParser(
         prog=_program_name(),
         description="The demo, JupyterLab on the quick start, a MindSpore script as it is and pages of what it does, "

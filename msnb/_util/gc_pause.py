@@ -16,7 +16,8 @@ _Result = TypeVar("_Result")
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Disable Python's garbage collector until the end of the block. A disabled collector stays disabled.
+    """Context manager that disables Python's garbage collector. If it was disabled before, it stays disabled
+    afterwards.
 
     Importing JAX creates a hundred thousand objects, and the declarations of operators as many again. By default the
     collector visits all of them three times: a third of the time of importing msnb.
@@ -36,7 +37,8 @@ def uncollected() -> Iterator[None]:
 
 
 def without_gc(fn: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
-    """Return `fn` with the garbage collector disabled during its calls. A disabled collector stays disabled."""
+    """Decorator that disables the garbage collector during calls of `fn`. If it was disabled before, it stays disabled
+    afterwards."""
 
     @functools.wraps(fn)
     def call_without_gc(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:

@@ -1,6 +1,4 @@
-"""Placeholders for names of r1.1 that a later version will implement: they can be imported, and raise an error when
-used.
-"""
+"""Placeholders for names of r1.1 that are not implemented yet: they can be imported, and raise an error when used."""
 
 import sys
 from types import ModuleType
@@ -8,11 +6,11 @@ from typing import Any
 
 
 def not_yet(what, instead=None):
-    """Return the NotImplementedError for a feature of a later version.
+    """Return a NotImplementedError for a feature that is not implemented yet.
 
     Args:
         what (str): The requested feature.
-        instead (str): A replacement, or the reason. Default: None.
+        instead (str): A replacement, or the reason for the lack. Default: None.
     """
     return NotImplementedError(f"{what} is not available in msnb yet{f'; {instead}' if instead else ''}.")
 
@@ -22,7 +20,7 @@ def placeholder(name, path, why):
 
     Args:
         name (str): Name of the class or function.
-        path (str): MindSpore's path of it.
+        path (str): Path of the name in MindSpore.
         why (str): The missing feature and a replacement.
     """
 
@@ -71,7 +69,7 @@ def submodules(namespace: dict[str, Any], modules: dict[str, str], why: str) -> 
 
     Args:
         namespace (dict): Namespace of the package.
-        modules (dict): Path below the package -> names in it.
+        modules (dict): Maps the path of each submodule below the package to its names.
         why (str): The missing feature and a replacement.
     """
     package = namespace["__name__"]

@@ -1,4 +1,4 @@
-"""Former paths of private modules, which pickles of msnb 0.1 contain.
+"""Table of the former paths of private modules, which pickles of msnb 0.1 contain.
 
 `install` adds a finder at the end of `sys.meta_path`, so it is asked only about modules that nothing else finds. A
 former path becomes a module with the attributes of the current one.
@@ -212,5 +212,5 @@ class _Finder:
 
 
 def install() -> None:
-    """Make the former paths importable."""
+    """Register the former paths, so that they can be imported."""
     sys.meta_path.append(_Finder())

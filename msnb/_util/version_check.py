@@ -1,4 +1,4 @@
-"""Versions of Python and JAX that msnb is tested with. Importing this module logs one line if others are installed.
+"""Check of the versions of Python and JAX: importing this module logs one line if msnb is not tested with them.
 
 CI runs all tests with the first of each and the unit tests with the last. `pyproject.toml` has the same bounds, but
 they do not apply if msnb is installed without its dependencies, or JAX is upgraded later.
@@ -15,11 +15,11 @@ JAX = (0, 10), (0, 12)
 
 
 def describe_untested(python, jax):
-    """Return one sentence about versions outside the bounds, or None.
+    """Return a warning about versions with which msnb is not tested, or None.
 
     Args:
         python (tuple[int]): Major and minor version.
-        jax (str): The version as the distribution gives it.
+        jax (str): The version of the installed package, such as "0.4.30".
     """
     release = tuple(int(part) for part in jax.split(".")[:2])
     cure = ""

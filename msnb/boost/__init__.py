@@ -1,4 +1,4 @@
-"""A face: of MindSpore 2's `boost` what programs use, the accumulation of gradients."""
+"""Re-export module: gradient accumulation, the part of MindSpore 2's `boost` that programs use."""
 
 from msnb.boost.grad_accumulation import GradientAccumulation
 

@@ -1,4 +1,4 @@
-"""A face: gradients of several steps that are applied together, and the operations on each of them."""
+"""Re-export module: gradient accumulation, at MindSpore 2's path."""
 
 from msnb.nn.wrap._accumulation import GradientAccumulation, gradient_accumulation_op, gradient_clear_op
 

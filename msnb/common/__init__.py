@@ -1,5 +1,4 @@
-"""Dtypes and seeds, and the other names of `mindspore.common`, which higher packages define: each is imported on first
-access."""
+"""`mindspore.common`: dtypes, seeds, and names that are imported on first access from the packages that define them."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,5 @@
-"""MindSpore's markers of the order of side effects. They are empty, since XLA keeps the order of a program."""
+"""Empty classes for MindSpore's monads, which mark the order of side effects. XLA keeps the order of a program without
+them."""
 
 U: tuple[()] = ()
 IO: tuple[()] = ()

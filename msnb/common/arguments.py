@@ -1,4 +1,4 @@
-"""Error messages for calls whose arguments do not fit the signature: the wrong ones, suggestions, and the valid
+"""Error messages for calls whose arguments do not fit the signature. They name wrong arguments, suggestions and valid
 names."""
 
 import difflib
@@ -39,8 +39,8 @@ def explain_misfit(
     """Return the message for arguments that `function` does not take, or None if it takes them.
 
     Args:
-        function (Callable): A function, or an `__init__`, whose first argument is the object.
-        public (Callable): The decorated function, as it is defined in its module or class.
+        function (Callable): A function, or an `__init__` with `self` as first argument.
+        public (Callable): The decorated function, from its module or class.
         args (tuple): Positional arguments.
         kwargs (dict): Keyword arguments.
 
@@ -90,7 +90,7 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterab
         name (str): Name of the class or function.
         wrong (Iterable[str]): The unknown arguments.
         names (Iterable[str]): The arguments of the signature.
-        given (Iterable[str]): Arguments of the same call that are valid, which are no suggestions. Default: ().
+        given (Iterable[str]): Valid arguments of the same call, which are not suggested. Default: ().
 
     Returns:
         str.
@@ -111,7 +111,8 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterab
 
 
 def uncalled(value: Any) -> str | None:
-    """Return a text about a class, or a method, passed instead of an object; None for anything else."""
+    """Return a hint for an error message if `value` is a class or a method, passed instead of an object; None for other
+    values."""
     name = getattr(value, "__name__", "")
     if isinstance(value, type) and value.__module__ not in ("builtins", "numpy"):
         return f"the class {name}; {name}(...) makes an object of it"
@@ -121,15 +122,15 @@ def uncalled(value: Any) -> str | None:
 
 
 def refuse_classes(op: str, **objects: Any) -> None:
-    """Raise TypeError if one of the named arguments of `op` is a class instead of an instance of it."""
+    """Raise TypeError if one of `objects`, the arguments of `op` by name, is a class instead of an instance."""
     for name, value in objects.items():
         if isinstance(value, type):
             raise TypeError(f"For '{op}', '{name}' should be an object, but got {uncalled(value) or value}.")
 
 
 def _suggest_names(word, names):
-    """Return up to three of `names`: known equivalents of the word, else names that share a part, else similar
-    spellings."""
+    """Return up to three of `names` to suggest for a wrong word: known equivalents, else names that share a part with
+    it, else similar spellings."""
     equivalents = [n for n in ARGUMENTS.get(word, ()) if n in names]
     similar = [n for n in names if _is_part(word, n) or _is_part(n, word)]
     return (equivalents or similar or difflib.get_close_matches(word, names, 3, 0.65))[:3]

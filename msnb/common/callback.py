@@ -6,10 +6,10 @@ from msnb._checkparam import Validator
 
 
 class RunContext:
-    """The values of a training for callbacks, and their means to stop it.
+    """The values of a training that callbacks read, and the method with which they stop it.
 
     Args:
-        original_args (dict): The values.
+        original_args (dict): The values by name.
 
     Raises:
         TypeError: If `original_args` is no dict.
@@ -33,7 +33,7 @@ class RunContext:
         return self._stop_requested
 
     def original_args(self) -> Any:
-        """Return the values, which are also attributes.
+        """Return the values as a dict, whose keys are also attributes of it.
 
         Returns:
             dict.
@@ -42,7 +42,7 @@ class RunContext:
 
 
 class Callback:
-    """Base class: a subclass overrides the methods of the events that it handles.
+    """Base class of callbacks. A subclass overrides the methods for the events that it handles.
 
     Every method gets a :class:`RunContext`; `run_context.original_args()` has the current values as attributes:
 
@@ -67,48 +67,48 @@ class Callback:
         return self
 
     def __exit__(self, *err: Any) -> None:
-        """Called when it ends, also after an error: release resources."""
+        """Called when training or evaluation ends, also after an error, to release resources."""
 
     def begin(self, run_context: RunContext) -> None:
         """Called once before the first epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def epoch_begin(self, run_context: RunContext) -> None:
         """Called before each epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def epoch_end(self, run_context: RunContext) -> None:
         """Called after each epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def step_begin(self, run_context: RunContext) -> None:
         """Called before each step.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def step_end(self, run_context: RunContext) -> None:
         """Called after each step.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
     def end(self, run_context: RunContext) -> None:
         """Called once after the last epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
 
 

@@ -7,11 +7,11 @@ import numpy as np
 
 
 class Unfilled:
-    """An array whose values are not computed yet.
+    """An array of known shape and dtype whose values are computed on demand.
 
     Args:
-        shape (tuple[int]): Its shape.
-        dtype (numpy.dtype): Type of its elements.
+        shape (tuple[int]): Shape of the array.
+        dtype (numpy.dtype): Type of the elements.
         fill (Callable): Fills an array of zeros in place.
     """
 
@@ -38,14 +38,14 @@ class Unfilled:
         return self.size * self.dtype.itemsize
 
     def of_type(self, dtype: np.dtype) -> "Unfilled":
-        """Return an array of another dtype; values that were computed are kept."""
+        """Return a copy with another dtype. Values that were already computed are converted."""
         if self._values is not None:
             values = self._values.astype(dtype)
             return Unfilled(self.shape, dtype, lambda array: np.copyto(array, values))
         return Unfilled(self.shape, np.dtype(dtype), self._fill)
 
     def filled(self) -> np.ndarray:
-        """Return the values, which are computed once. The caller should drop this object."""
+        """Return the values as an array. They are computed once; afterwards the caller should drop this object."""
         if self._values is None:
             values = np.zeros(self.shape, self.dtype)
             self._fill(values)

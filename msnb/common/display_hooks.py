@@ -1,4 +1,4 @@
-"""The display of a Tensor, Cell or dataset in a notebook that asks the object for it, as marimo does.
+"""Display of a Tensor, Cell or dataset in notebooks such as marimo, which call the method `_mime_` of an object.
 
 IPython finds the same displays by type (`msnb.notebook.display.formatters`), and does not use `_mime_`.
 """
@@ -10,7 +10,7 @@ _drawers: list[Callable[[Any], tuple[str, str]]] = []  # the drawing function, w
 
 
 def by(draw: Callable[[Any], tuple[str, str]]) -> None:
-    """Register `draw(value)`, which returns a MIME type and the text of that type."""
+    """Register `draw(value)`, which returns (MIME type, text in that format)."""
     _drawers[:] = [draw]
 
 

@@ -43,7 +43,7 @@ class Type:
 
 
 class Number(Type):
-    """A numeric type, or the family of all of them if it has no width."""
+    """A numeric type; without a width, the family of all numeric types."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The file access of checkpoints in MindSpore 2: here Python's `open`."""
+"""`FileSystem`: MindSpore 2's interface to the files of checkpoints. Here it is Python's `open`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ __all__ = ["FileSystem"]
 
 class FileSystem:
     """
-    The functions that create and open the files of a checkpoint: `open`, on the local file system.
+    The functions that create and open checkpoint files: Python's `open` on the local file system.
 
     Attributes:
         create (Callable): Opens a file for writing, given its path and `create_args`.

@@ -1,4 +1,4 @@
-"""Re-export module: the random stream as an object."""
+"""Re-export module: `Generator`, a stream of random numbers."""
 
 from msnb.core.tensor.generator import (
     Generator,

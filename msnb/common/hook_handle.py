@@ -8,10 +8,10 @@ _ids = itertools.count(1)
 
 
 class HookHandle:
-    """The result of registering a hook.
+    """Handle returned by the registration of a hook.
 
     Args:
-        hooks (MutableMapping): The mapping that stores the hook under the handle's id. Default: None, there is none.
+        hooks (MutableMapping): Mapping that stores the hook under the id of the handle. Default: None.
         changed (Callable): Called after the hook has been removed. Default: None.
 
     Examples:

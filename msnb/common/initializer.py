@@ -50,14 +50,14 @@ _thread_state = threading.local()
 
 
 def register_boxer(boxer: Callable[[Any], Any]) -> None:
-    """Set the function that makes a Tensor of a numpy array. core registers it, as this level imports nothing above
-    it."""
+    """Set the function that converts a numpy array to a Tensor. The package `core` calls this, as `common` must not
+    import it."""
     global _box
     _box = boxer
 
 
 @on_seed
-def _restart_stream(_seed):
+def _reset_normal_draws(_seed):
     global _normal_draws
     _normal_draws = 0
 
@@ -173,7 +173,7 @@ class Initializer:
     The base class of initializers: a subclass implements `_initialize(arr)`, which fills a numpy array in place.
 
     Args:
-        kwargs (dict): The arguments of the initializer, for printing.
+        kwargs (dict): The arguments of the initializer, for `repr`.
 
     Examples:
         >>> class Two(Initializer):
@@ -206,7 +206,7 @@ class Initializer:
 
 
 class _Formula(Initializer):
-    """An initializer that is a formula: a subclass implements `_values(shape)`.
+    """Base class of initializers that return an array: a subclass implements `_values(shape)`.
 
     The arguments become attributes; they are finite numbers or names.
     """
@@ -266,7 +266,7 @@ class Constant(Initializer):
 @_register_alias("xavier_uniform")
 class XavierUniform(_Formula):
     r"""
-    Fill with values of U(-b, b), :math:`b = gain \sqrt{6 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
+    Fill with uniform random values U(-b, b), :math:`b = gain \sqrt{6 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
 
     Args:
         gain (float): A factor of the bound. Default: 1.
@@ -285,7 +285,7 @@ class XavierUniform(_Formula):
 @_register_alias("xavier_normal")
 class XavierNormal(_Formula):
     r"""
-    Fill with values of N(0, s), :math:`s = gain \sqrt{2 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
+    Fill with normal random values N(0, s), :math:`s = gain \sqrt{2 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
 
     Args:
         gain (float): A factor of the standard deviation. Default: 1.
@@ -318,8 +318,8 @@ class _He(_Formula):
 @_register_alias("he_uniform")
 class HeUniform(_He):
     r"""
-    Fill with values of U(-b, b), :math:`b = \sqrt{6 / ((1 + a^2) \, fan)}` for a leaky ReLU of
-    slope `a` (He et al., 2015).
+    Fill with uniform random values U(-b, b), :math:`b = \sqrt{6 / ((1 + a^2) \, fan)}` for a leaky ReLU of slope `a`
+    (He et al., 2015).
 
     Args:
         negative_slope (int, float): The slope `a`, used when `nonlinearity` is "leaky_relu". Default: 0.
@@ -334,8 +334,8 @@ class HeUniform(_He):
 @_register_alias("he_normal")
 class HeNormal(_He):
     r"""
-    Fill with values of N(0, s), :math:`s = \sqrt{2 / ((1 + a^2) \, fan)}` for a leaky ReLU of
-    slope `a` (He et al., 2015).
+    Fill with normal random values N(0, s), :math:`s = \sqrt{2 / ((1 + a^2) \, fan)}` for a leaky ReLU of slope `a` (He
+    et al., 2015).
 
     Args:
         negative_slope (int, float): The slope `a`, used when `nonlinearity` is "leaky_relu". Default: 0.
@@ -350,7 +350,7 @@ class HeNormal(_He):
 @_register_alias()
 class Uniform(_Formula):
     """
-    Fill with values of U(-scale, scale).
+    Fill with uniform random values in (-scale, scale).
 
     Args:
         scale (float): The bound. Default: 0.07.
@@ -369,7 +369,7 @@ class Uniform(_Formula):
 @_register_alias()
 class Normal(_Formula):
     """
-    Fill with values of N(mean, sigma).
+    Fill with normal random values N(mean, sigma).
 
     Args:
         sigma (float): The standard deviation. Default: 0.01.
@@ -396,7 +396,7 @@ class Normal(_Formula):
 @_register_alias()
 class TruncatedNormal(_Formula):
     """
-    Fill with values of N(mean, sigma) within `a` to `b` standard deviations.
+    Fill with normal random values N(mean, sigma), truncated to mean + a * sigma and mean + b * sigma.
 
     Args:
         sigma (float): The standard deviation before truncation. Default: 0.01.
@@ -435,7 +435,8 @@ _DISTRIBUTIONS = {
 @_register_alias("variance_scaling")
 class VarianceScaling(_Formula):
     r"""
-    Fill with values of variance :math:`scale / n`, where `mode` selects the fan `n`.
+    Fill with random values of variance :math:`scale / n`, where n is the number of inputs or outputs that `mode`
+    selects.
 
     Args:
         scale (float): The factor of the variance. Default: 1.0.
@@ -469,7 +470,8 @@ class VarianceScaling(_Formula):
 @_register_alias()
 class Orthogonal(_Formula):
     """
-    Fill with a matrix (leading axis by the others) whose rows or columns are orthonormal, times `gain`.
+    Fill with `gain` times a random matrix with orthonormal rows or columns. Axis 0 counts the rows, all other axes the
+    columns.
 
     Args:
         gain (float): The factor. Default: 1.0.
@@ -492,7 +494,7 @@ class Orthogonal(_Formula):
 @_register_alias()
 class Sparse(_Formula):
     """
-    Fill a matrix with N(0, sigma), then set a fraction of each column to zero.
+    Fill a matrix with normal random values N(0, sigma), then set a fraction of each column to zero.
 
     Args:
         sparsity (float): The fraction of zeros in each column.
@@ -562,13 +564,13 @@ def _check_shape(shape):
 
 def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any = mstype.float32) -> "Tensor":
     """
-    A Tensor that an initializer has filled.
+    Create a Tensor and fill it with an initializer.
 
     Return a Tensor filled by an initializer.
         init (Union[Tensor, str, Initializer, numbers.Number]): An Initializer or the name of one ("normal", "zeros",
             "XavierUniform", ...); a number to fill with; or a Tensor, which is returned as it is.
         shape (Union[tuple, list, int]): Shape of the Tensor. Default: None, the attribute `shape` of the Initializer.
-        dtype (:class:`mindspore.dtype`): Type of its elements. Default: mindspore.float32.
+        dtype (:class:`mindspore.dtype`): Type of the elements. Default: mindspore.float32.
 
     Returns:
         Tensor.

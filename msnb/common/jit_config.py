@@ -9,14 +9,14 @@ __all__ = ["JitConfig"]
 _XLA = "XLA compiles and runs every program whole"
 
 
-def _unused_setting(*accepted: str) -> Any:
+def _setting_without_effect(*accepted: str) -> Any:
     return OneOf(accepted[0], otherwise=_XLA, among=OneOf(*accepted))
 
 
 class JitConfig:
     """
-    Compiler settings of a function in MindSpore 2; stored in `jit_config_dict`, and without effect on XLA, which is
-    logged once.
+    Compiler settings of a function in MindSpore 2. They are stored in `jit_config_dict` and have no effect on XLA,
+    which is logged once.
 
     Args:
         jit_level (str): "", "O0", "O1" or "O2". Default: "".
@@ -38,11 +38,11 @@ class JitConfig:
     @checked
     def __init__(
         self,
-        jit_level: Annotated[str, _unused_setting("", "O0", "O1", "O2")] = "",
-        exc_mode: Annotated[str, _unused_setting("auto", "sink", "no_sink")] = "auto",
-        jit_syntax_level: Annotated[str, _unused_setting("", "STRICT", "COMPATIBLE", "LAX")] = "",
-        debug_level: Annotated[str, _unused_setting("RELEASE", "DEBUG")] = "RELEASE",
-        infer_boost: Annotated[str, _unused_setting("off", "on")] = "off",
+        jit_level: Annotated[str, _setting_without_effect("", "O0", "O1", "O2")] = "",
+        exc_mode: Annotated[str, _setting_without_effect("auto", "sink", "no_sink")] = "auto",
+        jit_syntax_level: Annotated[str, _setting_without_effect("", "STRICT", "COMPATIBLE", "LAX")] = "",
+        debug_level: Annotated[str, _setting_without_effect("RELEASE", "DEBUG")] = "RELEASE",
+        infer_boost: Annotated[str, _setting_without_effect("off", "on")] = "off",
         **kwargs: Any,
     ) -> None:
         self.jit_config_dict: dict[str, Any] = {

@@ -42,12 +42,12 @@ def _find_owner(path):
 
 
 def asked(module: str, name: str) -> Any:
-    """What a module of msnb's answers for a name that it lacks: a class that raises when it is used, where programs
-    import the name without use; see `common.refused`.
+    """Return the value of a missing name of a module: a placeholder class that raises an error when it is used, if
+    programs import the name without using it; otherwise raise AttributeError. See `common.refused`.
 
     Args:
-        module (str): The module's name, such as "msnb.nn".
-        name (str): What is asked for.
+        module (str): Name of the module, such as "msnb.nn".
+        name (str): The missing name.
 
     Returns:
         type.

@@ -1,4 +1,4 @@
-"""A progress line for long work: below a cell of a notebook, in a terminal, and nowhere else.
+"""A progress line for long work, in a terminal or below the cell of a notebook.
 
 A training draws its own (`msnb.train._progress`); `Work` is for everything else that consists of steps. The display in
 a notebook is registered with `in_notebook`.
@@ -33,7 +33,7 @@ def is_enabled():
 
 
 def begin():
-    """Return a new `Line`, or None if the output supports none, one is on the screen, or they are disabled."""
+    """Return a new `Line`; None if lines are disabled, the output supports none, or one is already shown."""
     if on_screen() is not None or not is_enabled():
         return None
     if _in_kernel():
@@ -69,13 +69,13 @@ log.before_message(_clear_line)
 
 
 class Line:
-    """The line on the screen. If drawing fails, a warning is logged once, and the work goes on.
+    """A line on the screen. If drawing fails, a warning is logged once, and the work goes on.
 
     Args:
         drawing (object): The object that draws, with the same methods.
 
     Attributes:
-        waits (bool): Whether it already shows a `Wait`, so that no other needs to be shown.
+        waits (bool): Whether the line shows a `Wait` already, so that no other one is shown.
     """
 
     def __init__(self, drawing):
@@ -87,7 +87,7 @@ class Line:
 
         Args:
             parts (Iterable[str]): Texts, such as "epoch 3 of 10" and "41 steps/s".
-            share (Union[float, None]): The completed share, from 0 to 1; None if it is unknown.
+            share (Union[float, None]): The completed fraction, from 0 to 1; None if it is unknown.
             curve (Sequence[tuple[float, float]]): Points of a curve, from left to right.
         """
         self._draw("show", tuple(parts), share, curve)
@@ -101,7 +101,7 @@ class Line:
         self._draw("clear")
 
     def end(self, parts, curve=()):
-        """Draw the final state, which stays."""
+        """Draw the final state, which stays on the screen."""
         self._draw("end", tuple(parts), curve)
         self._drawing = None
         _current_line.clear()
@@ -156,15 +156,14 @@ class _Terminal:
 
 
 class Work:
-    """Long work that consists of steps. From a second after the first step on, a line shows the progress. A context
-    manager.
+    """Long work that consists of steps. One second after the first step, a line shows the progress. A context manager.
 
     Args:
         what (str): Name of the work, such as "counting words".
         total (int): The number of steps. Default: None, unknown.
         unit (str): Name of the steps. Default: "steps".
-        show (Callable): Called with the parts of the line and the completed share, instead of drawing a line. Default:
-            None.
+        show (Callable): Called with the parts of the line and the completed fraction instead of drawing a line.
+            Default: None.
         quiet (bool): Whether to show nothing. Default: False.
     """
 
@@ -188,7 +187,7 @@ class Work:
         self._line.end((f"{self.what}: {self.done:,} {self.unit} in {seconds}{ended}",))
 
     def step(self, pieces=1):
-        """Note that `pieces` more steps are done."""
+        """Count `pieces` more steps as done."""
         now = time.perf_counter()
         if not self.done:
             self._first, self._at_first = (
@@ -221,8 +220,8 @@ class Work:
 
 
 class Wait:
-    """Long work without countable steps, such as compiling. From its second second on, a line shows the elapsed time. A
-    context manager.
+    """Long work without countable steps, such as compiling. After one second, a line shows the elapsed time. A context
+    manager.
 
     Args:
         what (str): Name of the work, such as "compiling the step".
@@ -230,7 +229,7 @@ class Wait:
         quiet (bool): Whether to show nothing. Default: False.
 
     Attributes:
-        what (str): As above. It may be changed, and the line follows within a second.
+        what (str): Name of the work. If it is changed, the line shows the new name within a second.
     """
 
     def __init__(self, what, about=None, quiet=False):
@@ -269,7 +268,7 @@ class Wait:
 
 
 def follow(pieces, what, total=None, unit="rows"):
-    """Iterate over `pieces`, and show the progress; see `Work`."""
+    """Yield the elements of `pieces` and show the progress; see `Work`."""
     with Work(what, total, unit) as work:
         for piece in pieces:
             yield piece
@@ -278,7 +277,7 @@ def follow(pieces, what, total=None, unit="rows"):
 
 # ---------------------------------------------------------------------- text
 def duration(seconds):
-    """Return seconds as a readable text: 0.04 s, 4.2 s, 1 min 5 s, 2 h 3 min."""
+    """Format seconds as readable text: 0.04 s, 4.2 s, 1 min 5 s, 2 h 3 min."""
     if seconds < 9.95:
         return f"{seconds:.2f} s" if seconds < 0.995 else f"{seconds:.1f} s"
     rounded = round(seconds)
@@ -291,12 +290,12 @@ def duration(seconds):
 
 
 def left(seconds):
-    """Return the remaining time in whole seconds: 12 s left."""
+    """Format the remaining time in whole seconds: 12 s left."""
     return f"{duration(max(seconds, 10)) if seconds > 9 else f'{max(round(seconds), 1)} s'} left"
 
 
 def rate(per_second, unit="steps"):
-    """Return the speed as text: 1,240 steps/s, 4.2 steps/s, or 3.1 s per step."""
+    """Format a speed: 1,240 steps/s, 4.2 steps/s, or 3.1 s per step."""
     if per_second >= 9.95:
         return f"{per_second:,.0f} {unit}/s"
     if per_second >= 0.995 or per_second <= 0:

@@ -1,4 +1,4 @@
-"""The global seed, its listeners, and the seeds of operators."""
+"""The global seed, functions that are called when it is set, and the seeds of random operators."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ def set_seed(seed: int) -> None:
     The same program with the same seed gives the same result; calling it again starts every stream from the beginning.
 
     Args:
-        seed (int): From 0 to 2**32 - 1.
+        seed (int): The seed, from 0 to 2**32 - 1.
 
     Raises:
         TypeError: If `seed` is not an int.
@@ -59,7 +59,7 @@ def get_seed() -> int | None:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Return a context that restores all seeds at its end."""
+    """Return a context manager that restores all seeds at the end."""
     global _global_seed
     before = _global_seed, dict(_op_seeds)
     try:
@@ -93,7 +93,7 @@ def _get_op_seed(op_seed, kernel_name):
     return _op_seeds.setdefault((kernel_name, op_seed), op_seed)
 
 
-def _update_seeds(op_seed, kernel_name):
+def _advance_op_seed(op_seed, kernel_name):
     if op_seed is not None:
         _op_seeds[(kernel_name, op_seed)] = _get_op_seed(op_seed, kernel_name) + _STEP
 
@@ -109,6 +109,6 @@ def _get_graph_seed(op_seed, kernel_name):
     if op_seed is None:
         op_seed = DEFAULT_GRAPH_SEED
     current = _get_op_seed(op_seed, kernel_name)
-    _update_seeds(op_seed, kernel_name)
+    _advance_op_seed(op_seed, kernel_name)
     pair = _truncate_seed(graph_seed), _truncate_seed(current)
     return pair if pair != (0, 0) else (0, _MAXINT32)

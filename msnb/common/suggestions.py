@@ -1,5 +1,5 @@
-"""Names of other frameworks, and their MindSpore counterparts: in modules, members of Tensor, Cell and Optimizer, and
-arguments. The errors for names that msnb does not have use them.
+"""Tables of names of other frameworks (functions, members, arguments) and their counterparts in MindSpore, for the
+messages of errors about unknown names.
 
 A value completes the sentence "In MindSpore it is ..."; tests/test_other_names.py checks that the names in it exist.
 """
@@ -182,15 +182,15 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 
 
 def in_module(path: str) -> str | None:
-    """Return the end of the message for a name such as "nn.Module", or for a name below it; None if nothing is
-    known."""
+    """Return the hint that ends the message for an unknown name such as "nn.Module", or for a name below it; None if
+    there is no hint."""
     hint = NAMES.get(path)
     return in_module(path.rpartition(".")[0]) if hint is None and "." in path else hint
 
 
 def no_attribute(kind: str, name: str, table: dict[str, str], path: str) -> str:
-    """Return the message for a member that an object of class `kind` does not have, with the hint of `table`, or
-    with the reason from `unsupported.REASONS` for the class at `path`."""
+    """Return the message for a missing member of a class `kind`, with a hint from `table`, or with the reason in
+    `unsupported.REASONS` for the class at `path`."""
     hint, why = table.get(name), unsupported.REASONS.get(f"{path}.{name}")
     explanation = f": in MindSpore it is {hint}." if hint else f": {why}." if why else ""
     return f"'{kind}' object has no attribute '{name}'{explanation}"

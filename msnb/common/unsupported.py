@@ -1,4 +1,4 @@
-"""Names of MindSpore that msnb does not support, as data: for each reason the names, with advice.
+"""Tables of the names of MindSpore that msnb does not support: reasons, each with names and advice.
 
 Names in `USED_BY_FEW_LINES` are imported by programs that can run without them on one device: they exist, and raise an
 error on use. Names in `ABSENT` do not exist, so that a program that checks for them takes its alternative.
@@ -273,8 +273,8 @@ REASONS: dict[str, str] = _index_by_name(ABSENT)
 
 
 def reason(path: str) -> str | None:
-    """Return the reason why a name such as "ops.PagedAttention", or its parent, does not exist; None if there is
-    none."""
+    """Return the reason why a name such as "ops.PagedAttention", or its parent, is not supported; None if it is not in
+    the tables."""
     text = REASONS.get(path)
     if text is None and path.startswith("ops."):  # names of ops are also in its submodules
         last = path.rpartition(".")[2]

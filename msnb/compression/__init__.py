@@ -1,4 +1,4 @@
-"""Quantisation: training that simulates integers of a few bits, and the resulting integer network."""
+"""Quantisation-aware training, and conversion of the trained network to integer arithmetic."""
 
 from msnb.compression import common, export, quant
 

@@ -1,6 +1,4 @@
-"""Face (re-export module): MindSpore 2's `experimental`, optimizers whose groups of Parameters are dicts that can
-change.
-"""
+"""Re-export module: MindSpore 2's `experimental`, optimizers whose groups of Parameters are dicts that can change."""
 
 from msnb.experimental import optim
 

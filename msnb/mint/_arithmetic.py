@@ -34,11 +34,11 @@ def _multiply_alpha(other, alpha):
 
 
 def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """Return the sum of `input` and `alpha` times `other`.
+    """Return input + alpha * other.
 
     Args:
         input (Union[Tensor, Number]): The first summand.
-        other (Union[Tensor, Number]): The second one.
+        other (Union[Tensor, Number]): The second summand.
         alpha (Number): Factor of `other`. Default: 1.
 
     Returns:
@@ -48,7 +48,7 @@ def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
 
 
 def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """Return `input` minus `alpha` times `other`.
+    """Return input - alpha * other.
 
     Args:
         input (Union[Tensor, Number]): The minuend.
@@ -62,11 +62,11 @@ def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
 
 
 def atan2(input: Tensor, other: Tensor) -> Tensor:
-    """Return the angle of the point (`other`, `input`).
+    """Return the angle of the point (x, y) = (other, input), in (-pi, pi].
 
     Args:
-        input (Tensor): The ordinates; integers are converted to float32.
-        other (Tensor): The abscissas.
+        input (Tensor): The y coordinates; integers are converted to float32.
+        other (Tensor): The x coordinates.
 
     Returns:
         Tensor of the common shape.
@@ -75,7 +75,7 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
 
 
 def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
-    """Return `input` times the logarithm of `other`; 0 where `input` is 0.
+    """Return input * log(other); 0 where `input` is 0.
 
     Args:
         input (Union[Tensor, Number]): The factor.
@@ -88,7 +88,7 @@ def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
 
 
 def bitwise_not(input: Tensor) -> Tensor:
-    """Invert each bit; negate bool.
+    """Invert each bit of integers, and negate bool values.
 
     Args:
         input (Tensor): Integers or bool.
@@ -104,7 +104,7 @@ def _promote_operands(operands):
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Return sums of products by Einstein's convention.
+    """Return sums of products of elements, given in Einstein notation.
 
     Args:
         equation (str): Subscripts, as in numpy's einsum.
@@ -117,12 +117,12 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
 
 def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """Limit every element to the range between two bounds.
+    """Limit every element to the range [min, max].
 
     Args:
         input (Tensor): Numbers.
-        min (Union[Tensor, Number]): The lower bound. Default: None, there is none.
-        max (Union[Tensor, Number]): The upper bound. Default: None, there is none.
+        min (Union[Tensor, Number]): The lower bound. Default: None, no bound.
+        max (Union[Tensor, Number]): The upper bound. Default: None, no bound.
 
     Returns:
         Tensor.
@@ -140,7 +140,7 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
 
 
 def clone(input: Tensor) -> Tensor:
-    """Return a copy, through which gradients flow.
+    """Return a copy of a Tensor. It is differentiable.
 
     Args:
         input (Tensor): The Tensor to copy.
@@ -154,14 +154,14 @@ def clone(input: Tensor) -> Tensor:
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor | bool:
-    """Return whether all elements are close, see `isclose`.
+    """Return whether all elements of two Tensors are close, see `isclose`.
 
     Args:
         input (Tensor): The first Tensor.
-        other (Tensor): The second one.
+        other (Tensor): The second summand.
         rtol (float): Relative tolerance. Default: 1e-5.
         atol (float): Absolute tolerance. Default: 1e-8.
-        equal_nan (bool): Whether nan equals nan. Default: False.
+        equal_nan (bool): Whether NaN equals NaN. Default: False.
 
     Returns:
         bool; a Tensor inside a graph.
@@ -174,7 +174,7 @@ def equal(input: Tensor, other: Tensor) -> Tensor | bool:
 
     Args:
         input (Tensor): The first Tensor.
-        other (Tensor): The second one.
+        other (Tensor): The second summand.
 
     Returns:
         bool; a Tensor inside a graph.
@@ -190,7 +190,7 @@ def item(input: Tensor) -> float | int | bool:
     """Return the number in a Tensor of one element.
 
     Args:
-        input (Tensor): Of one element.
+        input (Tensor): A Tensor with one element.
 
     Returns:
         Number.

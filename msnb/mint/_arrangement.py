@@ -1,4 +1,5 @@
-"""Splitting, selecting and joining with mint's signatures: the dimension before the indices, and int64 indices."""
+"""Functions of mint that split, select, join, sort and move elements. They take the dimension before the indices, and
+return int64 indices."""
 
 from typing import Any
 
@@ -41,7 +42,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "dono
 
 
 def cat(tensors: tuple[Tensor, ...] | list[Tensor], dim: int = 0) -> Tensor:
-    """Concatenate Tensors.
+    """Concatenate Tensors along a dimension.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): The Tensors; different element types are promoted.
@@ -54,10 +55,11 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], dim: int = 0) -> Tensor:
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Count each of the numbers from 0 in a vector. Not supported in a compiled graph: the length depends on values.
+    """Count the occurrences of each of the numbers 0, 1, 2, ... in a vector. Not supported in a compiled graph, as the
+    length of the result depends on values.
 
     Args:
-        input (Tensor): Integers, not negative, a vector.
+        input (Tensor): A vector of non-negative integers.
         weights (Tensor): Weight of each element. Default: None, 1.
         minlength (int): Minimum length of the result. Default: 0.
 
@@ -69,12 +71,12 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge several dimensions into one.
+    """Merge neighbouring dimensions into one.
 
     Args:
         input (Tensor): The Tensor to flatten.
-        start_dim (int): The first of the dimensions. Default: 0.
-        end_dim (int): The last of them. Default: -1.
+        start_dim (int): The first dimension to merge. Default: 0.
+        end_dim (int): The last dimension to merge. Default: -1.
 
     Returns:
         Tensor.
@@ -83,7 +85,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return elements at indices along a dimension.
+    """Return elements selected by indices along a dimension: output[i, j] = input[index[i, j], j] for dim 0.
 
     Args:
         input (Tensor): The source of the elements.
@@ -114,13 +116,13 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    """Return a copy of `input` with `alpha` times `source` added at indices of a dimension.
+    """Return a copy of `input` with alpha * source added to the slices at `index` of a dimension.
 
     Args:
         input (Tensor): The Tensor to add to.
         dim (int): The dimension.
         index (Tensor): A vector of int32 or int64.
-        source (Tensor): The summand, of the shape of `input` except in the dimension.
+        source (Tensor): The values to add, of the shape of `input` except in the dimension.
         alpha (Number): Factor of `source`. Default: 1.
 
     Returns:
@@ -130,13 +132,14 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """Return a copy of `input` with other elements at indices along a dimension.
+    """Return a copy of `input` in which elements at indices along a dimension are replaced: output[index[i, j], j] =
+    src[i, j] for dim 0.
 
     Args:
         input (Tensor): The Tensor to copy.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64.
-        src (Union[Tensor, Number]): The elements, at least as long as `index` in each dimension.
+        src (Union[Tensor, Number]): The new elements, at least as long as `index` in each dimension.
 
     Returns:
         Tensor.
@@ -145,13 +148,14 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tens
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return a copy of `input` with values added at indices along a dimension.
+    """Return a copy of `input` with values added at indices along a dimension: output[index[i, j], j] += src[i, j] for
+    dim 0.
 
     Args:
         input (Tensor): The Tensor to add to.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64.
-        src (Tensor): The summand, at least as long as `index` in each dimension.
+        src (Tensor): The values to add, at least as long as `index` in each dimension.
 
     Returns:
         Tensor.
@@ -160,11 +164,11 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Return the indices of the smallest elements.
+    """Return the index of the smallest element along a dimension, or of all elements.
 
     Args:
         input (Tensor): Numbers.
-        dim (int): The dimension. Default: None, counts through all elements.
+        dim (int): The dimension. Default: None, the index in the flattened Tensor.
         keepdim (bool): Whether the dimension stays, with length 1. Default: False.
 
     Returns:
@@ -174,13 +178,13 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """Return the indices that sort a dimension.
+    """Return the indices that sort the elements along a dimension.
 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: -1.
-        descending (bool): Whether the largest comes first. Default: False.
-        stable (bool): Whether equal elements keep their order, which they do here in any case. Default: False.
+        descending (bool): Whether the largest element comes first. Default: False.
+        stable (bool): No effect: equal elements always keep their order. Default: False.
 
     Returns:
         Tensor of int64.
@@ -189,13 +193,13 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 
 def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
-    """Sort a dimension, and return the original indices of its elements too.
+    """Sort the elements along a dimension. Returns (sorted elements, their original indices).
 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: -1.
-        descending (bool): Whether the largest comes first. Default: False.
-        stable (bool): Whether equal elements keep their order, which they do here in any case. Default: False.
+        descending (bool): Whether the largest element comes first. Default: False.
+        stable (bool): No effect: equal elements always keep their order. Default: False.
 
     Returns:
         A tuple of the sorted Tensor and the indices, int64.
@@ -205,17 +209,17 @@ def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """Return the k largest or smallest elements along a dimension, and their indices.
+    """Return (the k largest or smallest elements along a dimension, their indices).
 
     Args:
         input (Tensor): Numbers.
         k (int): The number of elements.
         dim (int): The dimension. Default: -1.
-        largest (bool): Whether to return the largest ones; else the smallest. Default: True.
-        sorted (bool): Whether they are sorted. Default: True.
+        largest (bool): Whether to return the largest elements instead of the smallest. Default: True.
+        sorted (bool): Whether the result is sorted. Default: True.
 
     Returns:
-        A tuple of the elements and of their indices, int64.
+        A tuple (elements, indices of the elements), int64 indices.
     """
     values, indices = F.topk(input, k, dim, largest, sorted)
     return values, cast_to_int64(indices)
@@ -227,7 +231,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     Args:
         input (Tensor): The Tensor to transpose.
         dim0 (int): The first dimension.
-        dim1 (int): The second one.
+        dim1 (int): The second dimension.
 
     Returns:
         Tensor.
@@ -236,11 +240,11 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the matrix with a vector on a diagonal, or the diagonal of a matrix.
+    """Return a matrix with a given vector as diagonal, or the diagonal of a given matrix.
 
     Args:
         input (Tensor): A vector or a matrix.
-        diagonal (int): Which diagonal; positive ones are above. Default: 0.
+        diagonal (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
         Tensor.
@@ -249,14 +253,14 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid.
+    """Return coordinate matrices of the grid that is formed by vectors of coordinates.
 
     Args:
-        tensors (Tensor): Vectors, or one tuple or list of them.
+        tensors (Tensor): Vectors of coordinates, or one tuple or list of vectors.
         indexing (str): "ij", or "xy" with the first two dimensions swapped. Default: None, "ij".
 
     Returns:
-        Tuple of Tensors, one for each vector.
+        Tuple with a Tensor for each vector.
     """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
@@ -270,14 +274,14 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Tensor:
-    """Repeat each element.
+    """Repeat each element of a Tensor, or each slice of a dimension.
 
     Args:
         input (Tensor): The Tensor to repeat.
-        repeats (Union[int, tuple[int], Tensor]): Number of repetitions, for all or each. A Tensor is not supported in a
-            compiled graph.
+        repeats (Union[int, tuple[int], Tensor]): Number of repetitions, one for all elements or one for each. A Tensor
+            is not supported in a compiled graph.
         dim (int): The dimension; for None the Tensor is flattened. Default: None.
-        output_size (int): Length of the dimension, which is not needed here. Default: None.
+        output_size (int): No effect: the length of the dimension in the result. Default: None.
 
     Returns:
         Tensor.
@@ -293,17 +297,17 @@ def repeat_interleave(
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | tuple[Tensor, ...]:
-    """Return elements of `input` where a condition holds, and of `other` elsewhere.
+    """Return elements of `input` where `condition` is True, and of `other` elsewhere.
 
     Without `input` and `other`, return the indices where the condition holds.
 
     Args:
-        condition (Tensor): Of bool.
-        input (Union[Tensor, Number]): Values where it holds. Default: None.
+        condition (Tensor): A Tensor of bool.
+        input (Union[Tensor, Number]): Values where `condition` is True. Default: None.
         other (Union[Tensor, Number]): Values elsewhere. Default: None.
 
     Returns:
-        Tensor; of `condition` alone a tuple of vectors, one for each of its dimensions.
+        Tensor; with `condition` alone, a tuple with a vector of indices for each dimension.
     """
     if input is None and other is None:
         return F.nonzero(condition, as_tuple=True)
@@ -323,10 +327,11 @@ def unique(
 
     Args:
         input (Tensor): Numbers.
-        sorted (bool): Whether they are sorted, which they always are here. Default: True.
-        return_inverse (bool): Whether to return the index of each element among them, too. Default: False.
-        return_counts (bool): Whether to return the count of each, too. Default: False.
-        dim (int): Compare slices of this dimension; None compares elements. Default: None.
+        sorted (bool): No effect: the result is always sorted. Default: True.
+        return_inverse (bool): Whether to return for each element of `input` its index in the result too. Default:
+            False.
+        return_counts (bool): Whether to return the count of each distinct element too. Default: False.
+        dim (int): Dimension whose slices are compared; None compares elements. Default: None.
 
     Returns:
         Tensor; a tuple if further results are requested.
@@ -348,14 +353,14 @@ def unique(
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
-    """Return the distance of each row of one Tensor from each row of another.
+    """Return the p-norm distance between each row of `x1` and each row of `x2`.
 
     Args:
         x1 (Tensor): (..., P, M).
         x2 (Tensor): (..., R, M).
         p (float): The order of the norm. Default: 2.0.
-        compute_mode (str): Whether a matrix product may be used; distances are always summed here. Default:
-            "use_mm_for_euclid_dist_if_necessary".
+        compute_mode (str): No effect: MindSpore's choice of using a matrix product. Distances are always computed from
+            differences. Default: "use_mm_for_euclid_dist_if_necessary".
 
     Returns:
         Tensor (..., P, R).
@@ -372,14 +377,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Solve a system with a triangular matrix and the right-hand side `b`.
+    """Solve A x = b for a triangular matrix A.
 
     Args:
-        b (Tensor): (M, N).
-        A (Tensor): (M, M).
-        upper (bool): Whether the matrix is upper triangular. Default: True.
-        transpose (bool): Whether it is transposed first. Default: False.
-        unitriangular (bool): Whether its diagonal is treated as ones. Default: False.
+        b (Tensor): Right-hand sides, (M, N).
+        A (Tensor): The matrix, (M, M).
+        upper (bool): Whether `A` is upper instead of lower triangular. Default: True.
+        transpose (bool): Whether to solve A^T x = b instead. Default: False.
+        unitriangular (bool): Whether to treat the diagonal of `A` as ones. Default: False.
 
     Returns:
         A tuple of the solution and a copy of `A`.

@@ -1,4 +1,4 @@
-"""Names of MindSpore 2 in `ops` that belong to mint: `AddExt()(x, y)` and `add_ext(x, y)` are `mint.add(x, y)`.
+"""MindSpore 2's names in `ops` for functions of mint: `AddExt()(x, y)` and `add_ext(x, y)` are `mint.add(x, y)`.
 
 `mindspore.ops.auto_generate` and `mindspore.ops.function` look up missing names here.
 """
@@ -78,7 +78,7 @@ def _find_function(name):
 
 @functools.cache
 def generated(name: str) -> Any:
-    """Return MindSpore 2's generated object of that name: an operator class, or a function; None if msnb has none."""
+    """Return the operator class or function that MindSpore 2 generates under a name; None if msnb has none."""
     if name in _VIEWS:
         return _VIEWS[name]
     if name.endswith("_ext"):

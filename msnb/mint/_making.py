@@ -1,4 +1,5 @@
-"""Creation of Tensors with mint's signatures: sizes first, keyword dtypes, random numbers."""
+"""Functions of mint that create Tensors, among them random numbers. Sizes come first, and `dtype` is a keyword
+argument."""
 
 from typing import Any
 
@@ -90,8 +91,8 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None 
     """Return a Tensor with the shape of another; here it contains zeros.
 
     Args:
-        input (Tensor): The Tensor with the shape.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        input (Tensor): The Tensor whose shape is used.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
         device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
@@ -103,11 +104,11 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None 
 
 @readable
 def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None) -> Tensor:
-    """Return equally spaced numbers, both ends included.
+    """Return equally spaced numbers from `start` to `end`, both included.
 
     Args:
-        start (Union[int, float]): The first one.
-        end (Union[int, float]): The last one.
+        start (Union[int, float]): The first number.
+        end (Union[int, float]): The last number.
         steps (int): The number of elements.
         dtype (mindspore.dtype): Element type. Default: None, float32.
 
@@ -121,7 +122,7 @@ def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None
 
 @readable
 def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
-    """Return random numbers, uniform in [0, 1).
+    """Return random numbers, uniformly distributed in [0, 1).
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
@@ -138,11 +139,11 @@ def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = N
 
 @readable
 def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
-    """Return random numbers, uniform in [0, 1), in the shape of a Tensor.
+    """Return random numbers, uniformly distributed in [0, 1), in the shape of a Tensor.
 
     Args:
-        input (Tensor): The Tensor with the shape.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        input (Tensor): The Tensor whose shape is used.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -172,8 +173,8 @@ def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """Return random numbers of the standard normal distribution, in the shape of a Tensor.
 
     Args:
-        input (Tensor): The Tensor with the shape.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        input (Tensor): The Tensor whose shape is used.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -182,7 +183,8 @@ def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
 
 def _split_bounds(name, args, rest):
-    """Return (low, high, the rest) of the positional arguments low=0, high, and `rest` more."""
+    """Split positional arguments: return (low, high, list of `rest` further arguments), where `low` may be missing and
+    is 0 then."""
     if len(args) not in (rest + 1, rest + 2):
         raise TypeError(f"For '{name}', {rest + 1} or {rest + 2} arguments go by position, but got {len(args)}.")
     return (0, *args) if len(args) == rest + 1 else args
@@ -190,7 +192,7 @@ def _split_bounds(name, args, rest):
 
 @readable
 def randint(*args: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
-    """Return random integers: `randint(high, size)`, or `randint(low, high, size)`.
+    """Return random integers from `low` (default 0) to `high` - 1: `randint(high, size)` or `randint(low, high, size)`.
 
     Args:
         args: The smallest number, 0 by default; the exclusive upper bound; and the shape.
@@ -208,12 +210,13 @@ def randint(*args: Any, generator: Generator | None = None, dtype: DType | None 
 
 @readable
 def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tensor:
-    """Return random integers in the shape of a Tensor: `randint_like(input, high)`, `randint_like(input, low, high)`.
+    """Return random integers from `low` (default 0) to `high` - 1 in the shape of a Tensor:
+    `randint_like(input, high)`, `randint_like(input, low, high)`.
 
     Args:
-        input (Tensor): The Tensor with the shape.
+        input (Tensor): The Tensor whose shape is used.
         args: The smallest number, 0 by default, and the exclusive upper bound.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -240,7 +243,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstyp
 
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Return 1 with the probability of each element, else 0.
+    """Return random numbers 0 or 1, where each element of `input` is the probability of 1.
 
     Args:
         input (Tensor): Probabilities.
@@ -256,7 +259,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
-    """Return random indices with probabilities in proportion to weights.
+    """Return random indices whose probabilities are proportional to `input`.
 
     Args:
         input (Tensor): Weights, (C,) or (N, C).
@@ -281,9 +284,9 @@ def normal(
     """Return random numbers of normal distributions.
 
     Args:
-        mean (Union[float, Tensor]): Their means. Default: 0.0.
-        std (Union[float, Tensor]): Their standard deviations. Default: 1.0.
-        size (tuple): The shape, where both are numbers. Default: None.
+        mean (Union[float, Tensor]): Means of the distributions. Default: 0.0.
+        std (Union[float, Tensor]): Standard deviations of the distributions. Default: 1.0.
+        size (tuple): The shape, if `mean` and `std` are numbers. Default: None.
         generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 

@@ -1,4 +1,5 @@
-"""Reductions of mint: `dim` and `keepdim`, int64 indices, and unbiased estimates by default."""
+"""Reductions of mint. Arguments are `dim` and `keepdim`, indices are int64, and `std` and `var` are unbiased by
+default."""
 
 from typing import Any
 
@@ -43,8 +44,8 @@ def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType 
 
     Args:
         input (Tensor): Numbers or bool.
-        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
-        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
+        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to add. Default: None.
 
     Returns:
@@ -59,9 +60,9 @@ def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
 
     Args:
         input (Tensor): Numbers.
-        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
-        keepdim (bool): Whether they stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
+        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -75,8 +76,8 @@ def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
 
     Args:
         input (Tensor): Numbers or bool.
-        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
-        keepdim (bool): Whether they stay, with length 1. Default: False.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
+        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to multiply. Default: None.
 
     Returns:
@@ -91,7 +92,7 @@ def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
 
     Args:
         input (Tensor): Numbers or bool.
-        dim (Union[None, int, tuple[int], list[int]]): The dimensions; all for None. Default: None.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
 
     Returns:
         Tensor of int64.
@@ -116,7 +117,8 @@ def _find_extreme(name, arg_class, elementwise, reduce_all, input, dim, keepdim,
 def max(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the largest element, the largest along a dimension with their indices, or an element-wise maximum.
+    """Return the largest element of `input`; with `dim` (largest elements along it, their indices); with a second
+    Tensor the element-wise maximum.
 
     Args:
         input (Tensor): Numbers.
@@ -125,7 +127,7 @@ def max(
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their indices, int64.
+        Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
     return _find_extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
@@ -134,7 +136,8 @@ def max(
 def min(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the smallest element, the smallest along a dimension with their indices, or an element-wise minimum.
+    """Return the smallest element of `input`; with `dim` (smallest elements along it, their indices); with a second
+    Tensor the element-wise minimum.
 
     Args:
         input (Tensor): Numbers.
@@ -143,36 +146,36 @@ def min(
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their indices, int64.
+        Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
     return _find_extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the k-th smallest elements along a dimension, and their indices.
+    """Return (the k-th smallest elements along a dimension, their indices).
 
     Args:
         input (Tensor): Numbers.
         k (int): The rank, counted from 1.
         dim (int): The dimension. Default: -1.
-        keepdim (bool): Whether it stays, with length 1. Default: False.
+        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
 
     Returns:
-        A tuple of the elements and of their indices, int64.
+        A tuple (elements, indices of the elements), int64 indices.
     """
     return _KthValue.functional(input, k, dim, keepdim)
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the median, the lower one of two.
+    """Return the median; of an even number of elements the lower one of the two middle elements.
 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension; None for all elements. Default: None.
-        keepdim (bool): Whether it stays, with length 1. Default: False.
+        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their indices, int64.
+        Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
     if dim is None:
         flat = input.reshape(-1)
@@ -181,7 +184,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 
 def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Return the cumulative maximum along a dimension, and its index.
+    """Return (cumulative maxima along a dimension, their indices).
 
     Args:
         input (Tensor): Numbers.
@@ -195,7 +198,7 @@ def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Return the cumulative minimum along a dimension, and its index.
+    """Return (cumulative minima along a dimension, their indices).
 
     Args:
         input (Tensor): Numbers.
@@ -226,12 +229,12 @@ def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
 
 @readable
 def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
-    """Return the standard deviation.
+    """Return the standard deviation over dimensions.
 
     Args:
         input (Tensor): Floating point numbers.
-        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
+        dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
+        correction (int): The divisor is the number of elements minus this. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -242,12 +245,12 @@ def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
 
 @readable
 def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
-    """Return the variance.
+    """Return the variance over dimensions.
 
     Args:
         input (Tensor): Floating point numbers.
-        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
+        dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
+        correction (int): The divisor is the number of elements minus this. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -258,12 +261,12 @@ def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
 
 @readable
 def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
-    """Return the standard deviation and the mean, see `std`.
+    """Return (standard deviation, mean), see `std`.
 
     Args:
         input (Tensor): Floating point numbers.
-        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
+        dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
+        correction (int): The divisor is the number of elements minus this. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -274,12 +277,12 @@ def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
 
 @readable
 def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
-    """Return the variance and the mean, see `var`.
+    """Return (variance, mean), see `var`.
 
     Args:
         input (Tensor): Floating point numbers.
-        dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
+        dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
+        correction (int): The divisor is the number of elements minus this. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -292,14 +295,14 @@ def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
 def norm(
     input: Tensor, p: Any = "fro", dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None
 ) -> Tensor:
-    """Return the norm of vectors, or for "nuc" of matrices.
+    """Return the norm of vectors; for "nuc" the nuclear norm of matrices.
 
     Args:
         input (Tensor): Floating point or complex numbers.
-        p (Union[int, float, "fro", "nuc"]): The norm; "fro" is that of order 2. Default: "fro".
+        p (Union[int, float, "fro", "nuc"]): The order of the norm; "fro" is 2. Default: "fro".
         dim (Union[None, int, tuple[int], list[int]]): The dimensions of a vector; all for None. Default: None.
-        keepdim (bool): Whether they stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.

@@ -1,4 +1,4 @@
-"""Definition of mint functions from those of `mindspore.ops`, with the same or other argument names."""
+"""Functions that derive functions of mint from those of `mindspore.ops`, with the same or other argument names."""
 
 import inspect
 import re
@@ -13,12 +13,12 @@ from msnb.ops.array.cast import Cast
 
 
 def functions_of_ops(names: str) -> dict[str, Any]:
-    """Return {name: function of `mindspore.ops`} for each name in a text."""
+    """Return {name: function of `mindspore.ops`} for the names in a text, separated by spaces."""
     return {name: api2_function(name) for name in names.split()}
 
 
 def api2_function(name: str) -> Any:
-    """Return the function of `mindspore.ops` with MindSpore 2's meaning, which mint has in every generation."""
+    """Return the function of `mindspore.ops` as in MindSpore 2, regardless of the API generation that is set."""
     return api2_meaning(name, getattr(F, name))
 
 
@@ -26,10 +26,10 @@ def with_mint_names(name: str, parameters: str, fn: Any = None) -> Callable[...,
     """Return a function of `mindspore.ops` with mint's argument names.
 
     Args:
-        name (str): Its name in mint.
-        parameters (str): Its arguments in order, "input:x dim:axis * dtype". The name in `mindspore.ops` follows a
+        name (str): Name of the function in mint.
+        parameters (str): The arguments in order, "input:x dim:axis * dtype". The name in `mindspore.ops` follows a
             colon if it differs. Arguments after the star are keyword-only. Arguments that are not listed are omitted.
-        fn (Callable): The function. Default: None, that of the same name.
+        fn (Callable): The function. Default: None, the function of `mindspore.ops` with the same name.
 
     Returns:
         Callable.
@@ -74,10 +74,10 @@ def _rename_in_docstring(doc, names):
 
 
 def with_float_input(name: str) -> Callable[[Tensor], Tensor]:
-    """Return a function of `mindspore.ops` of one Tensor that converts integers and bool to float32.
+    """Return a function of `mindspore.ops` of one Tensor, extended to convert integers and bool to float32 first.
 
     Args:
-        name (str): Its name in mint and in `mindspore.ops`.
+        name (str): Name of the function in mint and in `mindspore.ops`.
 
     Returns:
         Callable.
@@ -101,5 +101,5 @@ def as_floating(x: Any) -> Any:
 
 
 def cast_to_int64(indices: Tensor) -> Tensor:
-    """Cast indices to int64, the type that mint returns."""
+    """Cast indices to int64, the element type of indices in mint."""
     return Cast.functional(indices, mstype.int64)

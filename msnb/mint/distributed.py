@@ -1,4 +1,4 @@
-"""Communication functions of mint, which need several processes: the names exist, and raise an error on use."""
+"""Placeholders for the communication functions of mint, which need several processes: using them raises an error."""
 
 from msnb._util.placeholders import fill
 

@@ -15,12 +15,11 @@ matrix_norm = with_mint_names("matrix_norm", "A ord dim:axis keepdim:keepdims * 
 
 
 def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    """Return the QR decomposition: a matrix with orthonormal columns and an upper triangular one.
+    """QR decomposition: return (Q, R) with Q R = A, where Q has orthonormal columns and R is upper triangular.
 
     Args:
         A (Tensor): (..., M, N), floating point or complex.
-        mode (str): "reduced", "complete" for square ones, or "r" for the second alone, the first being empty.
-            Default: "reduced".
+        mode (str): "reduced", "complete" for a square Q, or "r" for R only, with an empty Q. Default: "reduced".
 
     Returns:
         A tuple of two Tensors.
@@ -37,9 +36,9 @@ def norm(A: Tensor, ord: Any = None, dim: Axis = None, keepdim: Bool = False, *,
     Args:
         A (Tensor): Floating point or complex numbers.
         ord (Union[int, float, "fro", "nuc"]): The order of the norm. Default: None, order 2 of all elements.
-        dim (Union[None, int, tuple[int]]): One dimension for vectors, two for matrices; all for None. Default: None.
-        keepdim (bool): Whether they stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `A`.
+        dim (Union[None, int, tuple[int]]): One dimension for vectors, two for matrices, None for all. Default: None.
+        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `A`.
 
     Returns:
         Tensor.

@@ -11,7 +11,7 @@ erfc, exp2, expm1, log1p, sinc = map(with_float_input, ("erfc", "exp2", "expm1",
 
 
 def round(input: Tensor) -> Tensor:
-    """Return the nearest integer, of two the even one.
+    """Round to the nearest integer; halves are rounded to the even integer.
 
     Args:
         input (Tensor): Numbers.

@@ -1,4 +1,4 @@
-"""Kinds of training hyperparameters: rates, decays, scales. NaN and infinity are errors.
+"""Kinds (checked argument types) of training hyperparameters: rates, decays, scales. NaN and infinity are errors.
 
 Most accept floats but not ints, as in MindSpore.
 """

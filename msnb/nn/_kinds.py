@@ -1,4 +1,4 @@
-"""Kinds of arguments that several layers share (see `msnb.common.kinds`)."""
+"""Kinds (checked argument types, see `msnb.common.kinds`) that several layers share."""
 
 import math
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def _check_axes(value):
     return tuple(accept_value(Int, axis) for axis in value) if isinstance(value, tuple) else accept_value(Int, value)
 
 
-def _number_type(value):
+def _accept_number_type(value):
     dtype = accept_value(DType, value)
     if dtype not in mstype.number_type:
         raise TypeError
@@ -107,7 +107,7 @@ AboveZero = Annotated[float, Between(StrictFloat, 0, None, low_in=False)]
 Share = Annotated[float, Between(Float, 0, 1)]
 Epsilon = Annotated[float, Between(Float, 0, 1, low_in=False)]
 Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _check_axes)]
-NumberType = Annotated[Any, Kind("a number type", _number_type)]
+NumberType = Annotated[Any, Kind("a number type", _accept_number_type)]
 TwoSizes = Annotated[int | tuple[int, int], _sizes_kind(2, "two")]
 ThreeSizes = Annotated[int | tuple[int, int, int], _sizes_kind(3, "three")]
 TwoOffsets = Annotated[int | tuple[int, int], _sizes_kind(2, "two", least=0)]

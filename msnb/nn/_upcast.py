@@ -1,4 +1,5 @@
-"""Half precision in layers of several operators: compute in float32, round once (see msnb/ops/_upcast.py)."""
+"""Float32 computation for float16 and bfloat16 inputs of layers that call several operators (see
+msnb/ops/_upcast.py)."""
 
 from msnb.common import dtype as mstype
 from msnb.core.operator.autocast import is_constant
@@ -26,7 +27,7 @@ def round_to_inputs(x, *inputs):
 
 
 def widen_if_mixed(x, *others):
-    """Return `x`, widened where one of `others` is a Tensor of another type.
+    """Return `widen(x)` if one of `others` is a Tensor of another dtype, else `x`.
 
     The result is then in float32, as MindSpore's is when it multiplies by that. Constants of a Cell with `to_float` do
     not count: operators take them in the type of the Cell.

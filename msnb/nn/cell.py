@@ -1,4 +1,4 @@
-"""`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes.
+"""`Cell`: the base class of networks and layers, with Parameters, sub-Cells and the method `construct`.
 
 Its bases are in `_cell/`: `CellTree` has the Parameters and sub-Cells, `StateDictMixin` the state dictionaries of
 MindSpore 2, `CallMixin` runs `construct`.
@@ -109,7 +109,7 @@ class Cell(CallMixin, StateDictMixin):
             events.notify("made", self)
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The computation of this Cell; every subclass defines it.
+        """Compute the output of this Cell. Every subclass defines this method.
 
         Raises:
             MissingConstruct: If the subclass does not define it.
@@ -148,7 +148,7 @@ class Cell(CallMixin, StateDictMixin):
 
     @property
     def create_time(self) -> int:
-        """A number that grows with each Cell created."""
+        """Serial number of the Cell: higher for each Cell that is created later."""
         return self._create_time
 
     @property
@@ -221,8 +221,9 @@ class Cell(CallMixin, StateDictMixin):
         return hooks.add_hook(self, hooks.AFTER, "register_forward_hook", hook_fn, with_kwargs)
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Call `hook_fn(cell, grad_output)` in every backward pass before that of this Cell. `grad_output` is the
-        tuple of the gradients of its outputs. A returned gradient, or tuple of gradients, replaces it.
+        """Call `hook_fn(cell, grad_output)` in every backward pass, before the gradient of this Cell is computed.
+        `grad_output` is the tuple of the gradients of its outputs. A returned gradient, or tuple of gradients, replaces
+        it.
 
         Args:
             hook_fn (Callable): The hook.
@@ -287,7 +288,7 @@ class Cell(CallMixin, StateDictMixin):
         return self
 
     def get_flags(self) -> dict[str, Any]:
-        """dict of the flags."""
+        """Return the flags as a dict."""
         return self._func_graph_flags
 
     def set_train(self, mode: bool = True) -> Self:
@@ -451,7 +452,7 @@ class Cell(CallMixin, StateDictMixin):
         """Mark values of this Cell for offloading to the host until the backward pass. No effect; XLA decides.
 
         Args:
-            backward_prefetch (Union[str, int]): How early they are copied back. Default: "Auto".
+            backward_prefetch (Union[str, int]): Time at which values are copied back. Default: "Auto".
 
         Raises:
             TypeError: If it is neither "Auto" nor an int.
@@ -524,7 +525,7 @@ class Cell(CallMixin, StateDictMixin):
         )
 
     def auto_parallel_compile_and_run(self) -> bool:
-        """Return False: calls are not planned by MindSpore's automatic parallelism."""
+        """Return False: XLA, not MindSpore's automatic parallelism, plans the calls."""
         return False
 
     def exec_checkpoint_graph(self) -> None:

@@ -17,8 +17,8 @@ __all__ = [
 ]
 
 
-def _epoch_of_each_step(total_step, step_per_epoch):
-    """The epoch of each step."""
+def _epochs_of_steps(total_step, step_per_epoch):
+    """Return the epoch of each step."""
     return [step // step_per_epoch for step in range(total_step)]
 
 
@@ -32,11 +32,11 @@ def piecewise_constant_lr(
     learning_rates: Annotated[list[float] | tuple[float, ...], Each(FiniteFloat)],
 ) -> list[float]:
     r"""
-    A learning rate for each stretch of steps: learning_rates[i] up to, not including, step milestone[i].
+    Piecewise constant learning rate: learning_rates[i] in the steps before milestone[i], from milestone[i - 1] on.
 
     Args:
-        milestone (Union[list[int], tuple[int]]): The ends of the stretches, not decreasing.
-        learning_rates (Union[list[float], tuple[float]]): As many learning rates.
+        milestone (Union[list[int], tuple[int]]): First step after each piece, not decreasing.
+        learning_rates (Union[list[float], tuple[float]]): Learning rate of each piece, as many as `milestone` has.
 
     Returns:
         list[float], of milestone[-1] numbers.
@@ -78,7 +78,7 @@ def exponential_decay_lr(
         decay_rate (float): The factor per `decay_epoch` epochs.
         total_step (int): The number of steps.
         step_per_epoch (int): The number of steps in an epoch.
-        decay_epoch (int): The number of epochs that the factor belongs to.
+        decay_epoch (int): The number of epochs in which the rate is multiplied by `decay_rate` once.
         is_stair (bool): Whether the exponent is rounded down. Default: False.
 
     Returns:
@@ -92,7 +92,7 @@ def exponential_decay_lr(
         >>> nn.exponential_decay_lr(0.1, 0.9, total_step=6, step_per_epoch=2, decay_epoch=1)
         [0.1, 0.1, 0.09000000000000001, 0.09000000000000001, 0.08100000000000002, 0.08100000000000002]
     """
-    epochs = _epoch_of_each_step(total_step, step_per_epoch)
+    epochs = _epochs_of_steps(total_step, step_per_epoch)
     return [learning_rate * decay_rate ** _elapsed_fraction(epoch, decay_epoch, is_stair) for epoch in epochs]
 
 
@@ -129,7 +129,7 @@ def natural_exp_decay_lr(
         [0.1, 0.1, 0.1, 0.1, 0.016529888822158657, 0.016529888822158657]
     """
     width = decay_epoch if is_stair else 1
-    epochs = _epoch_of_each_step(total_step, step_per_epoch)
+    epochs = _epochs_of_steps(total_step, step_per_epoch)
     return [learning_rate * math.e ** (-decay_rate * (epoch - epoch % width)) for epoch in epochs]
 
 
@@ -151,7 +151,7 @@ def inverse_decay_lr(
         decay_rate (float): The rate of decay.
         total_step (int): The number of steps.
         step_per_epoch (int): The number of steps in an epoch.
-        decay_epoch (int): The number of epochs that the rate belongs to.
+        decay_epoch (int): The number of epochs in which p grows by 1.
         is_stair (bool): Whether p is rounded down. Default: False.
 
     Returns:
@@ -165,7 +165,7 @@ def inverse_decay_lr(
         >>> nn.inverse_decay_lr(0.1, 0.5, total_step=6, step_per_epoch=1, decay_epoch=1, is_stair=True)
         [0.1, 0.06666666666666667, 0.05, 0.04, 0.03333333333333333, 0.028571428571428574]
     """
-    epochs = _epoch_of_each_step(total_step, step_per_epoch)
+    epochs = _epochs_of_steps(total_step, step_per_epoch)
     return [learning_rate / (1 + decay_rate * _elapsed_fraction(epoch, decay_epoch, is_stair)) for epoch in epochs]
 
 
@@ -203,7 +203,7 @@ def cosine_decay_lr(
         raise ValueError(
             f"For 'cosine_decay_lr', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
         )
-    epochs = _epoch_of_each_step(total_step, step_per_epoch)
+    epochs = _epochs_of_steps(total_step, step_per_epoch)
     angles = [math.pi * min(epoch / decay_epoch, 1) for epoch in epochs]
     return [min_lr + (max_lr - min_lr) / 2 * (1 + math.cos(angle)) for angle in angles]
 
@@ -245,14 +245,12 @@ def polynomial_decay_lr(
     """
 
     def left(epoch):
-        """The share of the time that is left."""
+        """Return the fraction of the decay time that remains."""
         times = max(math.ceil(epoch / decay_epoch), 1) if update_decay_epoch else 1
         return 1 - min(epoch / (decay_epoch * times), 1)
 
     span = learning_rate - end_learning_rate
-    return [
-        end_learning_rate + span * left(epoch) ** power for epoch in _epoch_of_each_step(total_step, step_per_epoch)
-    ]
+    return [end_learning_rate + span * left(epoch) ** power for epoch in _epochs_of_steps(total_step, step_per_epoch)]
 
 
 @checked
@@ -280,4 +278,4 @@ def warmup_lr(
         >>> nn.warmup_lr(0.1, total_step=6, step_per_epoch=2, warmup_epoch=2)
         [0.0, 0.0, 0.05, 0.05, 0.1, 0.1]
     """
-    return [learning_rate * min(epoch / warmup_epoch, 1) for epoch in _epoch_of_each_step(total_step, step_per_epoch)]
+    return [learning_rate * min(epoch / warmup_epoch, 1) for epoch in _epochs_of_steps(total_step, step_per_epoch)]

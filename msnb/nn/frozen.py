@@ -1,4 +1,4 @@
-"""Networks whose weights are constants of the program, for fast inference."""
+"""`frozen`: compile the weights of a network into the program as constants, for fast inference."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class Frozen(Cell):
 
 
 def frozen(network: Cell) -> Frozen:
-    """Return `network` for inference, with its weights compiled into the program.
+    """Return a Cell that runs `network` for inference, with its weights as constants of the compiled program.
 
     XLA then lays out each weight once, at compile time, and not in each call. The program is as large as the weights
     and takes longer to compile. It is compiled in both modes. A changed weight is detected: the next call compiles

@@ -1,4 +1,4 @@
-"""`GraphCell`: a graph as a Cell that runs, is viewed, differentiated and trained like any other."""
+"""`GraphCell`: a Cell that runs a graph. It can be viewed, differentiated and trained like any other Cell."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
@@ -91,12 +91,12 @@ class GraphCell(Cell):
         for node in graph.parameters:
             values.append(self._params[node.name] if node.is_weight else next(input_values))
         # nodes see the Parameters that the graph writes as they were; their new values are results of nodes
-        before = {node: box(self._params[node.name]._array) for node in self._writes(graph)}
+        before = {node: box(self._params[node.name]._array) for node in self._written_parameters(graph)}
         env = {node: (value, self._params[node.name]) for node, value in before.items()}
         results = _run_graph(graph, values, env)[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _writes(self, graph):
+    def _written_parameters(self, graph):
         """Return the Parameters that a graph writes."""
         if graph is not self.graph:
             return written_parameters(graph)
@@ -105,7 +105,7 @@ class GraphCell(Cell):
         return self._written
 
     def _graph_for(self, inputs):
-        """Return the graph to run. A graph with open axes is built for the shapes of the inputs."""
+        """Return the graph to run. For a graph with dynamic axes it is built for the shapes of the inputs."""
         if not isinstance(self.graph, OpenGraph) or self.graph.build is None:
             return self.graph
         shapes = tuple(np.shape(x) if not isinstance(x, Tensor) else x.shape for x in inputs)
@@ -284,7 +284,7 @@ def _run_switch(node, inputs, env):
 
 
 def _run_while(node, inputs, env):
-    """Run the second graph while the first one is true."""
+    """Run a loop: the second graph is repeated while the first one returns True."""
     test, body = node.graphs
     state = [inputs[i] for i in body.feeds[body.free :]]
 

@@ -38,7 +38,7 @@ class LearningRateSchedule(Cell):
         super().__init__()
 
     def construct(self, global_step: Tensor) -> Tensor:
-        """Learning rate of step `global_step`."""
+        """Return the learning rate of step `global_step`."""
         raise NotImplementedError(
             f"'{self.cls_name}' should define construct(global_step), the learning rate of a step."
         )
@@ -50,7 +50,7 @@ def _elapsed_fraction(step, steps, *, at_most_all=False):
 
 
 class _Decay(LearningRateSchedule):
-    """Base of decays by a rate, smooth or stepwise."""
+    """Base class of learning rates that decay by a factor, continuously or in stairs."""
 
     @checked
     def __init__(
@@ -211,9 +211,9 @@ class PolynomialDecayLR(LearningRateSchedule):
     Args:
         learning_rate (float): Rate at step 0, positive.
         end_learning_rate (float): Rate at the end, at least 0.
-        decay_steps (int): Steps from one to the other, positive.
+        decay_steps (int): Number of steps from `learning_rate` to `end_learning_rate`, positive.
         power (float): Degree of the polynomial, positive.
-        update_decay_steps (bool): Whether the decay is repeated. Default: False.
+        update_decay_steps (bool): Whether the decay starts over at each multiple of `decay_steps`. Default: False.
 
     Inputs:
         - **global_step** (Tensor) - Number of the step.

@@ -1,4 +1,4 @@
-"""`mindspore.numpy`: numpy's functions over Tensors with MindSpore's element types.
+"""`mindspore.numpy`: numpy's functions for Tensors, with MindSpore's element types.
 
 Other spellings of an operator are declared with it in `msnb/ops`; functions that only numpy has are in the modules
 here.

@@ -1,4 +1,4 @@
-"""Interpolation, gradients, differences and unwrapping of sampled functions."""
+"""Functions of sampled data: interpolation, gradients, differences, unwrapping of angles."""
 
 import math
 from typing import Any
@@ -19,14 +19,14 @@ from msnb.ops.math.arithmetic import _Diff
 
 @operator
 def _Interp(x, xp, fp, left=None, right=None):
-    """Interpolate linearly between points.
+    """Interpolate linearly between the points (xp, fp).
 
     Inputs:
         - **x** (Tensor) - Coordinates of the results, floating point, of any shape.
-        - **xp** (Tensor) - First coordinates of the points, rising, a vector.
-        - **fp** (Tensor) - Second coordinates, of the length of `xp`.
-        - **left** (Tensor) - The value before the first point. Default: None, the first of `fp`.
-        - **right** (Tensor) - The value behind the last point. Default: None, the last of `fp`.
+        - **xp** (Tensor) - The x coordinates of the points: a vector of increasing numbers.
+        - **fp** (Tensor) - The y coordinates of the points, of the length of `xp`.
+        - **left** (Tensor) - Result for `x` less than `xp[0]`. Default: None, `fp[0]`.
+        - **right** (Tensor) - Result for `x` greater than `xp[-1]`. Default: None, `fp[-1]`.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -47,17 +47,17 @@ def _Interp(x, xp, fp, left=None, right=None):
 def interp(
     x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: ArrayLike | None = None, right: ArrayLike | None = None
 ) -> Tensor:
-    """Interpolate linearly between points.
+    """Interpolate linearly between the points (xp, fp).
 
     Args:
-        x (Union[Tensor, list, tuple, int, float]): Coordinates of the results, of any shape.
-        xp (Union[Tensor, list, tuple]): First coordinates of the points, rising, a vector.
-        fp (Union[Tensor, list, tuple]): Second coordinates, of the length of `xp`.
-        left (Union[int, float]): The value before the first point. Default: None, the first of `fp`.
-        right (Union[int, float]): The value behind the last point. Default: None, the last of `fp`.
+        x (Union[Tensor, list, tuple, int, float]): The x coordinates at which to interpolate, of any shape.
+        xp (Union[Tensor, list, tuple]): The x coordinates of the points: a vector of increasing numbers.
+        fp (Union[Tensor, list, tuple]): The y coordinates of the points, of the length of `xp`.
+        left (Union[int, float]): Result for `x` less than `xp[0]`. Default: None, `fp[0]`.
+        right (Union[int, float]): Result for `x` greater than `xp[-1]`. Default: None, `fp[-1]`.
 
     Returns:
-        Tensor of the shape of `x`, of float32, or of float64 if one of the three is.
+        Tensor of the shape of `x`, of float32, or of float64 if one of `x`, `xp` and `fp` is.
 
     Raises:
         TypeError: If an argument is none of these.
@@ -79,7 +79,7 @@ def interp(
 @operator
 @in_float32
 def _Slope(f, spacing, *, axis: Int):
-    """Return the gradient along an axis: central differences, and one-sided ones at the ends.
+    """Return the gradient along an axis, computed by central differences, at the ends by one-sided differences.
 
     Args:
         axis (int): The axis.
@@ -103,16 +103,17 @@ def _Slope(f, spacing, *, axis: Int):
 
 @spelling(_Slope, numpy="gradient")
 def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Tensor | list[Tensor]:
-    """Return gradients along axes: central differences, and one-sided ones at the ends.
+    """Return the gradient along each axis, computed by central differences, at the ends by one-sided differences.
 
     Args:
         f (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
-        varargs (Union[Tensor, int, float]): The distance of neighbours, one for all axes or one for each. Default: 1.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        edge_order (int): 1, as the slopes at the ends are of first order. Default: 1.
+        varargs (Union[Tensor, int, float]): The distance of neighbouring samples, one number for all axes or one for
+            each. Default: 1.
+        axis (Union[None, int, tuple[int], list[int]]): The axes, None for all. Default: None.
+        edge_order (int): Order of accuracy at the ends; only 1 is supported. Default: 1.
 
     Returns:
-        Tensor of the shape of `f`, or a list with one for each of several axes.
+        Tensor of the shape of `f`; for several axes a list with a Tensor for each.
 
     Raises:
         TypeError: If an argument has the wrong type, or the distances are neither one nor one for each axis.
@@ -141,7 +142,7 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1
 
 @spelling(numpy="ediff1d")
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Tensor:
-    """Return the differences of neighbours in a flattened Tensor.
+    """Return the differences x[i + 1] - x[i] of neighbouring elements of a flattened Tensor.
 
     Args:
         ary (Union[Tensor, list, tuple]): Numbers, of any shape.
@@ -196,7 +197,7 @@ def unwrap(p: ArrayLike, discont: float = math.pi, axis: int = -1) -> Tensor:
 
     Args:
         p (Union[Tensor, list, tuple]): Angles, of at least 1 dimension; integers count as float32.
-        discont (float): Smaller steps are unchanged; values below pi are treated as pi. Default: pi.
+        discont (float): Only steps larger than this are changed; values below pi are treated as pi. Default: pi.
         axis (int): The axis. Default: -1.
 
     Returns:

@@ -28,10 +28,10 @@ def _check_vectors(op, x, y):
 @operator
 @in_float32
 def _Convolve(a, v, *, mode: Overlap = "full"):
-    """Return the convolution of two vectors.
+    """Return the convolution of two vectors, c[k] = sum of a[n] * v[k - n] over n.
 
     Args:
-        mode (str): "full" takes every overlap, "same" as many as the longer vector has elements, "valid" those of all
+        mode (str): "full" returns every overlap, "same" as many as the longer vector has elements, "valid" those of all
             elements of the shorter one. Default: "full".
 
     Inputs:
@@ -54,7 +54,7 @@ def _Convolve(a, v, *, mode: Overlap = "full"):
 @operator
 @in_float32
 def _Correlate(a, v, *, mode: Overlap = "valid"):
-    """Return the correlation of two vectors: products of `a` with shifted copies of `v`.
+    """Return the correlation of two vectors, c[k] = sum of a[n + k] * v[n] over n.
 
     Args:
         mode (str): See `_Convolve`. Default: "valid".
@@ -76,12 +76,12 @@ def _Correlate(a, v, *, mode: Overlap = "valid"):
 
 @spelling(_Convolve, numpy="convolve")
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
-    """Return the convolution of two vectors.
+    """Return the convolution of two vectors, c[k] = sum of a[n] * v[k - n] over n.
 
     Args:
         a (Union[Tensor, list, tuple, int, float]): Numbers, a vector.
         v (Union[Tensor, list, tuple, int, float]): Numbers, a vector.
-        mode (str): "full" takes every overlap, "same" as many as the longer vector has elements, "valid" those of all
+        mode (str): "full" returns every overlap, "same" as many as the longer vector has elements, "valid" those of all
             elements of the shorter one. Default: "full".
 
     Returns:
@@ -106,12 +106,12 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
 
 @spelling(_Correlate, numpy="correlate")
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Tensor:
-    """Return the correlation of two vectors, c[k] = sum of a[n + k] * v[n]; integers are converted to float32.
+    """Return the correlation of two vectors, c[k] = sum of a[n + k] * v[n] over n. Integers are converted to float32.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, a vector.
         v (Union[Tensor, list, tuple]): Numbers, a vector.
-        mode (str): "full" takes every overlap, "same" as many as the longer vector has elements, "valid" those of all
+        mode (str): "full" returns every overlap, "same" as many as the longer vector has elements, "valid" those of all
             elements of the shorter one. Default: "valid".
 
     Returns:

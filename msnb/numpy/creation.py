@@ -1,4 +1,4 @@
-"""Creation of Tensors from lists, numbers and numpy arrays, and the text of a Tensor."""
+"""Functions that create Tensors from lists, numbers and numpy arrays; `array_str`."""
 
 import numpy as np
 
@@ -18,11 +18,12 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
 
     Args:
         obj (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
-        dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of `obj`: int32 for ints and float32 for
-            floats, also for those of a numpy array of 64 bits.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, the type of `obj`: int32 for ints and float32
+            for floats, also for numpy arrays of 64 bits.
         copy (bool): Whether a Tensor is copied. False returns it unchanged if its type and shape are right. Default:
             True.
-        ndmin (int): Minimum number of dimensions of the result; added ones have length 1 and come first. Default: 0.
+        ndmin (int): Minimum number of dimensions of the result; additional dimensions have length 1 and come first.
+            Default: 0.
 
     Returns:
         Tensor.
@@ -44,12 +45,12 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
 
 @spelling(numpy="asarray")
 def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
-    """Create a Tensor from a list, a number or a numpy array; a Tensor of the right type is unchanged.
+    """Create a Tensor from a list, a number or a numpy array; a Tensor of that type is returned unchanged.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
-        dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of `a`: int32 for ints and float32 for
-            floats, also for those of a numpy array of 64 bits.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, the type of `a`: int32 for ints and float32
+            for floats, also for numpy arrays of 64 bits.
 
     Returns:
         Tensor.
@@ -87,7 +88,7 @@ _NARROW = {np.dtype(np.float64): np.float32, np.dtype(np.int64): np.int32}
 
 
 def _wrap_arrays(value):
-    """Replace numpy arrays, also in lists, by Tensors, of 32 bits if their numbers fit."""
+    """Replace numpy arrays, also in lists, by Tensors. Numbers of 64 bits are converted to 32 bits if they fit."""
     if isinstance(value, np.ndarray):
         narrow = value.astype(_NARROW.get(value.dtype, value.dtype))
         return Tensor(narrow if narrow.dtype.kind != "i" or (narrow == value).all() else value)

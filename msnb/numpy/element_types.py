@@ -1,4 +1,4 @@
-"""Type promotion."""
+"""Promotion of element types."""
 
 import contextlib
 import functools
@@ -15,7 +15,7 @@ from msnb.ops._numpy import promote_types as promote
 
 @spelling(numpy="promote_types")
 def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
-    """Return the promoted element type of two: the smallest to which both can be converted.
+    """Return the smallest element type to which two element types can be converted.
 
     Args:
         type1 (Union[mindspore.dtype, str]): An element type.

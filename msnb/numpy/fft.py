@@ -121,19 +121,20 @@ def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
 
 @_add_documentation
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Return the inverse of `rfft`: real numbers."""
+    """Return the inverse transform of `rfft`, a Tensor of real numbers."""
     return _transform_axis("irfft", a, n, axis, norm)
 
 
 @_add_documentation
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Return the Fourier transform of Hermitian-symmetric numbers, given by one half, along an axis: real numbers."""
+    """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along an
+    axis."""
     return _transform_axis("hfft", a, n, axis, norm)
 
 
 @_add_documentation
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Return the inverse of `hfft`."""
+    """Return the inverse transform of `hfft`."""
     return _transform_axis("ihfft", a, n, axis, norm)
 
 
@@ -210,7 +211,7 @@ def irfft2(
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Return the inverse of `rfft2`: real numbers."""
+    """Return the inverse transform of `rfft2`, a Tensor of real numbers."""
     return _transform_axes("irfft2", "irfftn", a, s, axes, norm)
 
 
@@ -221,7 +222,7 @@ def irfftn(
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Return the inverse of `rfftn`: real numbers."""
+    """Return the inverse transform of `rfftn`, a Tensor of real numbers."""
     return _transform_axes("irfftn", "irfftn", a, s, axes, norm)
 
 
@@ -232,7 +233,8 @@ def hfft2(
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Return the Fourier transform of Hermitian-symmetric numbers, given by one half, along two axes: real numbers."""
+    """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along two
+    axes."""
     return _transform_axes("hfft2", "hfftn", a, s, axes, norm)
 
 
@@ -243,8 +245,8 @@ def hfftn(
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Return the Fourier transform of Hermitian-symmetric numbers, given by one half, along several axes: real
-    numbers."""
+    """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along
+    several axes."""
     return _transform_axes("hfftn", "hfftn", a, s, axes, norm)
 
 
@@ -255,7 +257,7 @@ def ihfft2(
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Return the inverse of `hfft2`."""
+    """Return the inverse transform of `hfft2`."""
     return _transform_axes("ihfft2", "ihfftn", a, s, axes, norm)
 
 
@@ -266,21 +268,21 @@ def ihfftn(
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Return the inverse of `hfftn`."""
+    """Return the inverse transform of `hfftn`."""
     return _transform_axes("ihfftn", "ihfftn", a, s, axes, norm)
 
 
-def _shift(kind, x, axes):
+def _roll_axes(kind, x, axes):
     x = as_tensor(x, kind, "x")
     return _Rolled(kind, axes_in(kind, check(Axis, axes, "axes", kind), x.ndim, "axes"))(x)
 
 
 def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
-    """Shift frequencies so that 0 is in the middle of each axis.
+    """Swap the halves of each axis, so that the frequency 0 is in the middle.
 
     Args:
         x (Union[Tensor, list, tuple]): Of any shape.
-        axes (Union[int, tuple[int]]): The axes. Default: None, all.
+        axes (Union[int, tuple[int]]): The axes. Default: None, all axes.
 
     Returns:
         Tensor of the shape and element type of `x`.
@@ -289,15 +291,15 @@ def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
         TypeError: If an argument has the wrong type.
         ValueError: If `axes` is out of range.
     """
-    return _shift("fftshift", x, axes)
+    return _roll_axes("fftshift", x, axes)
 
 
 def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
-    """Return the inverse of `fftshift`: 0 at the beginning of each axis.
+    """Undo `fftshift`, so that the frequency 0 is at the beginning of each axis.
 
     Args:
         x (Union[Tensor, list, tuple]): Of any shape.
-        axes (Union[int, tuple[int]]): The axes. Default: None, all.
+        axes (Union[int, tuple[int]]): The axes. Default: None, all axes.
 
     Returns:
         Tensor of the shape and element type of `x`.
@@ -306,15 +308,15 @@ def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor
         TypeError: If an argument has the wrong type.
         ValueError: If `axes` is out of range.
     """
-    return _shift("ifftshift", x, axes)
+    return _roll_axes("ifftshift", x, axes)
 
 
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
-    """Return the frequencies of the results of `fft`.
+    """Return the frequency of each element of the result of `fft`.
 
     Args:
         n (int): Number of samples.
-        d (float): Distance of the samples. Default: 1.0.
+        d (float): Distance of neighbouring samples. Default: 1.0.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32.
 
     Returns:
@@ -332,11 +334,11 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
 
 
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
-    """Return the frequencies of the results of `rfft`.
+    """Return the frequency of each element of the result of `rfft`.
 
     Args:
         n (int): Number of samples.
-        d (float): Distance of the samples. Default: 1.0.
+        d (float): Distance of neighbouring samples. Default: 1.0.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32.
 
     Returns:

@@ -1,4 +1,5 @@
-"""Grids, and indices of the diagonal, a triangle or a block of a Tensor: constants, computed on the host."""
+"""Grids, and indices of the diagonal, a triangle or a block of a Tensor. They are computed on the host, as
+constants."""
 
 import math
 from typing import Any
@@ -13,8 +14,8 @@ from msnb.ops._numpy import ArrayLike, as_tensor, element_type
 
 
 class _Grid:
-    """``mgrid[0:3, 0:1:5j]``: a grid whose axes run from start to stop. An imaginary step is the number of points,
-    the stop included."""
+    """Class of `mgrid` and `ogrid`: ``mgrid[0:3, 0:1:5j]`` is a grid with an axis for each slice. An imaginary step 5j
+    stands for 5 points including the end."""
 
     def __init__(self, name: str, by_numpy: Any) -> None:
         self._name = name
@@ -42,12 +43,12 @@ def _to_tensor(array):
 
 @spelling(numpy="indices")
 def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool = False) -> list[Tensor]:
-    """Return the indices of all positions of a shape, along each dimension.
+    """Return for each dimension of a shape the index of every position along it.
 
     Args:
         dimensions (Union[tuple[int], list[int]]): The shape.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.int32.
-        sparse (bool): Whether each Tensor has length 1 in all other dimensions. Default: False.
+        sparse (bool): Whether the Tensor of each dimension has length 1 in all other dimensions. Default: False.
 
     Returns:
         list[Tensor], one for each dimension, of the shape `dimensions`.
@@ -69,13 +70,14 @@ def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool =
 
 @spelling(numpy="ix_")
 def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
-    """Return index Tensors of the block that vectors span: ``x[mindspore.numpy.ix_([0, 2], [1, 3])]``.
+    """Return index Tensors of all combinations of indices, such as rows 0, 2 and columns 1, 3:
+    ``x[mindspore.numpy.ix_([0, 2], [1, 3])]``.
 
     Args:
-        args (Union[Tensor, list, tuple]): Vectors.
+        args (Union[Tensor, list, tuple]): A vector of indices for each dimension.
 
     Returns:
-        A tuple of Tensors: each varies along one dimension, and has length 1 in the others.
+        A tuple of Tensors. Each has the length of its vector in one dimension, and length 1 in the others.
 
     Raises:
         TypeError: If an argument is none of these.
@@ -93,7 +95,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     """Return the indices of the main diagonal of a Tensor whose dimensions have equal length.
 
     Args:
-        n (int): The length.
+        n (int): Length of each dimension.
         ndim (int): Number of dimensions. Default: 2.
 
     Returns:
@@ -107,7 +109,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
 
 
 def _triangle_indices(function, by_numpy, n, k, m):
-    """Return the indices of a triangle by `by_numpy`, numpy's function; lengths are rounded up."""
+    """Return the indices of a triangle, computed by the numpy function `by_numpy`. Lengths are rounded up to
+    integers."""
     sizes = {"n": n, "k": k} if m is None else {"n": n, "k": k, "m": m}
     n, k, *m = (math.ceil(check(Number, int(v) if isinstance(v, bool) else v, a, function)) for a, v in sizes.items())
     return tuple(Tensor(x.astype(np.int32)) for x in by_numpy(n, k, *m))
@@ -118,9 +121,10 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     """Return the indices of the lower triangle of a matrix.
 
     Args:
-        n (int): Number of its rows.
-        k (int): The last diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
-        m (int): Number of its columns. Default: None, as many as rows.
+        n (int): Number of rows.
+        k (int): The uppermost diagonal of the triangle: 0 is the main diagonal, positive numbers are above it. Default:
+            0.
+        m (int): Number of columns. Default: None, `n`.
 
     Returns:
         A tuple of two vectors of int32: rows and columns.
@@ -136,9 +140,9 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     """Return the indices of the upper triangle of a matrix.
 
     Args:
-        n (int): Number of its rows.
-        k (int): The first diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
-        m (int): Number of its columns. Default: None, as many as rows.
+        n (int): Number of rows.
+        k (int): The lowest diagonal of the triangle: 0 is the main diagonal, positive numbers are above it. Default: 0.
+        m (int): Number of columns. Default: None, `n`.
 
     Returns:
         A tuple of two vectors of int32: rows and columns.
@@ -149,7 +153,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     return _triangle_indices("triu_indices", np.triu_indices, n, k, m)
 
 
-def _shape_of_matrix(function, arr):
+def _checked_matrix_shape(function, arr):
     arr = as_tensor(arr, function, "arr")
     if arr.ndim != 2:
         raise ValueError(f"For '{function}', 'arr' should have 2 dimensions, but got shape {arr.shape}.")
@@ -162,7 +166,8 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
 
     Args:
         arr (Union[Tensor, list, tuple]): The matrix.
-        k (int): The last diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The uppermost diagonal of the triangle: 0 is the main diagonal, positive numbers are above it. Default:
+            0.
 
     Returns:
         A tuple of two vectors of int32: rows and columns.
@@ -171,7 +176,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
     """
-    rows, columns = _shape_of_matrix("tril_indices_from", arr)
+    rows, columns = _checked_matrix_shape("tril_indices_from", arr)
     return _triangle_indices("tril_indices_from", np.tril_indices, rows, k, columns)
 
 
@@ -181,7 +186,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
 
     Args:
         arr (Union[Tensor, list, tuple]): The matrix.
-        k (int): The first diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The lowest diagonal of the triangle: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
         A tuple of two vectors of int32: rows and columns.
@@ -190,5 +195,5 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
     """
-    rows, columns = _shape_of_matrix("triu_indices_from", arr)
+    rows, columns = _checked_matrix_shape("triu_indices_from", arr)
     return _triangle_indices("triu_indices_from", np.triu_indices, rows, k, columns)

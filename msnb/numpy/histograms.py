@@ -1,4 +1,4 @@
-"""Histograms: edges of bins, bins of numbers, and counts."""
+"""Histograms: bin edges, the bin of each number, and counts."""
 
 from typing import Any
 
@@ -24,12 +24,13 @@ from msnb.ops.math.sum import ReduceSum
 
 @spelling(numpy="digitize")
 def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
-    """Return the bin of each number: i where bins[i - 1] <= x < bins[i], and vice versa for falling bins.
+    """Return the index of the bin of each number: i where ``bins[i - 1] <= x < bins[i]``, or
+    ``bins[i - 1] > x >= bins[i]`` for decreasing bins.
 
     Args:
         x (Union[Tensor, list, tuple, int, float]): Numbers, of any shape.
-        bins (Union[Tensor, list, tuple]): The edges of the bins, rising or falling.
-        right (bool): Whether the right edge belongs to a bin, rather than the left one. Default: False.
+        bins (Union[Tensor, list, tuple]): The edges of the bins, increasing or decreasing.
+        right (bool): Whether the right edge belongs to a bin instead of the left edge. Default: False.
 
     Returns:
         Tensor of int32, of the shape of `x`; 0 before the first edge, the number of edges after the last one.
@@ -62,9 +63,9 @@ def histogram_bin_edges(
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of any shape.
-        bins (Union[int, Tensor, list, tuple]): Number of bins of one width, or their edges. Default: 10.
-        range (tuple): Lower and upper end. Default: None, those of `a`.
-        weights (Union[Tensor, list, tuple]): Of the shape of `a`; the edges do not depend on them. Default: None.
+        bins (Union[int, Tensor, list, tuple]): Number of bins of equal width, or the edges of the bins. Default: 10.
+        range (tuple): Lower and upper end of the bins. Default: None, smallest and largest number of `a`.
+        weights (Union[Tensor, list, tuple]): No effect: the edges do not depend on weights. Default: None.
 
     Returns:
         Tensor, a vector: of float32 for a number of bins, else `bins`.
@@ -81,7 +82,7 @@ def histogram_bin_edges(
 
 
 def _flatten_inputs(function, a, weights):
-    """Return numbers and weights, each as a vector."""
+    """Return `a` and `weights` as vectors."""
     x = as_tensor(a, function, "a")
     if weights is not None:
         weights = as_tensor(weights, function, "weights")
@@ -114,7 +115,7 @@ def _make_edges(function, x, bins, range):
 
 
 def _find_bins(x, edges):
-    """Return for each number 1 + its bin, 0 below the first edge; the last edge belongs to the last bin."""
+    """Return 1 + the index of the bin of each number, 0 below the first edge. The last edge belongs to the last bin."""
     count = edges.shape[0] - 1
     x, edges = common_type(x, edges)
     place = SearchSorted(right=True)(edges, x)
@@ -133,13 +134,13 @@ def histogram(
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of any shape.
-        bins (Union[int, Tensor, list, tuple]): Number of bins of one width, or their edges. Default: 10.
-        range (tuple): Lower and upper end. Default: None, those of `a`.
+        bins (Union[int, Tensor, list, tuple]): Number of bins of equal width, or the edges of the bins. Default: 10.
+        range (tuple): Lower and upper end of the bins. Default: None, smallest and largest number of `a`.
         weights (Union[Tensor, list, tuple]): Weight of each number, of the shape of `a`. Default: None, 1.
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple of two Tensors: the counts, of float32, and the edges of the bins, one more.
+        A tuple of two Tensors: the counts, of float32, and the edges of the bins (one more than counts).
 
     Raises:
         TypeError: If `a` is none of these, or an argument has the wrong type.
@@ -162,18 +163,19 @@ def histogram(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: Bool = False
 ) -> tuple[Tensor, list[Tensor]]:
-    """Count points of several dimensions in the boxes spanned by bins along the dimensions.
+    """Count points in D dimensions in a grid of boxes, which are formed by the bins along each dimension.
 
     Args:
         sample (Union[Tensor, list, tuple]): Points, of shape (N, D), or a list of the D coordinates of all N points.
-        bins (Union[int, list, tuple]): For all dimensions or for each of them, the number of bins or their edges.
+        bins (Union[int, list, tuple]): Number of bins, or their edges; one value for all dimensions or one for each.
             Default: 10.
-        range (Union[list, tuple]): A pair (low, high) or None for each dimension. Default: None, those of `sample`.
+        range (Union[list, tuple]): A pair (low, high) or None for each dimension. Default: None, smallest and largest
+            coordinates of `sample`.
         weights (Union[Tensor, list, tuple]): Weight of each point, of shape (N,). Default: None, 1.
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple: the counts, a Tensor of float32 with D dimensions, and a list of the edges along each of them.
+        A tuple: the counts, a Tensor of float32 with D dimensions, and a list of the edges along each dimension.
 
     Raises:
         TypeError: If `sample` is none of these, or an argument has the wrong type.
@@ -225,19 +227,21 @@ def histogram2d(
     weights: ArrayLike | None = None,
     density: Bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Count points of the plane in the boxes spanned by bins along the two axes.
+    """Count points of the plane in a grid of boxes, which are formed by the bins along the two axes.
 
     Args:
-        x (Union[Tensor, list, tuple]): First coordinates, a vector.
-        y (Union[Tensor, list, tuple]): Second coordinates, a vector of the same length.
-        bins (Union[int, Tensor, list, tuple]): For both axes, or a pair of them, the number of bins or their edges.
+        x (Union[Tensor, list, tuple]): The x coordinates, a vector.
+        y (Union[Tensor, list, tuple]): The y coordinates, a vector of the same length.
+        bins (Union[int, Tensor, list, tuple]): Number of bins, or their edges; one value for both axes or a pair.
             Default: 10.
-        range (Union[list, tuple]): A pair (low, high) or None for each axis. Default: None, those of the points.
+        range (Union[list, tuple]): A pair (low, high) or None for each axis. Default: None, smallest and largest
+            coordinates.
         weights (Union[Tensor, list, tuple]): Weight of each point. Default: None, 1.
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple of three Tensors: the counts, of float32, the edges along the first axis and those along the second.
+        A tuple of three Tensors: the counts, of float32, the edges along the first axis, and the edges along the second
+        axis.
 
     Raises:
         TypeError: If `x` or `y` is none of these, or an argument has the wrong type.

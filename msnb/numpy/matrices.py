@@ -1,4 +1,4 @@
-"""Products of several matrices."""
+"""`multi_dot`: products of several matrices."""
 
 from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
@@ -9,10 +9,11 @@ from msnb.ops.math.products import _dot_of_numpy
 
 @spelling(numpy="multi_dot")
 def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
-    """Multiply several matrices, in the order with the lowest cost.
+    """Multiply several matrices in the order with the fewest operations.
 
     Args:
-        arrays (Union[list, tuple]): At least 2 matrices; the first may be a vector, a row, and the last one, a column.
+        arrays (Union[list, tuple]): At least 2 matrices. The first one may be a vector (a row), and the last one too (a
+            column).
 
     Returns:
         Tensor of the promoted element type.
@@ -38,13 +39,14 @@ def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
     for i, factor in enumerate(factors):
         if factor.ndim != 2:
             raise ValueError(f"For 'multi_dot', 'arrays[{i}]' should be a matrix, but got shape {factor.shape}.")
-    product = _multiply_cheapest(factors)
+    product = _multiply_in_cheapest_order(factors)
     shape = product.shape[1 if ends[0] else 0 : 1 if ends[1] else 2]
     return product if shape == product.shape else Reshape.functional(product, shape)
 
 
-def _multiply_cheapest(factors):
-    """Return the product of matrices, with the optimal split of every run of neighbours, short runs first."""
+def _multiply_in_cheapest_order(factors):
+    """Return the product of matrices in the cheapest order, found by dynamic programming over runs of neighbouring
+    matrices."""
     sizes = [f.shape[0] for f in factors] + [factors[-1].shape[1]]
     cost = {(i, i): (0, i) for i, _ in enumerate(factors)}
     for length in range(1, len(factors)):

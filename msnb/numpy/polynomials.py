@@ -1,4 +1,4 @@
-"""Polynomials as vectors of coefficients, the highest power first."""
+"""Functions of polynomials, given as vectors of coefficients with the highest power first."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def _as_coefficients(function, argument, value):
 
 
 def _align_lengths(function, a1, a2):
-    """Return the coefficients of two polynomials, the shorter one padded with leading zeros."""
+    """Return the coefficients of two polynomials with equal length: the shorter vector is padded with leading zeros."""
     polynomials = common_type(_as_coefficients(function, "a1", a1), _as_coefficients(function, "a2", a2))
     length = max(p.shape[0] for p in polynomials)
     return [
@@ -41,11 +41,11 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """Return the sum of two polynomials.
 
     Args:
-        a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
-        a2 (Union[Tensor, list, tuple, int, float]): Coefficients.
+        a1 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
+        a2 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
 
     Returns:
-        Tensor, as long as the longer one.
+        Tensor, as long as the longer vector.
 
     Raises:
         TypeError: If `a1` or `a2` is none of these.
@@ -63,11 +63,11 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """Return the difference of two polynomials, a1 - a2.
 
     Args:
-        a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
-        a2 (Union[Tensor, list, tuple, int, float]): Coefficients.
+        a1 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
+        a2 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
 
     Returns:
-        Tensor, as long as the longer one.
+        Tensor, as long as the longer vector.
 
     Raises:
         TypeError: If `a1` or `a2` is none of these.
@@ -81,8 +81,8 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """Return the product of two polynomials.
 
     Args:
-        a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
-        a2 (Union[Tensor, list, tuple, int, float]): Coefficients.
+        a1 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
+        a2 (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
 
     Returns:
         Tensor of length len(a1) + len(a2) - 1.
@@ -97,11 +97,11 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
 
 @spelling(numpy="polyval")
 def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
-    """Evaluate a polynomial.
+    """Evaluate a polynomial at `x`.
 
     Args:
-        p (Union[Tensor, list, tuple, int, float]): Coefficients.
-        x (Union[Tensor, list, tuple, int, float]): Arguments, of any shape.
+        p (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
+        x (Union[Tensor, list, tuple, int, float]): Points at which to evaluate, of any shape.
 
     Returns:
         Tensor of the shape of `x`, of float32, or of float64 if one of the two is.
@@ -128,7 +128,7 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
     """Return the derivative of a polynomial.
 
     Args:
-        p (Union[Tensor, list, tuple, int, float]): Coefficients.
+        p (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
         m (int): Order of the derivative. Default: 1.
 
     Returns:
@@ -157,10 +157,10 @@ def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
     """Return the antiderivative of a polynomial.
 
     Args:
-        p (Union[Tensor, list, tuple, int, float]): Coefficients.
+        p (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
         m (int): Number of integrations. Default: 1.
-        k (Union[Tensor, list, tuple, int, float]): The constants, one for each integration or one for all. Default:
-            None, 0.
+        k (Union[Tensor, list, tuple, int, float]): The integration constants, one for each integration or one for all.
+            Default: None, 0.
 
     Returns:
         Tensor, longer by `m`, floating point.

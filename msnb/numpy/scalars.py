@@ -1,4 +1,4 @@
-"""Test for scalars."""
+"""`isscalar`: a test for scalars."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from msnb.core.operator.declare import spelling
 
 @spelling(numpy="isscalar")
 def isscalar(element: object) -> bool:
-    """Return whether an object is a Python number, a bool or a string; a Tensor is not, whatever its shape.
+    """Return whether an object is a Python number, a bool or a string. For Tensors of any shape the answer is False.
 
     Args:
-        element (Any): Anything.
+        element (Any): Any object.
 
     Returns:
         bool.

@@ -1,4 +1,4 @@
-"""Conversion to Tensors, at the path that libraries for MindSpore 2 import."""
+"""`_to_tensor`, at the path from which libraries for MindSpore 2 import it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Functions that raise errors, at the path that libraries for MindSpore 2 import."""
+"""Functions that raise errors, at the path from which libraries for MindSpore 2 import them."""
 
 from typing import Any, NoReturn
 

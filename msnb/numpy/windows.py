@@ -10,7 +10,7 @@ from msnb.core.tensor.tensor import Tensor
 
 
 def _make_window(by_numpy: Callable[[int], np.ndarray], name: str, count: int) -> Tensor:
-    """Return a window as float32; numpy computes it in double precision."""
+    """Return a window function of `count` points as float32. numpy computes it in double precision."""
     return Tensor(by_numpy(check(Int, count, "M", name)).astype(np.float32))
 
 
@@ -19,7 +19,7 @@ def bartlett(M: int) -> Tensor:
     """Return Bartlett's window: it rises linearly from 0 to 1 and falls again.
 
     Args:
-        M (int): Number of points; for 0 and less there is none.
+        M (int): Number of points; for 0 and less the result is empty.
 
     Returns:
         Tensor of float32, of shape (M,).
@@ -35,7 +35,7 @@ def blackman(M: int) -> Tensor:
     """Return Blackman's window: a sum of three cosine terms.
 
     Args:
-        M (int): Number of points; for 0 and less there is none.
+        M (int): Number of points; for 0 and less the result is empty.
 
     Returns:
         Tensor of float32, of shape (M,).
@@ -51,7 +51,7 @@ def hamming(M: int) -> Tensor:
     """Return Hamming's window: a cosine that begins and ends at 0.08.
 
     Args:
-        M (int): Number of points; for 0 and less there is none.
+        M (int): Number of points; for 0 and less the result is empty.
 
     Returns:
         Tensor of float32, of shape (M,).
@@ -71,7 +71,7 @@ def hanning(M: int) -> Tensor:
     """Return Hann's window: a cosine that begins and ends at 0.
 
     Args:
-        M (int): Number of points; for 0 and less there is none.
+        M (int): Number of points; for 0 and less the result is empty.
 
     Returns:
         Tensor of float32, of shape (M,).

@@ -1,4 +1,4 @@
-"""`mindspore.scipy`: linear algebra with scipy's signatures for Tensors."""
+"""`mindspore.scipy`: linear algebra for Tensors, with scipy's signatures."""
 
 from msnb.scipy import linalg
 

@@ -1,4 +1,4 @@
-"""`mindspore.scipy.linalg`: scipy's matrix functions for Tensors, differentiable and compiled.
+"""`mindspore.scipy.linalg`: scipy's matrix functions for Tensors. They are differentiable and can be compiled.
 
 Like MindSpore's functions they take Tensors and no lists, of float32, float64, int32 and int64; integers are
 converted to
@@ -50,7 +50,8 @@ _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
 def _check_numeric(function, argument, value, *ranks):
-    """Return a Tensor argument of a supported type with one of `ranks` dimensions. Integers are converted to float."""
+    """Check that an argument is a Tensor of a supported type whose number of dimensions is in `ranks`, and return it.
+    Integers are converted to float."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{function}', '{argument}' should be a Tensor, but got {describe(value)}.")
     x, supported = value, (*_SUPPORTED_TYPES, *_FURTHER_TYPES.get(function, ()))
@@ -92,7 +93,7 @@ def block_diag(*arrs: ArrayLike) -> Tensor:
     """Return a block diagonal matrix.
 
     Args:
-        arrs (Union[Tensor, list, tuple, Number]): Matrices; a vector is a row.
+        arrs (Union[Tensor, list, tuple, Number]): The matrices; a vector counts as a row.
 
     Returns:
         Tensor.
@@ -108,7 +109,7 @@ def block_diag(*arrs: ArrayLike) -> Tensor:
 
 
 def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The inverse of a matrix.
+    """Return the inverse of a matrix.
 
     Args:
         a (Tensor): A square matrix.
@@ -127,7 +128,7 @@ def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
 
 
 def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The determinant of a matrix.
+    """Return the determinant of a matrix.
 
     Args:
         a (Tensor): A square matrix.
@@ -146,11 +147,11 @@ def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
 
 
 def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """A triangular factor of a positive definite matrix.
+    """Return the Cholesky factor of a positive definite matrix: L with L L^H = a, or U with U^H U = a.
 
     Args:
         a (Tensor): The matrix.
-        lower (bool): Whether the lower factor L with L L^T = a is meant, or the upper one. Default: False.
+        lower (bool): Whether to return L instead of U. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -169,11 +170,11 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
 def cho_factor(
     a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Tensor, bool]:
-    """Compute the factor of `cholesky` and return it with the flag `lower`, for `cho_solve`.
+    """Return (Cholesky factor, `lower`), for `cho_solve`.
 
     Args:
         a (Tensor): The matrix.
-        lower (bool): Compute the lower factor. Default: False.
+        lower (bool): Whether to compute the lower factor instead of the upper one. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -190,11 +191,11 @@ def cho_factor(
 def cho_solve(
     c_and_lower: tuple[Tensor, bool], b: Tensor, overwrite_b: bool = False, check_finite: bool = True
 ) -> Tensor:
-    """Solve A x = b, given the factor of A from `cho_factor`.
+    """Solve A x = b with the Cholesky factor of A from `cho_factor`.
 
     Args:
         c_and_lower (tuple): The result of `cho_factor`.
-        b (Tensor): A vector, or a matrix of columns.
+        b (Tensor): A vector, or a matrix whose columns are right-hand sides.
         overwrite_b (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -224,22 +225,23 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Eigenvalues of a symmetric or Hermitian matrix in rising order, and its eigenvectors as columns.
+    """Return the eigenvalues of a symmetric or Hermitian matrix in ascending order, and a matrix whose columns are the
+    eigenvectors.
 
     Args:
         a (Tensor): The matrix.
-        b (None): A generalised problem is not supported. Default: None.
-        lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
-        eigvals_only (bool): Whether the vectors are left out. Default: False.
+        b (None): Only None: generalised problems are not supported. Default: None.
+        lower (bool): Whether to read the lower triangle of `a` instead of the upper one. Default: True.
+        eigvals_only (bool): Whether to return only the eigenvalues. Default: False.
         overwrite_a (bool): No effect. Default: False.
         overwrite_b (bool): No effect. Default: False.
         turbo (bool): No effect: there is one algorithm. Default: True.
-        eigvals (None): All of them are found. Default: None.
-        type (int): 1, the type of a generalised problem. Default: 1.
+        eigvals (None): Only None is supported: all eigenvalues are computed. Default: None.
+        type (int): Type of a generalised problem; only 1 is supported. Default: 1.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
     Returns:
-        Tensor of the eigenvalues, or a tuple of them and the vectors.
+        Tensor of the eigenvalues, or a tuple (eigenvalues, eigenvectors).
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -257,7 +259,8 @@ def eigh(
 
 
 def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
-    """Return the triangular factors of a matrix in one array, and the row with which each row was exchanged.
+    """LU decomposition: return (both triangular factors in one matrix; for each row the index of the row with which it
+    was exchanged).
 
     Args:
         a (Tensor): A square matrix.
@@ -282,12 +285,12 @@ def lu_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Tensor:
-    """Solve A x = b, given the factors of A from `lu_factor`.
+    """Solve A x = b with the factors of A from `lu_factor`.
 
     Args:
         lu_and_piv (tuple[Tensor]): The result of `lu_factor`.
-        b (Tensor): A vector, or a matrix of columns.
-        trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
+        b (Tensor): A vector, or a matrix whose columns are right-hand sides.
+        trans (Union[int, str]): 0 or "N" solves A x = b, 1 or "T" A^T x = b, 2 or "C" A^H x = b. Default: 0.
         overwrite_b (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -305,11 +308,11 @@ def lu_solve(
 
 
 def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, ...]:
-    """A permutation, a lower and an upper triangular matrix, whose product is `a`.
+    """LU decomposition: return (P, L, U) with P L U = a, where P is a permutation matrix.
 
     Args:
         a (Tensor): A matrix.
-        permute_l (bool): Whether the first two are multiplied. Default: False.
+        permute_l (bool): Whether to return (P L, U) instead. Default: False.
         overwrite_a (bool): No effect. Default: False.
         check_finite (bool): No effect: nothing is checked. Default: True.
 
@@ -339,10 +342,10 @@ def solve_triangular(
 
     Args:
         a (Tensor): A square matrix, of which one triangle is read.
-        b (Tensor): A vector, or a matrix of columns.
-        trans (Union[int, str]): 1 or "T" transposes the matrix before, 2 or "C" conjugates it, too. Default: 0.
-        lower (bool): Read the lower triangle. Default: False.
-        unit_diagonal (bool): Treat the diagonal as ones. Default: False.
+        b (Tensor): A vector, or a matrix whose columns are right-hand sides.
+        trans (Union[int, str]): 0 or "N" solves A x = b, 1 or "T" A^T x = b, 2 or "C" A^H x = b. Default: 0.
+        lower (bool): Whether to read the lower triangle instead of the upper one. Default: False.
+        unit_diagonal (bool): Whether to treat the diagonal as ones. Default: False.
         overwrite_b (bool): No effect. Default: False.
         debug (None): No effect. Default: None.
         check_finite (bool): No effect: nothing is checked. Default: True.
@@ -372,12 +375,13 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[
 
     Args:
         A (Tensor): A matrix.
-        B (Tensor): A vector, or a matrix of columns.
-        rcond (None): Singular values count unless they are 0 within the accuracy of the element type. Default: None.
-        driver (None): There is one algorithm. Default: None.
+        B (Tensor): A vector, or a matrix whose columns are right-hand sides.
+        rcond (None): Only None: singular values are treated as 0 if they are 0 within the accuracy of the element type.
+            Default: None.
+        driver (None): Only None: there is one algorithm. Default: None.
 
     Returns:
-        A tuple of the solution, the residues, the rank of `A` (int64) and its singular values.
+        A tuple (solution, residues, rank of `A` as int64, singular values of `A`).
 
     Raises:
         NotImplementedError: If `rcond` or `driver` is given.

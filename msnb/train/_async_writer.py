@@ -1,4 +1,5 @@
-"""A thread that writes checkpoints while training goes on. One is written, one waits; a third submission blocks."""
+"""A thread that writes checkpoints while training goes on. One checkpoint is written and one waits; submitting a third
+blocks."""
 
 import os
 import threading
@@ -9,7 +10,7 @@ THREAD_NAME = "asyn_save_ckpt"
 
 
 class JobThread:
-    """Runs jobs one after another in a thread that lives while there are jobs.
+    """Runs jobs one after another in a thread, which ends when there are no jobs.
 
     A job that fails is logged at once. The next `submit` or `wait` raises its exception.
     """

@@ -8,11 +8,11 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def check(network: "Cell", loss_fn: "Cell | None", element: tuple[Any, ...]) -> None:
-    """Raise an error for a batch that the network of a Model does not take.
+    """Raise an error if the columns of a batch do not fit the inputs of a Model's network.
 
     Args:
         network (Cell): The network of the Model.
-        loss_fn (Union[Cell, None]): Its loss.
+        loss_fn (Union[Cell, None]): The loss of the Model.
         element (tuple): One batch.
 
     Raises:

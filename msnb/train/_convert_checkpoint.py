@@ -16,7 +16,7 @@ def ckpt_to_safetensors(
     file_name_regex: str | None = None,
     processes_num: int = 1,
 ) -> None:
-    """Write checkpoints as safetensors files of the same names.
+    """Convert checkpoints to safetensors files of the same names.
 
     Args:
         file_path (str): A file that ends in ".ckpt", or a folder whose subfolders "rank..." hold such files.
@@ -24,7 +24,7 @@ def ckpt_to_safetensors(
             file.
         name_map (dict): Maps the name of a Parameter to its new name. Default: None.
         file_name_regex (str): Convert only files whose names match this pattern. Default: None.
-        processes_num (int): Accepted; one process converts one file after another. Default: 1.
+        processes_num (int): No effect: one process converts one file after another. Default: 1.
 
     Raises:
         ValueError: If there is no such file, or it is no checkpoint.
@@ -50,14 +50,14 @@ def safetensors_to_ckpt(
     file_name_regex: str | None = None,
     processes_num: int = 1,
 ) -> None:
-    """Write safetensors files as checkpoints of the same names.
+    """Convert safetensors files to checkpoints of the same names.
 
     Args:
         file_path (str): A file that ends in ".safetensors", or a folder whose subfolders "rank..." hold such files.
         save_path (str): As in :func:`ckpt_to_safetensors`. Default: None.
-        name_map (dict): As there. Default: None.
-        file_name_regex (str): As there. Default: None.
-        processes_num (int): As there. Default: 1.
+        name_map (dict): As in :func:`ckpt_to_safetensors`. Default: None.
+        file_name_regex (str): As in :func:`ckpt_to_safetensors`. Default: None.
+        processes_num (int): As in :func:`ckpt_to_safetensors`. Default: 1.
 
     Raises:
         ValueError: If there is no such file, or it is no safetensors file.

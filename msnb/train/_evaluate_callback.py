@@ -8,10 +8,11 @@ from msnb.train.callback import Callback
 
 
 class Evaluation(Callback):
-    """Evaluates a Model after some epochs of its training.
+    """Evaluates a Model after selected epochs of its training.
 
     Args:
-        when (Union[int, list[int]]): Epochs from one evaluation to the next, or the epochs to evaluate after.
+        when (Union[int, list[int]]): Number of epochs between evaluations, or a list of the epochs after which to
+            evaluate.
         model (Model): The Model.
         dataset (Dataset): Batches for evaluation.
         callbacks (list[Callback]): Callbacks of the training; those with `on_eval_*` methods are called in evaluation

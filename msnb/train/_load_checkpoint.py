@@ -35,17 +35,18 @@ def load_checkpoint(
     """Load the Parameters of a checkpoint file, written by msnb or by any MindSpore.
 
     Args:
-        ckpt_file_name (str): File to read, ending in ".ckpt", or as `format` says.
-        net (Cell): Network to fill as well, see :func:`load_param_into_net`. Default: None.
+        ckpt_file_name (str): File to read, ending in "." and `format`.
+        net (Cell): Network that also gets the values, see :func:`load_param_into_net`. Default: None.
         strict_load (bool): As in :func:`load_param_into_net`. Default: False.
         filter_prefix (Union[str, list[str], tuple[str]]): Leave out the Parameters whose names are, or begin with, one
             of these and a ".". Default: None.
-        dec_key (bytes): Key of a file that is encrypted. Default: None, it is not.
-        dec_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC", as it was encrypted. Default: "AES-GCM".
-        specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters with such names. Default: None.
+        dec_key (bytes): Key of an encrypted file. Default: None, the file is not encrypted.
+        dec_mode (str): Encryption mode of the file: "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
+        specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters whose names are, or begin with, one of
+            these. Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
         crc_check (bool): Whether the checksum is checked. Default: False.
-        remove_redundancy (bool): Accepted; a file holds whole Parameters. Default: False.
+        remove_redundancy (bool): No effect: a file contains complete Parameters. Default: False.
         format (str): "ckpt" or "safetensors". Default: "ckpt".
 
     Returns:
@@ -116,12 +117,12 @@ def load_checkpoint_async(
     Args:
         ckpt_file_name (str): File to read, ending in ".ckpt" or ".safetensors".
         net (Cell): As in :func:`load_checkpoint`. Default: None.
-        strict_load (bool): As there. Default: False.
-        filter_prefix (Union[str, list[str], tuple[str]]): As there. Default: None.
-        dec_key (bytes): As there. Default: None.
-        dec_mode (str): As there. Default: "AES-GCM".
-        specify_prefix (Union[str, list[str], tuple[str]]): As there. Default: None.
-        choice_func (Callable): As there. Default: None.
+        strict_load (bool): As in :func:`load_checkpoint`. Default: False.
+        filter_prefix (Union[str, list[str], tuple[str]]): As in :func:`load_checkpoint`. Default: None.
+        dec_key (bytes): As in :func:`load_checkpoint`. Default: None.
+        dec_mode (str): As in :func:`load_checkpoint`. Default: "AES-GCM".
+        specify_prefix (Union[str, list[str], tuple[str]]): As in :func:`load_checkpoint`. Default: None.
+        choice_func (Callable): As in :func:`load_checkpoint`. Default: None.
 
     Returns:
         Future, whose `result()` returns or raises the same as :func:`load_checkpoint`.
@@ -179,7 +180,7 @@ def _as_prefixes(argument, value):
 
 
 def _check_param_prefix(filter_prefix, param_name):
-    """Return whether `param_name` is one of the prefixes, or continues it after a "."."""
+    """Return whether `param_name` is one of the prefixes, or begins with one followed by "."."""
     return any(
         param_name.startswith(p) and (param_name == p or p.endswith(".") or param_name[len(p)] == ".")
         for p in filter_prefix

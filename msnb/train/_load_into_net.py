@@ -23,9 +23,9 @@ def load_param_into_net(
         net (Cell): The network.
         parameter_dict (dict): Parameters by name, as :func:`load_checkpoint` returns them; those the network does not
             have are ignored.
-        strict_load (bool): Whether names have to agree in full. Otherwise, when names of the network are missing, a
-            prefix that the names in `parameter_dict` have in addition is left out. Default: False.
-        remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
+        strict_load (bool): Whether the names have to be equal. Otherwise, if names of the network are missing, a prefix
+            that the names in `parameter_dict` have in addition is left out. Default: False.
+        remove_redundancy (bool): No effect: each device has complete Parameters. Default: False.
 
     Returns:
         list, names of the network's Parameters that were not loaded.
@@ -52,7 +52,7 @@ def load_param_into_net(
 def _load_param_into_net_api2(
     net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False, remove_redundancy: bool = False
 ) -> tuple[list[str], list[str]]:
-    """`load_param_into_net` as in MindSpore 2.
+    """`load_param_into_net` with MindSpore 2's return value.
 
     Args:
         net (Cell): See :func:`load_param_into_net`, as `parameter_dict` and `strict_load`.
@@ -104,8 +104,8 @@ def _join_names(names):
 
 
 def _match_with_prefix(parameter_dict, missing):
-    """Return pairs for those of `missing` whose names are in the dict behind a common prefix; removes them from the
-    list."""
+    """Return pairs (Parameter, loaded Parameter) for those of `missing` whose names are in the dict after a common
+    prefix. Removes them from the list."""
     pairs, tried = [], {""}
     while missing:
         prefix = next((p for p in _prefixes_before(parameter_dict, missing) if p not in tried), None)

@@ -1,4 +1,4 @@
-"""Repeated batches, for a network written for the global batch size.
+"""Repetition of batches for a network that was written for the global batch size.
 
 In the modes "semi_auto_parallel" and "auto_parallel" each process of r1.1 reads a batch of its own, and the network is
 written for the examples of all processes: its weights and its Reshapes may contain that number. In msnb one process
@@ -53,7 +53,7 @@ class _BatchRepeater:
         return self._network(*self.fit_batch(element))
 
     def compile(self, *element: Any) -> Any:
-        """Compile the network for such batches."""
+        """Compile the network for such a batch."""
         return self._network.compile(*self.fit_batch(element))
 
     def fit_batch(self, element: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Reads the losses of a training now and then, without waiting for a step."""
+"""`LossWatch`: read the losses of a training from time to time, without waiting for a step."""
 
 from collections import deque
 
@@ -14,10 +14,10 @@ _QUEUE_LENGTH = (
 
 
 class LossWatch:
-    """Stores the losses of the newest steps and warns once about the first that is not finite.
+    """Stores the losses of the newest steps and warns once about the first one that is not finite.
 
     Attributes:
-        loss (Union[float, None]): The newest loss that was read; its mean if it has several elements.
+        loss (Union[float, None]): The newest loss that was read; the mean of its elements if it has several.
     """
 
     def __init__(self):
@@ -54,7 +54,7 @@ class LossWatch:
         return []
 
     def finish(self, most=1):
-        """Read as `look` does, up to the last step. Waits for it."""
+        """Read losses as `look` does, up to the last step. Waits until that is computed."""
         return self._read_losses(len(self._recent or ()), most)
 
     def _read_losses(self, count, most):

@@ -1,4 +1,4 @@
-"""Merging checkpoints of several devices: layouts from strategy files, and slices joined into Parameters."""
+"""Merging the checkpoints of several devices: slices are joined into Parameters by the layouts in strategy files."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ def merge_sliced_parameter(sliced_parameters: list[Parameter], strategy: dict[st
 
     Args:
         sliced_parameters (list[Parameter]): The slices in the order of the devices.
-        strategy (dict): The result of `build_searched_strategy`; several devices may have the same slice. Default:
+        strategy (dict): The result of `build_searched_strategy`; it tells which devices have the same slice. Default:
             None, the slices are joined along their first axis.
 
     Returns:

@@ -27,7 +27,7 @@ _INERT_UPDATES = (FixedLossScaleManager.update_loss_scale, LossScaleManager.upda
 
 
 class _Parallel(NamedTuple):
-    """Settings of parallel training at the time the Model was constructed."""
+    """Settings of parallel training, read when the Model was constructed."""
 
     mode: str
     devices: int
@@ -35,11 +35,11 @@ class _Parallel(NamedTuple):
 
     @property
     def automatic(self):
-        """Return whether the mode is semi-automatic or automatic."""
+        """Return whether the parallel mode is semi-automatic or automatic."""
         return self.mode in AUTO_PARALLEL
 
     def mark(self, network):
-        """Return `network`, marked for automatic sharding in these modes."""
+        """Return `network`; in semi-automatic and automatic mode it is marked for sharding."""
         if self.automatic:
             network.set_auto_parallel()
         return network
@@ -100,7 +100,7 @@ class Assembly:
 
     def _build_eval_network(self, metrics, eval_network, eval_indexes):
         """Build the network that `eval` calls, and the indexes of loss, prediction and label in its outputs (None:
-        all to all)."""
+        every metric gets all outputs)."""
         self._metric_fns = get_metrics(metrics)
         if not self._metric_fns:
             return
@@ -157,14 +157,14 @@ class Assembly:
                 metric.update(prediction, label)
 
     def _get_scaling_sens(self):
-        """Return the factor by which the gradient of the loss is scaled on each device."""
+        """Return the factor by which the gradient of the loss is multiplied on each device."""
         scale = 1 if self._loss_scale_manager is None else self._loss_scale_manager.get_loss_scale()
         return scale / self._device_number if self._parallel_mode == ParallelMode.DATA_PARALLEL else scale
 
     def _exec_preprocess(
         self, network, is_train, phase, dataset, dataset_sink_mode, sink_size=-1, epoch_num=1, dataset_helper=None
     ):
-        """Return an iterator over the batches of a dataset, and the network in the right phase."""
+        """Return an iterator over the batches of a dataset, and the network set to training or evaluation."""
         if dataset_helper is None:
             dataset_helper = DatasetHelper(dataset, dataset_sink_mode, sink_size, epoch_num)
         self._prepare(network, is_train)
@@ -176,8 +176,8 @@ class Assembly:
         network.phase = "train" if is_train else "eval"
         self._parallel.mark(network)
 
-    def _follows_overflow(self):
-        """Return whether the manager must be called after each overflow, which costs waiting for every step."""
+    def _needs_overflow_report(self):
+        """Return whether the loss scale manager must be told of each overflow. Then training waits for every step."""
         manager = self._loss_scale_manager
         return (
             manager is not None

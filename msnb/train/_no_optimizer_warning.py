@@ -1,12 +1,12 @@
-"""A warning, after the first step, that a training without an optimizer learns nothing."""
+"""A warning after the first step of a training without an optimizer, if no Parameter has changed."""
 
 from msnb import log
 from msnb.nn.cell import Cell
 
 
 class IdleCheck:
-    """Stores the trainable Parameters of a network before its first step. A network that trains itself changes some of
-    them.
+    """Stores the trainable Parameters of a network before its first step, to find out whether the network changes them
+    itself.
 
     Args:
         network (Cell): The network that a Model without an optimizer calls in each step.
@@ -18,7 +18,8 @@ class IdleCheck:
         ]  # called on the class, as networks may have an attribute of that name
 
     def look(self):
-        """Compare after the first step. Returns None, so that the caller drops this object."""
+        """Compare the Parameters after the first step, and warn if none has changed. Returns None, so that the caller
+        drops this object."""
         if self._before and all(param._array is array for param, array in self._before):
             log.warning(
                 "This Model has no optimizer: the network runs, but nothing is learnt. Give it one, such as "

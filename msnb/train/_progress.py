@@ -18,7 +18,7 @@ _clock = time.perf_counter
 
 
 class Progress:
-    """Follows one training; a context manager around it.
+    """Context manager around a training that shows the progress line.
 
     It always watches the loss. It draws a line if the output supports one, no callback prints, and neither `display`
     nor the settings disable it.
@@ -27,11 +27,11 @@ class Progress:
         epochs (int): The number of epochs.
         steps (int): The number of steps in each epoch.
         callbacks (list[Callback]): The callbacks of the training.
-        display (bool): Whether to draw a line. Default: True.
+        display (bool): Whether to draw the line. Default: True.
 
     Attributes:
         done (int): Steps that are complete; the training increments it.
-        epoch (int): Number of the epoch, from 1 on.
+        epoch (int): Number of the current epoch, from 1 on.
     """
 
     def __init__(self, epochs, steps, callbacks, display=True):
@@ -67,24 +67,24 @@ class Progress:
             self._end_line(f"ended by {kind.__name__} in {self._epoch_text()}, after step {self.done:,}")
 
     def begin_epoch(self, number):
-        """Note that epoch `number` begins."""
+        """Start epoch `number` in the display."""
         self.epoch, self._before = number, self.done
 
     def step(self, outputs):
-        """Note that step number `done` has returned `outputs`."""
+        """Update the display after step number `done`, which has returned `outputs`."""
         self._watch.step(outputs, self.epoch, self.done)
         now = _clock()
         if now >= self._due:
             self._due = now + EVERY
-            self._poll(now)
+            self._update_display(now)
 
     def finish(self):
-        """Note that training is over; waits for the last loss."""
+        """End the display with the last loss, which it waits for."""
         deferred_errors.wait_and_report()
         self._add_losses(self._watch.finish(_POINTS if self._line is not None else 1))
         self._end_line(self._summary_text())
 
-    def _poll(self, now):
+    def _update_display(self, now):
         deferred_errors.poll()
         self._add_losses(self._watch.look(_AT_ONCE if self._line is not None else 1))
         self._speed.reached(self.done, now)
@@ -151,7 +151,7 @@ class Progress:
 
 
 class Curve:
-    """The loss over the steps, in fewer than twice `_POINTS` points.
+    """The curve of the loss over the steps, in fewer than twice `_POINTS` points.
 
     Attributes:
         points (list[tuple[float, float]]): Steps and losses, the oldest first; each is the mean of equally many.
@@ -179,14 +179,14 @@ def _mean_point(points):
 
 
 class Speed:
-    """Steps per second and remaining time. The first step, which compiles, does not count."""
+    """Measures steps per second and estimates the remaining time. The first step, which compiles, is not measured."""
 
     def __init__(self):
         self._first = self._last = None  # (steps done, time)
         self._per_second = None
 
     def reached(self, done, now):
-        """Note that `done` steps are complete now."""
+        """Record that `done` steps are complete at time `now`."""
         if self._last is not None and now > self._last[1]:
             newest = (done - self._last[0]) / (now - self._last[1])
             old = newest if self._per_second is None else self._per_second
@@ -195,11 +195,12 @@ class Speed:
         self._first = self._first or self._last
 
     def pause(self):
-        """Note that something other than steps begins: it counts for the remaining time, but not for the speed."""
+        """Record that something other than steps begins. Its duration is part of the remaining time, but not of the
+        speed."""
         self._last = None
 
     def words(self, total):
-        """Return ["41 steps/s", "12 s left"], or the part of it that is measured."""
+        """Return the texts ["41 steps/s", "12 s left"], without those that are not measured yet."""
         if self._per_second is None:
             return []
         (begun, start), (done, now) = self._first, self._last
@@ -209,15 +210,15 @@ class Speed:
 
 
 def prints(callback):
-    """Return whether a callback prints, judged by the code of its own methods."""
+    """Return whether a callback may print: whether the code of its methods uses `print` or similar names."""
     classes = type(callback).__mro__
     classes = classes[: classes.index(Callback)] if Callback in classes else classes
     values = [value for cls in classes for value in vars(cls).values()] + list(vars(callback).values())
-    return any(_names_printing(getattr(value, "__code__", None)) for value in values)
+    return any(_uses_print(getattr(value, "__code__", None)) for value in values)
 
 
-def _names_printing(code):
+def _uses_print(code):
     if code is None:
         return False
     inner = (constant for constant in code.co_consts if hasattr(constant, "co_names"))
-    return not _PRINTING.isdisjoint(code.co_names) or any(map(_names_printing, inner))
+    return not _PRINTING.isdisjoint(code.co_names) or any(map(_uses_print, inner))

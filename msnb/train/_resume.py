@@ -45,12 +45,12 @@ class Resumption:
 
     Args:
         folder (Path): The folder of the run.
-        every (int): Steps between checkpoints within an epoch; 0 saves at the end of an epoch only. Default: 0.
+        every (int): Number of steps between checkpoints within an epoch; 0 saves only at the end of epochs. Default: 0.
 
     Attributes:
         epoch (int): Epochs that are complete.
-        batch (int): Steps that are complete in the next one.
-        step (int): Steps that are complete in all.
+        batch (int): Steps that are complete in the current epoch.
+        step (int): Steps that are complete in all epochs.
     """
 
     def __init__(self, folder: Path, every: int = 0) -> None:
@@ -89,7 +89,8 @@ class Resumption:
             )
 
     def pass_by(self, number: int, batches: Iterator[Any]) -> bool:
-        """Skip the batches of epoch `number` that were trained; return whether these were all."""
+        """Skip the batches of epoch `number` that were trained already. Returns whether all batches of the epoch were
+        trained."""
         trained = None if number <= self.epoch else self.batch if number == self.epoch + 1 else 0
         deque(islice(batches, trained), 0)
         return trained is None
@@ -102,7 +103,7 @@ class Resumption:
             self._state = None
 
     def after_step(self, model: Resumable, moment: Any) -> None:
-        """Save the state within an epoch, if it is time."""
+        """Save the state within an epoch if a checkpoint is due."""
         if self._every and moment.cur_step_num % self._every == 0:
             self._save_state(model, moment, False)
 
@@ -134,7 +135,7 @@ class Resumption:
             log.warning("%s could not be written: %s.", self.path, error.strerror or error)
 
     def wait(self) -> None:
-        """Return when the checkpoint is on disk."""
+        """Wait until the checkpoint is on disk."""
         try:
             writer.wait()
         except OSError as error:

@@ -22,8 +22,8 @@ _OFTEN, _PICTURES = 10, 8  # steps between histograms; images of a batch
 
 
 class RunCallback(Callback):
-    """The callback of ``Model.train(record=...)``. It records the loss of each step, every tenth step the distributions
-    of the Parameters and the first images, the graphs, the lineage, and the metrics of evaluations.
+    """Records a training for ``Model.train(record=...)``: the loss of each step, every tenth step the distributions of
+    the Parameters and the first images, the graphs, the lineage, and the metrics of evaluations.
 
     Args:
         run (Union[bool, str, Recording]): True, the name of a run, or a Recording, which is continued.

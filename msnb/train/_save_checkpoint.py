@@ -37,7 +37,7 @@ def save_checkpoint(
     format: str = "ckpt",
     **kwargs: Any,
 ) -> None:
-    """Save Parameters to a file, which MindSpore reads too.
+    """Save Parameters to a file that MindSpore can read too.
 
     The file gets its name only when it is completely on disk, and is read-only. A file that it replaces stays until
     then.
@@ -130,11 +130,11 @@ def save(
     Args:
         values (dict): Unsharded Tensors by name, from `select_values` and `gather_tensors`.
         path (str): The file.
-        in_thread (bool): Whether a thread writes it. Default: False.
-        append_dict (dict): As there.
-        crc_check (bool): As there.
+        in_thread (bool): Whether a thread writes the file. Default: False.
+        append_dict (dict): As in `save_checkpoint`.
+        crc_check (bool): As in `save_checkpoint`.
         after (Callable): Called when the file is complete, in the thread that wrote it. Default: None.
-        cipher (Cipher): Encrypts the file. Default: None.
+        cipher (Cipher): Cipher with which the file is encrypted. Default: None.
         form (str): "ckpt" or "safetensors". Default: "ckpt".
         texts (dict): Metadata of a safetensors file. Default: None.
     """
@@ -153,11 +153,12 @@ def save(
 
 
 def select_values(save_obj: Any, choice_func: Callable[..., Any] | None = None) -> dict[str, Any]:
-    """Return the values to save by name. ValueError if two have the same name; see `save_checkpoint`."""
+    """Return {name: value} of the values to save. Raises ValueError if two have the same name. See `save_checkpoint`
+    for the arguments."""
     if isinstance(save_obj, nn.Cell):
         pairs = [(p.name, p) for p in save_obj.get_parameters()]
     else:
-        pairs = _pairs_of_dict(save_obj) if isinstance(save_obj, dict) else _pairs_of_list(save_obj)
+        pairs = _iterate_dict_entries(save_obj) if isinstance(save_obj, dict) else _iterate_list_entries(save_obj)
     values = {}
     for name, value in pairs:
         if values.setdefault(name, value) is not value:
@@ -168,15 +169,15 @@ def select_values(save_obj: Any, choice_func: Callable[..., Any] | None = None) 
     return values if choice_func is None else {name: value for name, value in values.items() if choice_func(name)}
 
 
-def _pairs_of_dict(items):
+def _iterate_dict_entries(items):
     for name, value in items.items():
         value = Tensor(value) if isinstance(value, np.ndarray) else value
         if not (isinstance(name, str) and isinstance(value, (str, Tensor))):
-            raise _entry_error("dict", name, value)
+            raise _invalid_entry_error("dict", name, value)
         yield name, value
 
 
-def _pairs_of_list(items):
+def _iterate_list_entries(items):
     for item in items:
         if isinstance(item, Parameter):
             yield item.name, item
@@ -187,11 +188,11 @@ def _pairs_of_list(items):
                 f"but it holds {item!r:.80}."
             )
         if not (isinstance(item["name"], str) and isinstance(item["data"], Tensor)):
-            raise _entry_error("list", item["name"], item["data"])
+            raise _invalid_entry_error("list", item["name"], item["data"])
         yield item["name"], item["data"]
 
 
-def _entry_error(what, name, value):
+def _invalid_entry_error(what, name, value):
     return TypeError(
         f"For 'save_checkpoint', an entry of the {what} should be a name (str) with data (Tensor or Parameter), but "
         f"got {name!r} with {type(value).__name__}."
@@ -199,7 +200,8 @@ def _entry_error(what, name, value):
 
 
 def convert_appended(append_dict: dict[Any, Any] | None) -> dict[str, Any]:
-    """Return `append_dict` as Tensors and strings. TypeError for values that a checkpoint cannot hold."""
+    """Return `append_dict` with values converted to Tensors or strings. Raises TypeError for values that a checkpoint
+    cannot contain."""
     if append_dict is None:
         return {}
     if not isinstance(append_dict, dict):

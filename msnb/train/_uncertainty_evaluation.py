@@ -30,8 +30,8 @@ _SAMPLES = 10  # runs of a network, and samples of noise for a loss
 class UncertaintyEvaluation:
     """
     Evaluates how uncertain the outputs of a network are: because the network knows too little (epistemic uncertainty),
-        and because the data are noisy (aleatoric uncertainty). For each a separate network is trained on first use, or
-        read from a checkpoint.
+    and because the data are noisy (aleatoric uncertainty). For each kind a separate network is trained on first use, or
+    read from a checkpoint.
 
     Args:
         model (Cell): The network. For the epistemic uncertainty it is changed: it gets a Dropout layer if it has none.
@@ -39,9 +39,9 @@ class UncertaintyEvaluation:
         task_type (str): "regression" or "classification".
         num_classes (int): The number of classes, for "classification". Default: None.
         epochs (int): Training epochs of each network. Default: 1.
-        epi_uncer_model_path (str): Of the network for the epistemic uncertainty: with `save_model` the folder for its
-            checkpoints, else the checkpoint to read. Default: None, it is trained and not saved.
-        ale_uncer_model_path (str): The same for the aleatoric uncertainty. Default: None.
+        epi_uncer_model_path (str): Path for the network of the epistemic uncertainty: with `save_model` the folder for
+            its checkpoints, else the checkpoint to read. Default: None, it is trained and not saved.
+        ale_uncer_model_path (str): As `epi_uncer_model_path`, for the aleatoric uncertainty. Default: None.
         save_model (bool): Whether the networks are saved. Default: False.
 
     Raises:
@@ -135,7 +135,7 @@ class UncertaintyEvaluation:
         return F.reduce_sum(F.square(noise), 1).asnumpy()
 
     def _train(self, net, loss, path, prefix):
-        """Train a network, or read it from its checkpoint."""
+        """Train a network, or load its checkpoint if there is one."""
         if path is not None and not self.save_model:
             load_param_into_net(net, load_checkpoint(path))
             return
@@ -148,7 +148,8 @@ class UncertaintyEvaluation:
 
 
 class EpistemicUncertaintyModel(Cell):
-    """A network with Dropout. If it has no Dropout layer, one is inserted behind its first Dense or Conv2d layer.
+    """A network whose Dropout layers stay active in evaluation. If it has none, one is inserted after its first Dense
+    or Conv2d layer.
 
     Args:
         epi_model (Cell): The network, which is changed.
@@ -165,7 +166,7 @@ class EpistemicUncertaintyModel(Cell):
         self.epi_model = epi_model
 
     def draw(self) -> "EpistemicUncertaintyModel":
-        """Set all Cells to evaluation and Dropout to training. Returns self."""
+        """Set all Cells to evaluation mode and Dropout layers to training mode. Returns self."""
         self.set_train(False)
         for cell in _iterate_dropouts(self):
             cell.set_train(True)
@@ -181,7 +182,7 @@ def _iterate_dropouts(net: Cell) -> Iterator[Cell]:
 
 
 def _insert_dropout(net):
-    """Insert a Dropout behind the first Dense or Conv2d layer. Returns whether there is one."""
+    """Insert a Dropout after the first Dense or Conv2d layer. Returns whether there is such a layer."""
     for name, cell in net.name_cells().items():
         if isinstance(cell, (Conv2d, Dense)):
             setattr(net, name, SequentialCell([cell, Dropout(keep_prob=0.5)]))
@@ -192,7 +193,7 @@ def _insert_dropout(net):
 
 
 class AleatoricUncertaintyModel(Cell):
-    """A network that returns the noise of each output together with it.
+    """A network that returns each output together with an estimate of its noise.
 
     Args:
         ale_model (Cell): The network, which is changed for a regression.
@@ -224,7 +225,7 @@ class AleatoricUncertaintyModel(Cell):
 
 
 class AleatoricLoss(Cell):
-    """The loss of an output and its noise.
+    """The loss of an output and its estimated noise.
 
     Args:
         task (str): "regression" or "classification".

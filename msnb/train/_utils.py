@@ -1,4 +1,4 @@
-"""Small helpers of training."""
+"""Helper functions of training: flags, dtypes and shapes of columns, folders."""
 
 import os
 
@@ -14,7 +14,7 @@ from msnb.core.tensor.tensor import Tensor
 
 
 def check_flags(function: str, **flags: object) -> None:
-    """Check truth values that MindSpore 2 has, and r1.1 does not.
+    """Check bool arguments that MindSpore 2 has and r1.1 does not.
 
     Raises:
         ValueError: If one is no bool, as in MindSpore 2.
@@ -64,7 +64,8 @@ def _make_directory(path):
 
 
 def _construct_tensor_list(types, shapes, batch_expand_num=1):
-    """Return zeros of the given dtypes and shapes, with the first axis `batch_expand_num` times as long."""
+    """Return Tensors of zeros with the given dtypes and shapes, whose first axis is multiplied by
+    `batch_expand_num`."""
     if len(shapes) != len(types):
         raise ValueError(f"There should be one shape per type, but got {len(types)} types and {len(shapes)} shapes.")
     longer = [(shape[0] * batch_expand_num, *shape[1:]) if len(shape) else () for shape in shapes]
@@ -72,8 +73,8 @@ def _construct_tensor_list(types, shapes, batch_expand_num=1):
 
 
 def _to_tensor(elem, scaling_sens=None):
-    """Convert numpy arrays to Tensors, followed by the loss scale if there is one. A single value is not put in a
-    tuple."""
+    """Convert numpy arrays to a tuple of Tensors, with the loss scale appended if there is one. A tuple of one element
+    is replaced by the element."""
     elements = elem if isinstance(elem, (tuple, list)) else (elem,)
     scale = (Tensor(scaling_sens, mstype.float32),) if scaling_sens else ()
     tensors = (*(Tensor(element) if isinstance(element, np.ndarray) else element for element in elements), *scale)

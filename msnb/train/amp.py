@@ -83,11 +83,11 @@ _OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
 
 
 class OutputTo16(nn.Cell):
-    """A Cell whose output is cast to float16, for a float32 BatchNorm in a float16 network.
+    """Wrap a Cell and cast its output to float16. It is used for a float32 BatchNorm in a float16 network.
 
     Args:
         dtype (mindspore.dtype): Type of the output. Default: mindspore.float16.
-        dtype (mindspore.dtype): What it is cast to instead. Default: mindspore.float16.
+        dtype (mindspore.dtype): Type of the output. Default: mindspore.float16.
     """
 
     _holds = "_op"
@@ -101,7 +101,7 @@ class OutputTo16(nn.Cell):
 
 
 class _OutputTo32(nn.Cell):
-    """A float16 network whose output is cast to float32."""
+    """Wrap a float16 network and cast its output to float32."""
 
     _holds = "_backbone"
 
@@ -123,7 +123,7 @@ class _OutputTo32(nn.Cell):
 
 
 class _WithLossCell(nn.WithLossCell):
-    """A float16 network with a float32 loss."""
+    """A float16 network combined with a loss that is computed in float32."""
 
     def construct(self, data, label):
         out = self._backbone(data)
@@ -165,15 +165,16 @@ def _do_keep_batchnorm_fp32(network):
 
 
 def _compute_in_16_bits(network, kinds, dtype):
-    """Return `network`, whose Cells of exactly `kinds` compute in `dtype` and return float32. Cells whose precision
-    the program has set are left alone."""
+    """Let Cells of `network` whose class is in `kinds` compute in `dtype` and return float32. Cells with a precision
+    set by the program are skipped. Returns the network."""
     plain = lambda c: type(c) in kinds and not (getattr(c, "fp16", False) or getattr(c, "fp32", False))  # noqa: E731
     _replace_cells(network, plain, lambda c: _OutputTo32(c.to_float(dtype)))
     return _OutputTo32(network.to_float(dtype)) if plain(network) else network
 
 
 class _Levels(Mapping):
-    """Options by level. Each look-up constructs them, so that each network gets its own loss scale manager."""
+    """A mapping of levels to options. Each look-up creates new options, so that each network gets its own loss scale
+    manager."""
 
     _MAKE = MappingProxyType(  # keep_batchnorm_fp32, cast_model_type, loss_scale_manager
         {

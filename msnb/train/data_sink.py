@@ -23,7 +23,7 @@ def data_sink(
     input_signature: Tensor | MetaTensor | Sequence[Any] | None = None,
 ) -> Callable[[], Any]:
     """
-    Return a function that runs `fn` on the next batches of a dataset, which restarts when it ends.
+    Return a function that calls `fn` with the next batches of a dataset. The dataset restarts when it ends.
 
     There is no queue on the device: each batch goes there when it is used.
 

@@ -16,9 +16,9 @@ __all__ = ["DatasetHelper", "connect_network_with_dataset"]
 
 
 def connect_network_with_dataset(network: "Cell", dataset_helper: "DatasetHelper") -> "Cell":
-    """Connect a network with the device queue of a dataset.
+    """Return `network` unchanged: msnb has no device queue to connect it with.
 
-    There are no device queues here: iterating over the helper gives the batches, and the network is unchanged.
+    Iterating over the helper gives the batches.
 
     Args:
         network (Cell): The network.
@@ -52,7 +52,7 @@ class DatasetHelper:
             go to the device one by one in either case. Default: True.
         sink_size (int): Batches per epoch in sink mode, continued where the previous epoch ended; -1 for the complete
             dataset. Default: -1.
-        epoch_num (int): Number of epochs, -1 for any. Default: 1.
+        epoch_num (int): Number of epochs, -1 for any number. Default: 1.
 
     Raises:
         TypeError: If `dataset_sink_mode` is no bool or `sink_size` no int.
@@ -117,7 +117,7 @@ class _Batches:
         self.iter = dataset.create_tuple_iterator(num_epochs=passes, do_copy=True)
 
     def close(self) -> None:
-        """Close the iterator and the threads and processes that work for it, as a loop may have ended early."""
+        """Close the iterator, with its threads and processes. They would continue if a loop ended early."""
         stop = getattr(self.iter, "stop", None)  # datasets of other libraries have other iterators
         self.iter = iter(())
         if stop is not None:

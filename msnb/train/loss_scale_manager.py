@@ -25,7 +25,7 @@ def _check_number(manager, argument, value, at_least=None, above=None):
 
 
 class LossScaleManager:
-    """Base class. A subclass defines the loss scale and the effect of an overflow on it."""
+    """Base class of loss scale managers. A subclass defines the loss scale and how an overflow changes it."""
 
     def get_loss_scale(self) -> float:
         """Return the loss scale."""
@@ -34,11 +34,11 @@ class LossScaleManager:
         """Update the loss scale after a step.
 
         Args:
-            overflow (bool): Whether it overflowed.
+            overflow (bool): Whether the step overflowed.
         """
 
     def get_update_cell(self) -> "Cell | None":
-        """Return the Cell that does the same inside the training graph, or None."""
+        """Return a Cell that updates the loss scale inside the training graph, or None."""
 
 
 class FixedLossScaleManager(LossScaleManager):
@@ -84,12 +84,12 @@ class FixedLossScaleManager(LossScaleManager):
 
 class DynamicLossScaleManager(LossScaleManager):
     """A loss scale that is divided by `scale_factor` on overflow, and multiplied by it after `scale_window` steps
-    without.
+    without overflow.
 
     Args:
-        init_loss_scale (float): First loss scale, at least 1. Default: 2**24.
-        scale_factor (int): Factor by which it moves, positive. Default: 2.
-        scale_window (int): Steps without overflow after which it grows, positive. Default: 2000.
+        init_loss_scale (float): Initial loss scale, at least 1. Default: 2**24.
+        scale_factor (int): Factor by which the loss scale changes, positive. Default: 2.
+        scale_window (int): Number of steps without overflow after which the loss scale grows, positive. Default: 2000.
 
     Raises:
         ValueError: If an argument is out of range.

@@ -17,8 +17,8 @@ __all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite", 
 
 
 def init_status() -> Tensor:
-    """Return 8 zeros. In MindSpore 2.0 an Ascend chip notes an overflow in them, for `all_finite`; here the gradients
-    are checked.
+    """Return a Tensor of 8 zeros. In MindSpore 2.0 an Ascend chip writes its overflow status to it; here `all_finite`
+    checks the gradients themselves.
 
     Returns:
         Tensor, float32 of shape (8,).
@@ -31,7 +31,7 @@ def init_status() -> Tensor:
 
 
 def all_finite(inputs: tuple[Tensor, ...] | list[Tensor], status: Tensor | None = None) -> Tensor:
-    """Return whether no Tensor holds an infinite value or NaN.
+    """Return whether all Tensors are free of infinity and NaN.
 
     Args:
         status (Tensor): The result of `init_status` in MindSpore 2.0; no effect, as the Tensors themselves are checked.
@@ -127,12 +127,13 @@ class StaticLossScaler(LossScaler):
 
 
 class DynamicLossScaler(StaticLossScaler):
-    """A loss scale that is divided by `scale_factor` on overflow, and multiplied after `scale_window` steps without.
+    """A loss scale that is divided by `scale_factor` on overflow, and multiplied by it after `scale_window` steps
+    without overflow.
 
     Args:
-        scale_value (Union[int, float]): First loss scale.
-        scale_factor (int): Factor by which it moves, positive.
-        scale_window (int): Steps without overflow after which it grows, positive.
+        scale_value (Union[int, float]): Initial loss scale.
+        scale_factor (int): Factor by which the loss scale changes, positive.
+        scale_window (int): Number of steps without overflow after which the loss scale grows, positive.
 
     Examples:
         >>> loss_scaler = amp.DynamicLossScaler(scale_value=2**10, scale_factor=2, scale_window=1)

@@ -1,4 +1,5 @@
-"""Protobuf's classes of a MINDIR file at MindSpore's path. The names can be imported, and raise an error on use."""
+"""Placeholders for the protobuf classes of MINDIR files, at MindSpore's path. The names can be imported, and raise an
+error on use."""
 
 import functools
 

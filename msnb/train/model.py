@@ -1,4 +1,4 @@
-"""`Model`: trains, evaluates and predicts."""
+"""`Model`: trains, evaluates and runs a network."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -150,10 +150,10 @@ class Model(Assembly):
             callbacks (Union[Callback, list[Callback]]): Callbacks between steps and epochs. Default: None.
             dataset_sink_mode (bool): Whether `sink_size` has an effect. There are no device queues here:
                 batches go to the device one by one in either case. Default: True.
-            sink_size (int): Steps per epoch in sink mode, each epoch continuing in the dataset where the previous one
+            sink_size (int): Steps per epoch in sink mode; each epoch continues in the dataset where the previous one
                 ended; -1 for the complete dataset. Default: -1.
-            initial_epoch (int): The number of epochs of an earlier training: this one begins with the next,
-                and ends with number `epoch`. Steps are counted from 1. Default: 0.
+            initial_epoch (int): The number of epochs that an earlier training has completed: this training begins with
+                the next epoch, and ends with number `epoch`. Steps are counted from 1. Default: 0.
             display (bool): Whether the line is shown; ``context.set_context(show_progress=False)`` and
                 ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
             record (Union[bool, str, Recording]): Whether the training is recorded in a folder below ``runs``: True, the
@@ -233,7 +233,7 @@ class Model(Assembly):
 
     def _train_process(self, numbers, train_dataset, helper, callbacks, cb_params, resumption=None):
         network = with_global_batch(self._train_network)
-        follow_overflow = self._follows_overflow()
+        follow_overflow = self._needs_overflow_report()
         columns = None
         run_context, progress = RunContext(cb_params), self._progress
         idle = IdleCheck(self._train_network) if self._optimizer is None else None
@@ -314,8 +314,8 @@ class Model(Assembly):
             epoch (int): Number of epochs, positive.
             train_dataset (Dataset): Batches for training.
             valid_dataset (Dataset): Batches for evaluation. Default: None, only train.
-            valid_frequency (Union[int, list[int]]): Epochs from one evaluation to the next, or the epochs to evaluate
-                after. Default: 1.
+            valid_frequency (Union[int, list[int]]): Number of epochs between evaluations, or a list of the
+                epochs after which to evaluate. Default: 1.
             callbacks (Union[Callback, list[Callback]]): As in `train`; those with `on_eval_*` methods are called in
                 evaluation too. Default: None.
             dataset_sink_mode (bool): As in `train`. Default: False.
@@ -415,7 +415,7 @@ class Model(Assembly):
         Args:
             valid_dataset (Dataset): Batches.
             callbacks (Union[Callback, list[Callback]]): Callbacks between steps. Default: None.
-            dataset_sink_mode (bool): Accepted; batches go to the device one by one in either case. Default: True.
+            dataset_sink_mode (bool): No effect: batches go to the device one by one. Default: True.
             display (bool): Whether the line is shown, see `train`. Default: True.
 
         Returns:
@@ -509,7 +509,7 @@ class Model(Assembly):
 
     @in_own_settings
     def infer_predict_layout(self, *predict_data: Any) -> dict[str, Any]:
-        """Return the layouts of the Parameters for prediction on several devices, which need not exist.
+        """Return the layouts of the Parameters for prediction on several devices. The devices need not exist.
 
         Args:
             predict_data (Tensor): Inputs of the network.
@@ -559,7 +559,7 @@ class Model(Assembly):
 
 
 class _StepSync(Callback):
-    """A callback with which libraries that drive a training end each step when it is computed."""
+    """A callback that waits for each step to be computed, for libraries that drive a training."""
 
     def step_end(self, run_context: RunContext) -> None:
         """Wait until all pending computation is done."""
@@ -578,7 +578,7 @@ def _as_list(callbacks):
 
 
 def _add_run_callback(callbacks, record, resume=False):
-    """Return the list of callbacks, with a RunCallback if `record` is set."""
+    """Return the list of callbacks, with a RunCallback appended if `record` is set."""
     if not record:
         return _as_list(callbacks)
     from msnb.train._run_callback import RunCallback  # spares it to who does not record

@@ -1,4 +1,4 @@
-"""`msnb.record`: a folder for each training, with its curves, settings and state, which the dashboard shows.
+"""`msnb.record`: record the curves, settings and state of a training in a folder, for the dashboard.
 
 The folder holds `run.json`, written at the beginning and at the end, and MindSpore's event files.
 """
@@ -43,7 +43,7 @@ def record(
     tensorboard: bool = False,
     code: bool = False,
 ) -> "Recording":
-    """Record a run: numbers, images and histograms of any loop, and the values of summary operators.
+    """Start recording a run: numbers, images and histograms of any loop, and the values of summary operators.
 
     Args:
         name (str): Name of the run and of its folder; if it exists, a number is appended. Default: None, the time.
@@ -59,7 +59,7 @@ def record(
         Recording, which ends with its `with` block, with `finish`, or with the program.
 
     Raises:
-        ValueError: If `name` cannot be that of a folder.
+        ValueError: If `name` cannot be the name of a folder.
         OSError: If the folder cannot be written.
 
     Examples:
@@ -80,7 +80,7 @@ class Recording:
         folder (Path): Folder of the run.
         config (dict): Hyper-parameters; changes are stored with the run.
         state (str): "running", "finished", "failed" or "interrupted".
-        summary (dict): The last value of each number.
+        summary (dict): The last value of each recorded number, by name.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Recording:
         self._step, self._process = -1, os.getpid()
         self._code = _read_code() if code else None
         self._record = SummaryRecord(str(self.folder))
-        self._record.takers.append(self._take)
+        self._record.takers.append(self._update_summary)
         if tensorboard:
             self._record.takers.append(_TensorBoard(self.folder))
         self._system = System()
@@ -152,7 +152,7 @@ class Recording:
             name (str): Name of the images.
             images (Union[Tensor, numpy.ndarray]): uint8, numbers from 0 to 1, or any numbers, which are scaled to that
                 range.
-            step (int): Number of the step. Default: None, that of the last `log`.
+            step (int): Number of the step. Default: None, the step of the last `log`.
 
         Raises:
             ValueError: If the shape is another one.
@@ -160,7 +160,7 @@ class Recording:
         self._add("image", name, images, step)
 
     def histogram(self, name: str, values: Any, step: int | None = None) -> None:
-        """Record a histogram of numbers; see `image` for the arguments."""
+        """Record a histogram of the elements of an array; see `image` for the arguments."""
         self._add("histogram", name, values, step)
 
     def tensor(self, name: str, values: Any, step: int | None = None) -> None:
@@ -180,7 +180,7 @@ class Recording:
         self._step = int(step)
         return self._step
 
-    def _take(self, wall_time, step, values):
+    def _update_summary(self, wall_time, step, values):
         """Update `summary` with the last value of each number; called in the thread that writes."""
         for tag, kind, content in values:
             if kind == "scalar" and not tag.startswith(SYSTEM):
@@ -188,7 +188,7 @@ class Recording:
 
     # ------------------------------------------------------------------ the run itself
     def flush(self) -> None:
-        """Return when all recorded values are written."""
+        """Wait until all recorded values are written."""
         self._record.flush()
 
     def finish(self, state: str = "finished") -> None:

@@ -1,4 +1,5 @@
-"""Reading and writing of networks, under r1.1's names, and tables of element types."""
+"""Re-export module: functions that read and write checkpoints and graphs, under r1.1's names, and tables of element
+types."""
 
 from typing import Any
 
@@ -88,7 +89,7 @@ def async_ckpt_thread_status() -> bool:
 
 
 def parse_print(print_file_name: str) -> list[Any]:
-    """Read the output of Print from the file that ``context.set_context(print_file_path=...)`` names.
+    """Read the output of Print from a file that ``context.set_context(print_file_path=...)`` has created.
 
     Args:
         print_file_name (str): The file.

@@ -206,6 +206,6 @@ def test_an_error_goes_to_other_processes_with_its_note_and_without_the_cell():
 
 
 def test_nothing_that_goes_wrong_while_telling_takes_the_place_of_the_error(mode, monkeypatch):
-    monkeypatch.setattr(nn.Dense, "_takes", property(lambda self: 1 / 0))
+    monkeypatch.setattr(nn.Dense, "_input_requirement", property(lambda self: 1 / 0))
     with pytest.raises(ValueError, match="For 'MatMul'"):
         nn.Dense(4, 3)(Tensor(np.zeros((2, 5), np.float32)))

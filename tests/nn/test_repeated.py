@@ -65,7 +65,7 @@ def traced(monkeypatch):
 
 def flat(monkeypatch):
     """From here on each Cell is traced by itself."""
-    monkeypatch.setattr(deduplication, "_select_part", lambda cell, args, frame: None)
+    monkeypatch.setattr(deduplication, "_find_traced_cell", lambda cell, args, frame: None)
 
 
 def equations(net, *args):

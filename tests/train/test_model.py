@@ -226,7 +226,7 @@ def test_a_loss_scale_that_is_too_high_falls_until_training_goes_on(mode, make_n
 def test_a_fixed_loss_scale_needs_no_look_at_each_step(make_net, make_model, batches):
     manager = ms.FixedLossScaleManager(128.0)
     model = make_model(loss_scale_manager=manager)
-    assert not model._follows_overflow()
+    assert not model._needs_overflow_report()
     model.train(1, batches())
     net = make_net()
     plain = make_model(net)

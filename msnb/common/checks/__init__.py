@@ -1,1 +1,1 @@
-"""r1.1's argument checks; `msnb._checkparam` is their public module."""
+"""r1.1's functions that check arguments. `msnb._checkparam` is their public module."""

@@ -6,7 +6,7 @@ from msnb.common.kinds import refusal
 
 
 def check_subclass(arg_name, type_, template_types, prim_name, addition_error_info=None):
-    """Check that the type `type_` is, or belongs to the family of, one of `template_types`; TypeError otherwise."""
+    """Raise TypeError unless `type_` is one of `template_types` or belongs to the family of one."""
     templates = as_tuple(template_types)
     if not any(type_ is t or (isinstance(t, mstype.Type) and mstype.issubclass_(type_, t)) for t in templates):
         family = f"of type {' or '.join(map(str, templates))}"
@@ -15,7 +15,7 @@ def check_subclass(arg_name, type_, template_types, prim_name, addition_error_in
 
 
 def check_type_name(arg_name, arg_type, valid_types, prim_name):
-    """Return the element type of `arg_type` if it is one of `valid_types`; TypeError otherwise."""
+    """Return the element type of `arg_type` if it is one of `valid_types`; raise TypeError otherwise."""
     valid_types = as_tuple(valid_types)
     arg_type = _element(arg_type)
     if arg_type not in valid_types:
@@ -28,7 +28,7 @@ def _element(type_):
 
 
 def check_types_same_and_valid(args, valid_values, prim_name):
-    """Check that the types in the dict `args` (name to type) are valid and all the same; TypeError otherwise."""
+    """Raise TypeError unless the types in the dict `args` (name to type) are valid and all the same."""
     for name, type_ in args.items():
         check_subclass(name, type_, valid_values, prim_name)
     _check_same(args, prim_name)
@@ -44,18 +44,17 @@ def _check_same(args, prim_name):
 
 
 def check_tensors_dtypes_same_and_valid(args, valid_dtypes, prim_name):
-    """Check that the Tensor types in the dict `args` have valid element types, all the same; TypeError otherwise."""
+    """Raise TypeError unless the Tensor types in the dict `args` have the same, valid element type."""
     check_types_same_and_valid(args, [mstype.tensor_type(t) for t in as_tuple(valid_dtypes)], prim_name)
 
 
 def check_tensor_dtype_valid(arg_name, arg_type, valid_dtypes, prim_name):
-    """Check that the Tensor type `arg_type` has a valid element type; TypeError otherwise."""
+    """Raise TypeError unless the Tensor type `arg_type` has a valid element type."""
     check_subclass(arg_name, arg_type, [mstype.tensor_type(t) for t in as_tuple(valid_dtypes)], prim_name)
 
 
 def check_scalar_or_tensor_types_same(args, valid_values, prim_name, allow_mix=False):
-    """Check that element types are valid and equal (also of Tensors and scalars with `allow_mix`); TypeError
-    otherwise."""
+    """Raise TypeError unless element types are valid and equal. With `allow_mix` Tensors and scalars may be mixed."""
     for name, type_ in args.items():
         if _element(type_) not in valid_values:
             raise refusal(TypeError, prim_name, name, " or ".join(map(str, valid_values)), str(type_))

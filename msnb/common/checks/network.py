@@ -5,14 +5,15 @@ from msnb.common.kinds import refusal
 
 
 def check_input_format(input_param):
-    """Return `input_param` if it is "NCHW"; ValueError otherwise."""
+    """Return `input_param` if it is "NCHW"; raise ValueError otherwise."""
     if input_param != "NCHW":
         raise refusal(ValueError, None, "input_format", "'NCHW'", repr(input_param))
     return input_param
 
 
 def check_input_data(*data, data_class):
-    """Check that all of `data`, down lists, tuples and dicts, is a `data_class` and not empty; ValueError otherwise."""
+    """Raise ValueError unless all values in `data`, also in nested lists, tuples and dicts, are of `data_class` and not
+    empty."""
     classes = data_class if isinstance(data_class, (tuple, list)) else (data_class,)
     for item in data:
         if isinstance(item, (list, tuple)):
@@ -29,6 +30,6 @@ def check_input_data(*data, data_class):
 
 
 def check_output_data(data):
-    """Check that a network returned something; RuntimeError when `data` is None."""
+    """Raise RuntimeError if a network returned None."""
     if data is None:
         raise RuntimeError("The network returned None; does its construct end with a return statement?")

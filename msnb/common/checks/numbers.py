@@ -12,7 +12,8 @@ from msnb.common.kinds import refusal
 
 
 def check_finite(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """Return `arg_value`, unless it is NaN or infinite, which is a ValueError. Values that are not numbers pass."""
+    """Return `arg_value`; raise ValueError if it is NaN or infinite. Values that are not numbers are returned
+    unchanged."""
     if isinstance(arg_value, (float, np.floating)) and not math.isfinite(arg_value):
         raise refusal(ValueError, prim_name, arg_name, "a finite number", got(arg_value))
     return arg_value
@@ -26,7 +27,7 @@ def check_number(
     arg_name: str | None = None,
     prim_name: str | None = None,
 ) -> Any:
-    """Return `arg_value` if it is a finite `arg_type` in relation `rel` to `value`; TypeError or ValueError
+    """Return `arg_value` if it is a finite `arg_type` in relation `rel` to `value`; raise TypeError or ValueError
     otherwise."""
     check_is_number(arg_value, arg_type, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
@@ -41,7 +42,8 @@ def check_number(
 
 
 def check_is_number(arg_value: Any, arg_type: type, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """Return `arg_value` if it is a finite `arg_type` (a bool is not a number); TypeError or ValueError otherwise."""
+    """Return `arg_value` if it is a finite `arg_type` (a bool is not a number); raise TypeError or ValueError
+    otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
         raise refusal(TypeError, prim_name, arg_name, arg_type.__name__, got(arg_value))
@@ -57,7 +59,8 @@ def check_number_range(
     arg_name: str | None = None,
     prim_name: str | None = None,
 ) -> Any:
-    """`arg_value`, a finite `value_type` or numpy number inside the interval; TypeError or ValueError otherwise."""
+    """Return `arg_value` if it is a finite `value_type` or numpy number inside the interval; raise TypeError or
+    ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, (np.ndarray, np.generic, *as_tuple(value_type))) or isinstance(arg_value, bool):
         raise refusal(TypeError, prim_name, arg_name, names_of(as_tuple(value_type)), got(arg_value))
@@ -68,23 +71,25 @@ def check_number_range(
     return arg_value
 
 
-def _comparing(arg_type, rel, what):
+def _make_sign_check(arg_type, rel, what):
     def check_value(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
         return check_number(arg_value, 0, rel, arg_type, arg_name, prim_name)
 
     check_value.__name__ = f"check_{what.replace('not ', 'non_')}_{arg_type.__name__}"
-    check_value.__doc__ = f"`arg_value`, when it is a {what} {arg_type.__name__}; TypeError or ValueError otherwise."
+    check_value.__doc__ = (
+        f"Return `arg_value` if it is a {what} {arg_type.__name__}; raise TypeError or ValueError otherwise."
+    )
     return check_value
 
 
-check_positive_int: Callable[..., Any] = _comparing(int, Rel.GT, "positive")
-check_negative_int: Callable[..., Any] = _comparing(int, Rel.LT, "negative")
-check_non_positive_int: Callable[..., Any] = _comparing(int, Rel.LE, "not positive")
-check_non_negative_int: Callable[..., Any] = _comparing(int, Rel.GE, "not negative")
-check_positive_float: Callable[..., Any] = _comparing(float, Rel.GT, "positive")
-check_negative_float: Callable[..., Any] = _comparing(float, Rel.LT, "negative")
-check_non_positive_float: Callable[..., Any] = _comparing(float, Rel.LE, "not positive")
-check_non_negative_float: Callable[..., Any] = _comparing(float, Rel.GE, "not negative")
+check_positive_int: Callable[..., Any] = _make_sign_check(int, Rel.GT, "positive")
+check_negative_int: Callable[..., Any] = _make_sign_check(int, Rel.LT, "negative")
+check_non_positive_int: Callable[..., Any] = _make_sign_check(int, Rel.LE, "not positive")
+check_non_negative_int: Callable[..., Any] = _make_sign_check(int, Rel.GE, "not negative")
+check_positive_float: Callable[..., Any] = _make_sign_check(float, Rel.GT, "positive")
+check_negative_float: Callable[..., Any] = _make_sign_check(float, Rel.LT, "negative")
+check_non_positive_float: Callable[..., Any] = _make_sign_check(float, Rel.LE, "not positive")
+check_non_negative_float: Callable[..., Any] = _make_sign_check(float, Rel.GE, "not negative")
 
 
 def check_int(arg_value: Any, value: Any, rel: Rel, arg_name: str | None = None, prim_name: str | None = None) -> Any:
@@ -145,7 +150,8 @@ def check(
     prim_name: str | None = None,
     excp_cls: type[Exception] = ValueError,
 ) -> Any:
-    """`arg_value`, an int or tuple of ints, when it is in relation `rel` to `value`; raises `excp_cls` otherwise."""
+    """Return `arg_value`, an int or tuple of ints, if it is in relation `rel` to `value`; raise `excp_cls`
+    otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
         expected = Rel.get_strs(rel).format(f"{value_name} = {value}")

@@ -1,11 +1,11 @@
-"""`Rel`: the relations that a value can be checked for, in words and as functions."""
+"""`Rel`: relations such as "less than", in words and as functions."""
 
 from collections.abc import Callable
 from enum import Enum
 
 
 class Rel(Enum):
-    """Relations that a value can be checked for: comparisons, intervals (which ends belong to it), membership."""
+    """Relations that a value can be checked for: comparisons, open and closed intervals, membership."""
 
     EQ = 1
     NE = 2
@@ -22,12 +22,13 @@ class Rel(Enum):
 
     @staticmethod
     def get_strs(rel: "Rel") -> str:
-        """Format of the relation in words, with a ``{}`` for each limit."""
+        """Return the relation in words, as a format string with a ``{}`` for each limit."""
         return _RELATIONS[rel][0] if rel in _RELATIONS else ""
 
     @staticmethod
     def get_fns(rel: "Rel") -> Callable[..., bool]:
-        """Function that tells whether the relation holds: ``fn(value, limit)`` or ``fn(value, lower, upper)``."""
+        """Return a function that tells whether the relation holds: ``fn(value, limit)`` or
+        ``fn(value, lower, upper)``."""
         return _RELATIONS[rel][1] if rel in _RELATIONS else lambda *_: False
 
 

@@ -1,4 +1,4 @@
-"""`Validator`: the checks of numbers, values and types as networks for r1.1 call them."""
+"""`Validator`: the checks of numbers, values and types, as methods of a class that programs for r1.1 use."""
 
 from msnb.common.checks import dtypes, numbers, values
 from msnb.common.checks.numbers import (
@@ -21,7 +21,7 @@ def _check_number(arg_name, arg_value, value, rel, prim_name):
 
 
 class Validator:
-    """r1.1's name for the checks of this package."""
+    """The checks of this package, as methods under r1.1's names."""
 
     check_number = staticmethod(_check_number)
 
@@ -29,22 +29,22 @@ class Validator:
 
     @staticmethod
     def check_integer(arg_name, arg_value, value, rel, prim_name=None):
-        """:func:`check_int` with the name first."""
+        """Check an int; :func:`check_int` with the name as first argument."""
         return check_int(arg_value, value, rel, arg_name, prim_name)
 
     @staticmethod
     def check_number_range(arg_name, arg_value, lower_limit, upper_limit, rel, prim_name=None):
-        """:func:`check_float_range` with the name first, for int and float."""
+        """Check an int or float; :func:`check_float_range` with the name as first argument."""
         return check_number_range(arg_value, lower_limit, upper_limit, rel, (int, float), arg_name, prim_name)
 
     @staticmethod
     def check_float_positive(arg_name, arg_value, prim_name=None):
-        """:func:`check_positive_float` with the name first."""
+        """Check a positive float; :func:`check_positive_float` with the name as first argument."""
         return check_positive_float(arg_value, arg_name, prim_name)
 
     @staticmethod
     def check_float_legal_value(arg_name, arg_value, prim_name=None):
-        """:func:`check_is_float` with the name first."""
+        """Check a float; :func:`check_is_float` with the name as first argument."""
         return check_is_float(arg_value, arg_name, prim_name)
 
 

@@ -1,4 +1,4 @@
-"""Checks of other Python values: bool, strings, tuples of sizes, instances, the arguments of a function."""
+"""Checks of bool, strings, tuples of sizes, instances, and the arguments of a function."""
 
 import inspect
 import math
@@ -10,14 +10,14 @@ from msnb.common.kinds import refusal
 
 
 def check_bool(arg_value, arg_name=None, prim_name=None):
-    """`arg_value`, when it is a bool; TypeError otherwise."""
+    """Return `arg_value` if it is a bool; raise TypeError otherwise."""
     if not isinstance(arg_value, bool):
         raise refusal(TypeError, prim_name, arg_name, "bool", got(arg_value))
     return arg_value
 
 
 def check_string(arg_value, valid_values, arg_name=None, prim_name=None):
-    """`arg_value`, when it is one of the strings `valid_values`; ValueError otherwise."""
+    """Return `arg_value` if it is one of the strings `valid_values`; raise ValueError otherwise."""
     if not (isinstance(arg_value, str) and arg_value in valid_values):
         raise refusal(ValueError, prim_name, arg_name, f"one of {', '.join(map(repr, valid_values))}", got(arg_value))
     return arg_value
@@ -30,24 +30,27 @@ def _check_pattern(target, pattern, flag, prim_name):
 
 
 def check_str_by_regular(target, reg=None, flag=re.ASCII, prim_name=None):
-    """True, when `target` matches `reg` (letters, digits, ``_`` and ``.`` when None); ValueError otherwise."""
+    """Return True if `target` matches `reg`; raise ValueError otherwise. None allows letters, digits, ``_`` and
+    ``.``."""
     return _check_pattern(target, r"^\w+[0-9a-zA-Z\_\.]*$" if reg is None else reg, flag, prim_name)
 
 
 def check_file_name_by_regular(target, reg=None, flag=re.ASCII, prim_name=None):
-    """True, when `target` matches `reg` (characters of portable paths when None); ValueError otherwise."""
+    """Return True if `target` matches `reg`; raise ValueError otherwise. None allows the characters of portable
+    paths."""
     return _check_pattern(target, r"^[0-9a-zA-Z\_\-\.\:\/\\]+$" if reg is None else reg, flag, prim_name)
 
 
 def check_isinstance(arg_name, arg_value, classes):
-    """`arg_value`, when it is an instance of `classes`; ValueError otherwise."""
+    """Return `arg_value` if it is an instance of `classes`; raise ValueError otherwise."""
     if not isinstance(arg_value, classes):
         raise refusal(ValueError, None, arg_name, f"an instance of {names_of(as_tuple(classes))}", got(arg_value))
     return arg_value
 
 
 def check_value_type(arg_name, arg_value, valid_types, prim_name=None):
-    """`arg_value`, when it is an instance of `valid_types` (a bool only where bool is listed); TypeError otherwise.
+    """Return `arg_value` if it is an instance of `valid_types` (a bool only if bool is listed); raise TypeError
+    otherwise.
 
     NaN is a ValueError.
     """
@@ -60,7 +63,7 @@ def check_value_type(arg_name, arg_value, valid_types, prim_name=None):
 
 
 def check_pad_value_by_mode(pad_mode, padding, prim_name):
-    """`padding`, when `pad_mode` is "pad" or nothing is to be padded; ValueError otherwise."""
+    """Return `padding` if `pad_mode` is "pad" or `padding` is 0; raise ValueError otherwise."""
     if pad_mode != "pad" and padding != 0:
         raise refusal(
             ValueError, prim_name, "padding", "0 unless pad_mode is 'pad'", f"{padding!r} with pad_mode '{pad_mode}'"
@@ -69,14 +72,14 @@ def check_pad_value_by_mode(pad_mode, padding, prim_name):
 
 
 def check_const_input(arg_name, arg_value, prim_name):
-    """`arg_value`, when its value is known at compile time; ValueError when it is None."""
+    """Return `arg_value`; raise ValueError if it is None, that is, not known at compile time."""
     if arg_value is None:
         raise refusal(ValueError, prim_name, arg_name, "a constant", "a value that is not known yet")
     return arg_value
 
 
 def check_reduce_shape(ori_shape, shape, axis, prim_name):
-    """Check that `shape` is `ori_shape` without the axes `axis`; ValueError otherwise."""
+    """Raise ValueError unless `shape` is `ori_shape` without the axes `axis`."""
     axes = as_tuple(axis)
     expected = [size for i, size in enumerate(ori_shape) if i not in axes]
     if list(shape) != expected:
@@ -106,7 +109,8 @@ once, twice, triple = _expand_tuple(1), _expand_tuple(2), _expand_tuple(3)
 
 
 def _check_3d_int_or_tuple(arg_name, arg_value, prim_name, allow_five=False, ret_five=False, greater_zero=True):
-    """Sizes of the three spatial axes from an int, or 3 (or N, C and 3) of them; with `ret_five` N and C come first."""
+    """Return the sizes of the three spatial axes, given as an int, as 3 ints, or as 5 ints with N and C first. With
+    `ret_five` the result has 5 ints."""
     check_value_type(arg_name, arg_value, (int, tuple), prim_name)
     values = (arg_value,) * 3 if isinstance(arg_value, int) else arg_value
     lengths = (3, 5) if allow_five else (3,)
@@ -123,7 +127,7 @@ def _check_3d_int_or_tuple(arg_name, arg_value, prim_name, allow_five=False, ret
 
 
 def args_type_check(*type_args, **type_kwargs):
-    """Decorator: the named arguments should be None or have the given types; TypeError otherwise."""
+    """Decorator that raises TypeError unless the named arguments are None or have the given types."""
 
     def decorate(func):
         signature = inspect.signature(func)

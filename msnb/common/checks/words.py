@@ -1,4 +1,4 @@
-"""Texts of values and types for messages."""
+"""Texts of values and types for error messages."""
 
 from collections.abc import Iterable
 
@@ -16,5 +16,5 @@ def names_of(types):
 
 
 def as_tuple(types):
-    """Return a tuple of types from one or several."""
+    """Return one type, or a list or tuple of types, as a tuple."""
     return tuple(types) if isinstance(types, Iterable) else (types,)

@@ -1,4 +1,4 @@
-"""Kinds of arguments. A Kind checks a value and returns its hashable normal form.
+"""Kinds: types of arguments that are checked. A Kind checks a value and returns it in a hashable normal form.
 
 Operators, layers, optimizers, datasets and settings use Kinds. They are written in annotations, together with the
 Python type that an editor reads: ``PositiveInt`` is ``Annotated[int, Kind(...)]``, ``Bool | None`` allows None, and

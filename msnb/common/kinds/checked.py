@@ -13,7 +13,7 @@ _Function = TypeVar("_Function")
 
 
 def checked(function: _Function) -> _Function:
-    """Decorator: each argument whose annotation declares a Kind is checked, and passed on in its normal form.
+    """Decorator that checks each argument whose annotation declares a Kind, and passes it on in normal form.
 
     Messages use the class name for a constructor, and the name of a function. Defaults are not checked. Errors for a
     wrong number or name of arguments are those of `arguments.answered`.

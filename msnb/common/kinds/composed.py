@@ -1,5 +1,5 @@
-"""Kinds composed of other Kinds or of values: one of several, between two numbers, a tuple, a constant of the
-program."""
+"""Functions that create Kinds from other Kinds or from values: one of several, between two numbers, a tuple, a constant
+of the program."""
 
 import functools
 import math
@@ -15,7 +15,7 @@ _OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
 
 
 def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among: Any = None) -> Kind:
-    """One of several values; with `fold`, strings are compared without regard to case.
+    """Return a Kind that accepts one of `choices`; with `fold`, strings are compared without regard to case.
 
     A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those of
     the Kind `among`) are accepted, and the reason `otherwise` is logged once.
@@ -44,7 +44,7 @@ def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among
 
 
 class _OneEffective(Kind):
-    """A Kind with a single effective value: others are accepted, and logged once as having no effect."""
+    """A Kind with one value that is implemented. Other values are accepted, and logged once as having no effect."""
 
     __slots__ = ("meant", "otherwise")
 
@@ -74,8 +74,8 @@ def _literal_type(choices):
 
 
 def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bool = True) -> Kind:
-    """`kind` between two numbers, inclusive unless `low_in` or `high_in` is False; `low` or `high` may be None for
-    an open end."""
+    """Return `kind` restricted to numbers from `low` to `high`, which are included unless `low_in` or `high_in` is
+    False. None stands for no limit."""
     python, kind = python_type(kind), required(kind)
 
     def accept(value):
@@ -96,7 +96,7 @@ def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bo
 
 
 def Finite(kind: Any) -> Kind:
-    """`kind` without infinity and NaN."""
+    """Return `kind` restricted to finite numbers."""
     kind = required(kind)
 
     def accept(value):
@@ -109,21 +109,22 @@ def Finite(kind: Any) -> Kind:
 
 
 def ConstantAt(kind: Any, *values: float) -> Kind:
-    """`kind`, traced, but a constant of the program if it is one of `values`: there the computation differs (no
-    smoothing, nothing dropped) or is much cheaper (a power of one half). The function tests for that with
-    `is_constant`."""
+    """Return `kind` as an input of the program (traced), but a constant of the program if it is one of `values`: there
+    the computation differs (no smoothing, nothing dropped) or is much cheaper (a power of one half). The function tests
+    for that with `is_constant`."""
     python, kind = python_type(kind), required(kind)
     return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)
 
 
 def Static(kind: Any) -> Kind:
-    """`kind`, always a constant of the program: one program for each value. The declaration gives the reason."""
+    """Return `kind` as a constant of the program: each value is compiled separately. A comment at the declaration gives
+    the reason."""
     python, kind = python_type(kind), required(kind)
     return Kind(kind.expects, kind.accept, python=python)
 
 
 def Each(kind: Any, length: int | None = None) -> Kind:
-    """A tuple or list of `kind`, with `length` elements unless that is None."""
+    """Return a Kind that accepts a tuple or list of `kind`, with `length` elements unless that is None."""
     kind = required(kind)
 
     def accept(value):
@@ -141,7 +142,7 @@ def Each(kind: Any, length: int | None = None) -> Kind:
 
 
 def OneOrEach(kind: Any, length: int | None = None) -> Kind:
-    """`kind`, or a tuple or list of it; a single value is not wrapped."""
+    """Return a Kind that accepts `kind`, or a tuple or list of it. A single value is not put in a tuple."""
     python, kind, many = python_type(kind), required(kind), Each(kind, length)
 
     def accept(value):
@@ -152,7 +153,7 @@ def OneOrEach(kind: Any, length: int | None = None) -> Kind:
 
 
 def Instance(*classes: type) -> Kind:
-    """An object of one of `classes`, unchanged."""
+    """Return a Kind that accepts an object of one of `classes` and returns it unchanged."""
 
     def accept(value):
         if not isinstance(value, classes):

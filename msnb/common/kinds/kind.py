@@ -1,4 +1,5 @@
-"""A Kind: a named check that returns a hashable normal form; and the annotations that declare one."""
+"""`Kind`: a named check of an argument that returns a hashable normal form. Annotations declare the Kind of an
+argument."""
 
 import types
 from collections.abc import Callable
@@ -15,15 +16,16 @@ _ATOMS = frozenset((int, bool, str, type(None)))
 
 
 class Kind:
-    """A named check. `accept(value)` returns the normal form, or raises TypeError or ValueError without a message.
+    """A named check of an argument. `accept(value)` returns the normal form, or raises TypeError or ValueError without
+    a message.
 
     Args:
         expects (str): Description of accepted values.
         accept (Callable): The check.
-        many (bool): Whether it holds Tensors and is not static. Default: False.
-        traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
+        many (bool): Whether values contain Tensors and are not static. Default: False.
+        traced (bool): Whether an attribute of this Kind is an input of the operator's program. Default: False.
         constants (tuple): Values that are constants of the program although it is traced. Default: ().
-        python (type): The type for editors. Default: Any.
+        python (type): Python type that editors show. Default: Any.
         whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
         examples (tuple): Accepted values, if no plain value is accepted; see `example`. Default: ().
     """
@@ -52,7 +54,7 @@ class Kind:
 
     @property
     def example(self) -> Any:
-        """Return an accepted value in normal form, the first of the plain values that fits.
+        """Return an example of an accepted value in normal form.
 
         Raises:
             ValueError: If none fits; then the Kind has to name `examples`.
@@ -82,7 +84,7 @@ class Kind:
 
 
 class Worded(Kind):
-    """A Kind with its own error messages: those that programs written for MindSpore match.
+    """A Kind with its own error messages, for messages that programs compare with MindSpore's.
 
     Args:
         expects (str): Description of accepted values.
@@ -107,7 +109,8 @@ def _is_traced(array):
 
 
 def _is_dynamic(value):
-    """Return whether `value` is a Tensor of one real number that the number cannot replace."""
+    """Return whether `value` is a Tensor of one real number that must stay a Tensor, as its number is unknown or needs
+    a gradient."""
     array = getattr(value, "_array", None)
     return (
         array is not None
@@ -194,7 +197,7 @@ def python_type(annotation: Any) -> Any:
 
 
 def Optional(kind: Any) -> Kind:
-    """`kind`, or None."""
+    """Return a Kind that accepts `kind` or None."""
     python, kind = python_type(kind), required(kind)
     if isinstance(kind, Worded):
         return Worded(f"{kind.expects} or None", lambda value, name: None if value is None else kind(value, name))
@@ -220,7 +223,7 @@ def check(kind: Any, value: Any, argument: str, op: str) -> Any:
 
 
 def accept_value(kind: Any, value: Any) -> Any:
-    """Return the normal form of an element of an argument, for a Kind's `accept`; raises without a message, as that
-    does."""
+    """Return the normal form of an element of an argument, for use in the `accept` function of a Kind. Raises errors
+    without a message, as `accept` does."""
     kind = required(kind)
     return kind.accept(value if kind.whole else concrete(value))

@@ -31,13 +31,13 @@ def _accept_float(value):
     return float(value)
 
 
-def _strict_float(value):
+def _accept_strict_float(value):
     if not isinstance(value, (float, np.floating)):
         raise TypeError
     return float(value)
 
 
-def _positive_float(value):
+def _accept_positive_float(value):
     value = _accept_float(value)
     if value <= 0:
         raise ValueError
@@ -70,7 +70,7 @@ def _accept_shape(value):
     return _accept_ints(value)
 
 
-def _int_or_tuple(value):
+def _accept_int_or_tuple(value):
     if isinstance(value, (tuple, list)):
         return _accept_ints(value)
     return _accept_int(value)
@@ -108,13 +108,13 @@ Int = Annotated[int, Kind("an int", _accept_int)]
 PositiveInt = Annotated[int, Kind("a positive int", _bounded_int(1))]
 NonNegInt = Annotated[int, Kind("a non-negative int", _bounded_int(0))]
 Float = Annotated[float, Kind("a number", _accept_float, traced=True)]
-StrictFloat = Annotated[float, Kind("a float", _strict_float, traced=True)]
-PositiveFloat = Annotated[float, Kind("a positive number", _positive_float, traced=True)]
+StrictFloat = Annotated[float, Kind("a float", _accept_strict_float, traced=True)]
+PositiveFloat = Annotated[float, Kind("a positive number", _accept_positive_float, traced=True)]
 Bool = Annotated[bool, Kind("bool", _accept_bool)]
 Str = Annotated[str, Kind("a string", _accept_str)]
 Shape = Annotated[int | tuple[int, ...] | list[int], Kind("a tuple of int", _accept_shape)]
 Ints = Annotated[tuple[int, ...] | list[int], Kind("a tuple of int", _accept_ints)]
-IntOrTuple = Annotated[int | tuple[int, ...] | list[int], Kind("an int or a tuple of int", _int_or_tuple)]
+IntOrTuple = Annotated[int | tuple[int, ...] | list[int], Kind("an int or a tuple of int", _accept_int_or_tuple)]
 Axis = Annotated[int | tuple[int, ...] | list[int] | None, Kind("an int or a tuple of int", _accept_axis)]
 Number = Annotated[Any, Kind("a number", _accept_number, traced=True)]
 DType = Annotated[Any, Kind("a mindspore dtype", _accept_dtype)]

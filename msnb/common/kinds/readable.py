@@ -1,4 +1,4 @@
-"""Signatures for readers: `kernel_size: int | tuple[int, int]` where an annotation declares a Kind.
+"""Readable signatures: `kernel_size: int | tuple[int, int]` instead of the Kind that an annotation declares.
 
 The annotation keeps its Kind, which checks and dispatch read. A signature with a Kind prints the Python type instead,
 in `inspect.signature`, in IPython's `?` and in the tool-tips of Jupyter.
@@ -69,7 +69,7 @@ class ReadableSignature(inspect.Signature):
     """A signature of readable parameters, which are built on first access: most are never shown.
 
     Args:
-        function (Callable): The function whose arguments it shows.
+        function (Callable): The function whose arguments are shown.
     """
 
     __slots__ = ("_function", "_read")

@@ -1,4 +1,4 @@
-"""A face (re-export module): the types of quantised values."""
+"""Re-export module: the types of quantised values."""
 
 from msnb.compression.common import constant
 from msnb.compression.common.constant import QuantDtype

@@ -1,4 +1,4 @@
-"""A face (re-export module): the types of quantised values, under MindSpore's path."""
+"""Re-export module: the types of quantised values, at MindSpore's path."""
 
 from msnb.common.quant_dtype import QuantDtype
 

@@ -1,4 +1,4 @@
-"""A face (re-export module): conversion of quantised networks for inference."""
+"""Re-export module: conversion of quantised networks for inference."""
 
 from msnb.compression.export import quant_export
 

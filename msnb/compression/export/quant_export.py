@@ -1,8 +1,7 @@
-"""Conversion of a network after quantisation-aware training to a network of integers.
+"""Conversion of a network after quantisation-aware training to a network with integer arithmetic.
 
 Every quantised layer becomes a block that multiplies integers of 8 bits. The range of its weight is the layer's own.
-The
-range of its input is that of the observer before it, which is found in the graph of the network.
+The range of its input is the range of the observer before it, which is found in the graph of the network.
 """
 
 import copy
@@ -35,9 +34,9 @@ class ExportToQuantInferNetwork:
 
     Args:
         network (Cell): The trained network, which is not modified.
-        mean (Union[int, float]): The integer that represents 0 in the data, if they have no observer.
-        std_dev (Union[int, float]): The number of integer steps from 0 to 1 in the data, if they have no observer.
-        inputs (Tensor): Inputs of the network, for their shapes.
+        mean (Union[int, float]): Zero point of the input data, if the network has no observer for it.
+        std_dev (Union[int, float]): Reciprocal of the scale of the input data, if the network has no observer for it.
+        inputs (Tensor): Inputs of the network, of which only the shapes count.
         is_mindir (bool): Keep float computation and add the ranges to the operators. Default: False.
 
     Raises:
@@ -134,7 +133,7 @@ class ExportToQuantInferNetwork:
         return cell
 
     def _build_block(self, core, activation, output):
-        """Return the block of a layer. `output` is the observer of its result, or None."""
+        """Return the block that replaces a layer. `output` is the observer of the layer's result, or None."""
         observer = core.fake_quant_weight
         scale_w, zero_w, high_w, low_w = quant_utils.scale_zp_max_min_from_fake_quant_cell(observer, np.int8)
         scale_x, zero_x, high_x, low_x = self._input_range(core)
@@ -173,7 +172,8 @@ class ExportToQuantInferNetwork:
         )
 
     def _input_range(self, core):
-        """Return scale, zero point, upper end and lower end of a layer's input. The data have no ends."""
+        """Return (scale, zero point, upper end, lower end) of the range of a layer's input. For input data the ends are
+        unknown."""
         name = core.fake_quant_weight.minq.name
         source = self.quant_info_table.get(name)
         if source == INPUT:
@@ -188,7 +188,7 @@ class ExportToQuantInferNetwork:
 
 
 class _OperatorCell(nn.Cell):
-    """A Cell that calls an operator which had an observer in the trained network."""
+    """A Cell that calls an operator whose result was rounded by an observer in the trained network."""
 
     def __init__(self, operator):
         super().__init__()
@@ -199,26 +199,27 @@ class _OperatorCell(nn.Cell):
 
 
 class ExportManualQuantNetwork(ExportToQuantInferNetwork):
-    """ExportToQuantInferNetwork under r1.1's name for networks that were built from quantised layers by hand.
+    """ExportToQuantInferNetwork, under r1.1's name for networks that were built by hand from quantised layers.
 
     Args:
         network (Cell): See `ExportToQuantInferNetwork`.
-        mean (Union[int, float]): Likewise.
-        std_dev (Union[int, float]): Likewise.
-        inputs (Tensor): Likewise.
-        is_mindir (bool): Likewise. Default: False.
+        mean (Union[int, float]): As in `ExportToQuantInferNetwork`.
+        std_dev (Union[int, float]): As in `ExportToQuantInferNetwork`.
+        inputs (Tensor): As in `ExportToQuantInferNetwork`.
+        is_mindir (bool): As in `ExportToQuantInferNetwork`. Default: False.
     """
 
 
 def _observer_name(node):
-    """Return the name of the range's lower end if the node is an observer, else None."""
+    """Return the name of the Parameter with the lower end of the range if the node is an observer, else None."""
     if isinstance(node, ir.CNode) and node.op.startswith("FakeQuantPer"):
         return getattr(node.inputs[1], "name", None)
     return None
 
 
 def _find_source(node):
-    """Return the name of the range's lower end of the nearest observer before a node, or `INPUT`, or None.
+    """Return the observer that is nearest before a node, as the name of the Parameter with the lower end of its range;
+    `INPUT` if the network's input comes first; else None.
 
     Operators in between, such as pooling and reshaping, do not change the range.
     """
@@ -237,7 +238,7 @@ def _find_source(node):
 
 
 def _output_range(observer):
-    """Return the attributes of an operator with the range of its output."""
+    """Return the range of an operator's output as attributes of the operator."""
     return {"output_maxq": observer.maxq.asnumpy(), "output_minq": observer.minq.asnumpy()}
 
 
@@ -247,14 +248,14 @@ def _add_attributes(operator, attributes):
 
 
 def _strip_observers(activation):
-    """Return the activation, or the operator, without its observers."""
+    """Return an activation or operator without its observers."""
     if isinstance(activation, quant.ActQuant):
         return activation.get_origin()
     return activation.subcell if isinstance(activation, _AddFakeQuantAfterSubCell) else activation
 
 
 def _float_parameters(core):
-    """Return a layer's weight as quantised in training, the factor of its channels, and its bias.
+    """Return (weight of a layer, rounded as in training; factor of each channel; bias).
 
     A folded normalisation is part of the weight, another one is part of the factor.
     """

@@ -1,4 +1,4 @@
-"""A face (re-export module): quantisation-aware training."""
+"""Re-export module: quantisation-aware training."""
 
 from msnb.compression.quant import qat, quant_utils, quantizer
 from msnb.compression.quant.qat import QuantizationAwareTraining, create_quant_config

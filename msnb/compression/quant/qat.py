@@ -28,7 +28,7 @@ BOTH_SIDES = (nn.LeakyReLU, nn.HSigmoid, nn.HSwish)  # activations between two o
 
 
 def _split_setting(name, value):
-    """Return the value for weights and the value for activations."""
+    """Return (value for weights, value for activations) from one value or a pair."""
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(values) <= 2:
         raise ValueError(f"'{name}' should be one value, or one for weights and one for what flows, but got {value!r}.")
@@ -50,11 +50,12 @@ def create_quant_config(
 
     Args:
         quant_observer (Union[Observer, list, tuple]): The observer classes. Default: FakeQuantWithMinMaxObserver.
-        quant_delay (Union[int, list, tuple]): Training steps that only observe. Default: (0, 0).
+        quant_delay (Union[int, list, tuple]): Number of first training steps in which ranges are recorded and nothing
+            is rounded. Default: (0, 0).
         quant_dtype (Union[QuantDtype, list, tuple]): The simulated types. Default: INT8 for both.
-        per_channel (Union[bool, list, tuple]): Use one range per channel. Default: (False, False).
-        symmetric (Union[bool, list, tuple]): Use ranges with 0 in the middle. Default: (False, False).
-        narrow_range (Union[bool, list, tuple]): Leave out the smallest integer. Default: (False, False).
+        per_channel (Union[bool, list, tuple]): Whether to use one range per channel. Default: (False, False).
+        symmetric (Union[bool, list, tuple]): Whether to use ranges with 0 in the middle. Default: (False, False).
+        narrow_range (Union[bool, list, tuple]): Whether to leave out the smallest integer. Default: (False, False).
 
     Returns:
         QuantConfig.
@@ -83,11 +84,12 @@ def create_quant_config(
 
 
 class _AddFakeQuantInput(nn.Cell):
-    """A network with one input, which is quantised first.
+    """Wrap a network with one input, and quantise the input first.
 
     Args:
         network (Cell): The network, whose Parameters keep their names.
-        quant_delay (int): Training steps that only observe. Default: 0.
+        quant_delay (int): Number of first training steps in which ranges are recorded and nothing is rounded. Default:
+            0.
     """
 
     def __init__(self, network: nn.Cell, quant_delay: int = 0) -> None:
@@ -102,7 +104,7 @@ class _AddFakeQuantInput(nn.Cell):
 
 
 class _AddFakeQuantAfterSubCell(nn.Cell):
-    """A Cell or an operator whose result is quantised.
+    """Wrap a Cell or an operator, and quantise its result.
 
     Args:
         subcell (Union[Cell, Primitive, function]): The Cell or operator.
@@ -121,23 +123,24 @@ class _AddFakeQuantAfterSubCell(nn.Cell):
 
 
 class QuantizationAwareTraining(Quantizer):
-    """Converts a network to simulate the integers of its deployment: weights and activations are rounded, gradients
-    pass
-    unchanged. Each of `quant_delay` to `narrow_range` is one value, or one for weights and one for
-    activations.
+    """Converts a network for quantisation-aware training: weights and activations are rounded to the grid of an integer
+    type in the forward pass, and gradients ignore the rounding. Each of `quant_delay` to `narrow_range` is one value,
+    or one for weights and one for activations.
 
     Args:
         bn_fold (bool): Fold batch normalisation into the convolution before it. Default: True.
-        freeze_bn (int): The step from which on the running statistics are used; for `one_conv_fold=False`. Default:
+        freeze_bn (int): The step from which on running statistics are used, for `one_conv_fold=False`. Default:
             10000000.
-        quant_delay (Union[int, list, tuple]): Training steps that only observe. Default: (0, 0).
+        quant_delay (Union[int, list, tuple]): Number of first training steps in which ranges are recorded and nothing
+            is rounded. Default: (0, 0).
         quant_dtype (Union[QuantDtype, list, tuple]): The simulated types. Default: INT8 for both.
-        per_channel (Union[bool, list, tuple]): Use one range per channel. Default: (False, False).
-        symmetric (Union[bool, list, tuple]): Use ranges with 0 in the middle. Default: (False, False).
-        narrow_range (Union[bool, list, tuple]): Leave out the smallest integer. Default: (False, False).
+        per_channel (Union[bool, list, tuple]): Whether to use one range per channel. Default: (False, False).
+        symmetric (Union[bool, list, tuple]): Whether to use ranges with 0 in the middle. Default: (False, False).
+        narrow_range (Union[bool, list, tuple]): Whether to leave out the smallest integer. Default: (False, False).
         optimize_option (Union[OptimizeOption, list, tuple]): The methods; with none, nothing is converted. Default:
             OptimizeOption.QAT.
-        one_conv_fold (bool): Fold with one convolution. Default: True.
+        one_conv_fold (bool): Whether folded layers are Conv2dBnFoldQuantOneConv instead of Conv2dBnFoldQuant, which
+            computes two convolutions. Default: True.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -303,7 +306,7 @@ class QuantizationAwareTraining(Quantizer):
         cell.dense = quantised
 
     def _convert_result(self, cell):
-        """Quantise the result after its activation, or the result itself."""
+        """Quantise the result of a layer after its activation; without an activation, the result itself."""
         if cell.has_act:
             cell.activation = self._convert_activation(cell.activation)
         elif cell.after_fake:
@@ -323,7 +326,7 @@ class QuantizationAwareTraining(Quantizer):
 
 
 def _move_parameters(layer, quantised):
-    """Give the Parameters of a layer to its quantised form."""
+    """Move the Parameters of a layer to the quantised layer that replaces it."""
     quantised.weight = layer.weight
     if layer.has_bias:
         quantised.bias = layer.bias

@@ -1,4 +1,5 @@
-"""Scales and zero points of ranges, integer weights, and loading of float Parameters into a quantised network."""
+"""Functions for scales and zero points of ranges, integer weights, and loading float Parameters into a quantised
+network."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,11 +37,11 @@ def cal_quantization_params(
     symmetric: bool = False,
     narrow_range: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return scale and zero point of ranges.
+    """Return the scales and zero points that represent ranges of floats by integers.
 
     Args:
-        input_min (numpy.ndarray): The lower ends, (C,) or (1,).
-        input_max (numpy.ndarray): The upper ends.
+        input_min (numpy.ndarray): Lower ends of the ranges, (C,) or (1,).
+        input_max (numpy.ndarray): Upper ends of the ranges.
         data_type (numpy type): numpy.int8 or numpy.uint8.
         num_bits (int): The number of bits. Default: 8.
         symmetric (bool): Use a range with 0 in the middle. Default: False.
@@ -82,7 +83,7 @@ def weight2int(
 
     Args:
         data (numpy.ndarray): The weights, with the channels along axis 0; or along axis 1, if their number fits there.
-        scale (numpy.ndarray): The value of one step, (C,) or (1,).
+        scale (numpy.ndarray): Difference of neighbouring grid points, (C,) or (1,).
         zero_point (numpy.ndarray): The integer that represents 0.
         data_type (numpy type): numpy.int8 or numpy.uint8.
         num_bits (int): The number of bits. Default: 8.
@@ -122,7 +123,7 @@ def along_channels(vector: np.ndarray, data: np.ndarray) -> np.ndarray:
 def scale_zp_max_min_from_fake_quant_cell(
     cell: Cell, data_type: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return scale, zero point, upper and lower ends of the range of an observer.
+    """Return (scale, zero point, upper end, lower end) of the range of an observer.
 
     Args:
         cell (FakeQuantWithMinMaxObserver): The observer.
@@ -134,7 +135,8 @@ def scale_zp_max_min_from_fake_quant_cell(
 
 
 def fold_batchnorm(weight: np.ndarray, cell_quant: Cell) -> tuple[np.ndarray, np.ndarray]:
-    """Return weight and bias of the convolution that is equal to a convolution and its normalisation.
+    """Fold batch normalisation: return weight and bias of a convolution that equals a convolution followed by its
+    normalisation.
 
     Args:
         weight (numpy.ndarray): The weight of the convolution.
@@ -144,7 +146,8 @@ def fold_batchnorm(weight: np.ndarray, cell_quant: Cell) -> tuple[np.ndarray, np
 
 
 def without_fold_batchnorm(weight: np.ndarray, cell_quant: Cell) -> tuple[np.ndarray, np.ndarray]:
-    """Fold the batch normalisation of a Conv2dBnWithoutFoldQuant, which is a layer of its own; see `fold_batchnorm`.
+    """Fold the batch normalisation of a Conv2dBnWithoutFoldQuant, which has it as a separate layer; see
+    `fold_batchnorm`.
 
     Args:
         weight (numpy.ndarray): The weight of the convolution.

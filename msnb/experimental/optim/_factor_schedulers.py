@@ -138,7 +138,7 @@ class PolynomialLR(LRScheduler):
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
-        total_iters (int): Epochs until it is zero. Default: 5.
+        total_iters (int): Number of epochs until the rate is zero. Default: 5.
         power (float): The power, at least 0. Default: 1.0.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
@@ -278,12 +278,12 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Multiplies the rate by a constant factor until an epoch.
+    """Multiplies the rate by a constant factor in the first epochs.
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
         factor (float): The factor, in [0, 1]. Default: 1/3.
-        total_iters (int): The epoch. Default: 5.
+        total_iters (int): Number of epochs with the factor. Default: 5.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:

@@ -16,7 +16,7 @@ class SequentialLR(RateSetter):
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
         schedulers (list[LRScheduler]): The schedulers, of this optimizer.
-        milestones (list[int]): The first epochs of all schedulers but the first.
+        milestones (list[int]): The epochs at which the second and later schedulers begin.
         last_epoch (int): Number of previous epochs. Default: -1.
 
     Raises:
@@ -67,7 +67,7 @@ class ReduceLROnPlateau(RateSetter):
         patience (int): Epochs without improvement that are tolerated. Default: 10.
         threshold (float): Minimum improvement. Default: 1e-4.
         threshold_mode (str): "rel" (relative to the best) or "abs". Default: "rel".
-        cooldown (int): Epochs after a change that are not counted. Default: 0.
+        cooldown (int): Number of epochs after a change in which missing improvement is not counted. Default: 0.
         min_lr (Union[float, list[float]]): The lowest rate, or one for each group. Default: 0.
         eps (float): Smaller changes are not applied. Default: 1e-8.
 

@@ -21,7 +21,7 @@ def as_number(value: Any) -> float:
 
 
 def repeat_for_groups(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
-    """Return a list with one value for each group of Parameters."""
+    """Return `value` as a list with one element for each group of Parameters."""
     groups = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * groups
@@ -31,7 +31,7 @@ def repeat_for_groups(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
 
 
 def check_kind(owner: str, kind: type, **arguments: Any) -> None:
-    """Raise TypeError unless each argument is of a type, and no bool."""
+    """Raise TypeError unless each argument is of type `kind` and not a bool."""
     for name, value in arguments.items():
         if not isinstance(value, kind) or isinstance(value, bool):
             expected = "an int" if kind is int else "a number"
@@ -39,7 +39,7 @@ def check_kind(owner: str, kind: type, **arguments: Any) -> None:
 
 
 class RateSetter:
-    """Sets the rates of an optimizer."""
+    """Base class of objects that set the learning rates of an optimizer."""
 
     def __init__(self, optimizer: Optimizer) -> None:
         if not isinstance(optimizer, Optimizer):
@@ -53,7 +53,7 @@ class RateSetter:
 
     @property
     def _rates(self):
-        """The current rates, as floats."""
+        """Return the current learning rates as floats."""
         return [as_number(rate) for rate in self._last_lr]
 
     def _set_rates(self, rates):
@@ -116,7 +116,7 @@ class LRScheduler(RateSetter):
         raise NotImplementedError(f"'{type(self).__name__}' should define get_lr().")
 
     def step(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, or to another one.
+        """Go to the next epoch, or to the given epoch, and set the rates.
 
         Args:
             epoch (int): The epoch. Default: None, the next.

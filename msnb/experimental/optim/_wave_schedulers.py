@@ -19,7 +19,7 @@ class CosineAnnealingLR(LRScheduler):
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
-        T_max (int): Epochs to the lowest rate.
+        T_max (int): Number of epochs until the lowest rate.
         eta_min (float): The lowest rate. Default: 0.0.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
@@ -99,7 +99,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (rate - self.eta_min) * height for rate in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go to the next epoch, or to another one.
+        """Go to the next epoch, or to the given epoch, and set the rates.
 
         Args:
             epoch (float): The epoch; 2.5 is half way from epoch 2 to epoch 3. Default: None, the next.
@@ -121,8 +121,8 @@ class CyclicLR(LRScheduler):
         optimizer (Optimizer): The optimizer whose rates change.
         base_lr (Union[float, list[float]]): The lower bound, or one for each group.
         max_lr (Union[float, list[float]]): The upper bound, or one for each group.
-        step_size_up (int): Rising steps. Default: 2000.
-        step_size_down (int): Falling steps. Default: None, as many.
+        step_size_up (int): Number of steps with rising rate. Default: 2000.
+        step_size_down (int): Number of steps with falling rate. Default: None, `step_size_up`.
         mode (str): Amplitude of the cycles: "triangular" (constant), "triangular2" (halved per cycle) or "exp_range" (a
             power of `gamma`). Default: "triangular".
         gamma (float): See `mode`. Default: 1.0.

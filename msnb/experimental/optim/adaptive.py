@@ -1,4 +1,4 @@
-"""Optimizers that scale by past gradients: Adagrad, Adadelta, RMSprop."""
+"""Optimizers that divide gradients by the size of past gradients: Adagrad, Adadelta, RMSprop."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ class Adagrad(Optimizer):
         lr_decay (float): Step n has the rate ``lr / (1 + n * lr_decay)``, n from 0. Default: 0.0.
         weight_decay (float): L2 penalty. Default: 0.0.
         initial_accumulator_value (float): Initial value of the sum of squares. Default: 0.0.
-        eps (float): Keeps the denominator from zero, positive. Default: 1e-10.
+        eps (float): Added to the denominator to avoid division by zero, positive. Default: 1e-10.
         maximize (bool): Maximize the objective. Default: False.
 
     Inputs:
@@ -113,7 +113,7 @@ class RMSprop(Optimizer):
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1e-2.
         alpha (float): Decay rate of the means. Default: 0.99.
-        eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
+        eps (float): Added to the denominator to avoid division by zero, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
         momentum (float): Momentum. Default: 0.0.
         centered (bool): Use the variance instead of the mean of squares. Default: False.

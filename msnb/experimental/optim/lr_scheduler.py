@@ -1,4 +1,4 @@
-"""Face (re-export module): learning rate schedulers for `experimental.optim`, called once per epoch or step."""
+"""Re-export module: learning rate schedulers for `experimental.optim`, called once per epoch or step."""
 
 from msnb.experimental.optim._factor_schedulers import (
     ConstantLR,

@@ -31,7 +31,7 @@ class Adam(_BiasCorrected):
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
-        eps (float): Keeps the denominator from zero. Default: 1e-8.
+        eps (float): Added to the denominator to avoid division by zero. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
         amsgrad (bool): Use the maximum of the past means of squares. Default: False.
         maximize (bool): Maximize the objective. Default: False.
@@ -84,7 +84,7 @@ class AdamW(_BiasCorrected):
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
-        eps (float): Keeps the denominator from zero. Default: 1e-8.
+        eps (float): Added to the denominator to avoid division by zero. Default: 1e-8.
         weight_decay (float): Decay of the Parameters. Default: 0.01.
         amsgrad (bool): Use the maximum of the past means of squares. Default: False.
         maximize (bool): Maximize the objective. Default: False.
@@ -137,7 +137,7 @@ class Adamax(_BiasCorrected):
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 2e-3.
         betas (tuple[float]): Decay rates of mean and maximum, in [0, 1). Default: (0.9, 0.999).
-        eps (float): Added to the size of a gradient, positive. Default: 1e-8.
+        eps (float): Added to the absolute value of a gradient, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
         maximize (bool): Maximize the objective. Default: False.
 
@@ -185,7 +185,7 @@ class NAdam(_BiasCorrected):
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 2e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
-        eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
+        eps (float): Added to the denominator to avoid division by zero, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
         momentum_decay (float): Growth rate of the momentum. Default: 4e-3.
 
@@ -241,7 +241,7 @@ class RAdam(_BiasCorrected):
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Learning rate, positive. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
-        eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
+        eps (float): Added to the denominator to avoid division by zero, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
 
     Inputs:

@@ -1,4 +1,4 @@
-"""Optimizers without means of squares: SGD, averaged SGD, Rprop."""
+"""Optimizers without running means of squared gradients: SGD, ASGD, Rprop."""
 
 from typing import Any
 
@@ -122,10 +122,10 @@ class Rprop(Optimizer):
 
     Args:
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
-        lr (Union[int, float, Tensor]): First step size, positive. Default: 1e-2.
+        lr (Union[int, float, Tensor]): Initial step size, positive. Default: 1e-2.
         etas (tuple[float]): Factors of a step size after a change of the gradient's sign, and otherwise.
             Default: (0.5, 1.2).
-        step_sizes (tuple[float]): The least and the largest step size. Default: (1e-6, 50).
+        step_sizes (tuple[float]): The smallest and the largest step size. Default: (1e-6, 50).
         maximize (bool): Maximize the objective. Default: False.
 
     Inputs:

@@ -1,4 +1,4 @@
-"""`mindspore.mint.nn`: layers with PyTorch's arguments, defaults and names of Parameters.
+"""`mindspore.mint.nn`: layers with PyTorch's arguments, defaults and Parameter names.
 
 Layers that `mindspore.nn` has with the same meaning are those classes; the others are in `layer`.
 """

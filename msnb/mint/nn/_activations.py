@@ -1,4 +1,4 @@
-"""Activations of mint, with `dim` and `dtype`, and those that modify their argument."""
+"""Activation functions of mint, and in-place variants."""
 
 import inspect
 from collections.abc import Callable
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def _in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _make_in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Return a function that writes the result of `fn` into its first argument."""
 
     def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -52,11 +52,11 @@ def _write_if_inplace(name, input, result, inplace):
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return x for positive numbers, else alpha (exp(x) - 1).
+    """Return x where x > 0, else alpha * (exp(x) - 1).
 
     Args:
         input (Tensor): Floating point numbers.
-        alpha (float): Limit of negative numbers, negated. Default: 1.0.
+        alpha (float): The results are greater than -alpha. Default: 1.0.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
@@ -66,12 +66,12 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Limit every element to a range.
+    """Limit every element to [min_val, max_val].
 
     Args:
         input (Tensor): Numbers.
-        min_val (Union[int, float]): The lower end. Default: -1.0.
-        max_val (Union[int, float]): The upper end. Default: 1.0.
+        min_val (Union[int, float]): The lower limit. Default: -1.0.
+        max_val (Union[int, float]): The upper limit. Default: 1.0.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
@@ -81,11 +81,11 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Return x for positive numbers, else x times a slope.
+    """Return x where x > 0, else negative_slope * x.
 
     Args:
         input (Tensor): Floating point numbers.
-        negative_slope (Union[int, float]): The slope. Default: 0.01.
+        negative_slope (Union[int, float]): Slope for negative numbers. Default: 0.01.
 
     Returns:
         Tensor.
@@ -98,7 +98,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
     Args:
         input (Tensor): Floating point.
-        weight (Tensor): One for each channel, which dimension 1 counts, or one for all, which may be a scalar.
+        weight (Tensor): One slope for each channel (dimension 1), or one for all.
 
     Returns:
         Tensor of the shape of `input`.
@@ -107,7 +107,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the maximum of 0 and each element.
+    """Return max(x, 0).
 
     Args:
         input (Tensor): Numbers.
@@ -120,7 +120,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Limit each element to [0, 6].
+    """Return min(max(x, 0), 6).
 
     Args:
         input (Tensor): Floating point numbers.
@@ -133,7 +133,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return x times its sigmoid.
+    """Return x * sigmoid(x).
 
     Args:
         input (Tensor): Floating point numbers.
@@ -146,12 +146,12 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Replace elements up to a threshold by `value`.
+    """Return x where x > threshold, else `value`.
 
     Args:
         input (Tensor): Numbers.
         threshold (Union[int, float]): The threshold.
-        value (Union[int, float]): Replacement of the others.
+        value (Union[int, float]): Replacement of elements up to the threshold.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
@@ -160,28 +160,28 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _write_if_inplace("threshold", input, F.threshold(input, threshold, value), inplace)
 
 
-elu_, hardtanh_, relu_, threshold_ = (_in_place(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold))
+elu_, hardtanh_, relu_, threshold_ = (_make_in_place(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold))
 sigmoid_ = F.inplace_sigmoid
 
 
-def _usual_dim(input):
-    """Return the default dimension of a softmax: 0 for scalars, vectors and volumes, else 1."""
+def _default_softmax_dim(input):
+    """Return the default dimension of a softmax: 0 for inputs of 0, 1 or 3 dimensions, else 1."""
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
 @readable
 def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -> Tensor:
-    """Return exponentials divided by their sum.
+    """Return exp(x) / sum(exp(x)), with the sum over a dimension.
 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.
     """
-    return F.softmax(input, _usual_dim(input) if dim is None else dim, dtype=dtype)
+    return F.softmax(input, _default_softmax_dim(input) if dim is None else dim, dtype=dtype)
 
 
 @readable
@@ -191,22 +191,22 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
-        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
         Tensor.
     """
     x = input if dtype is None else Cast.functional(input, dtype)
-    return F.log_softmax(x, _usual_dim(input) if dim is None else dim)
+    return F.log_softmax(x, _default_softmax_dim(input) if dim is None else dim)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set random elements to 0, and divide the others by the probability that they stay.
+    """Set random elements to 0, and divide the others by 1 - p.
 
     Args:
         input (Tensor): Floating point numbers.
-        p (float): Fraction of zeros, in [0, 1]. Default: 0.5.
-        training (bool): Whether any become 0 at all. Default: True.
+        p (float): Probability of 0, in [0, 1]. Default: 0.5.
+        training (bool): Whether to apply dropout; otherwise the values are unchanged. Default: True.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
@@ -216,12 +216,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set random channels to 0, and divide the others by the probability that they stay.
+    """Set random channels to 0, and divide the others by 1 - p.
 
     Args:
         input (Tensor): (N, C, H, W) or (C, H, W).
-        p (float): Fraction of zeros, in [0, 1]. Default: 0.5.
-        training (bool): Whether any become 0 at all. Default: True.
+        p (float): Probability of 0, in [0, 1]. Default: 0.5.
+        training (bool): Whether to apply dropout; otherwise the values are unchanged. Default: True.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
@@ -231,12 +231,12 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """Divide vectors by their norm.
+    """Divide each vector along a dimension by its norm.
 
     Args:
         input (Tensor): Floating point numbers.
         p (float): The order of the norm. Default: 2.0.
-        dim (int): The dimension that makes up a vector. Default: 1.
+        dim (int): The dimension of the vectors. Default: 1.
         eps (float): Lower bound of the norm. Default: 1e-12.
 
     Returns:
@@ -246,10 +246,10 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Return 1 at the index that each element names, 0 elsewhere.
+    """Return one-hot vectors: 1 at the index given by each element, 0 elsewhere.
 
     Args:
-        tensor (Tensor): Whole numbers from 0 on.
+        tensor (Tensor): Indices, integers from 0 on.
         num_classes (int): Number of classes. Default: -1, one more than the largest element.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Losses and normalisation of mint, with `input` and `target` and PyTorch's order of arguments."""
+"""Losses and normalisation of mint, with PyTorch's arguments."""
 
 from typing import Any, Literal
 
@@ -28,17 +28,18 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalise each channel to mean 0 and deviation 1 over the batch, then scale and shift it.
+    """Normalise each channel to mean 0 and standard deviation 1 over the batch, then scale and shift it.
 
     Args:
         input (Tensor): (N, C, ...).
-        running_mean (Tensor): The mean of each channel, and in training, where it is a Parameter, where to keep it.
-        running_var (Tensor): The variance likewise.
+        running_mean (Tensor): Running mean of each channel. In training it is updated if it is a Parameter.
+        running_var (Tensor): Running variance of each channel, likewise.
         weight (Tensor): The scale of each channel. Default: None, 1.
-        bias (Tensor): Its shift. Default: None, 0.
-        training (bool): Whether mean and variance are those of the batch. Default: False.
-        momentum (float): Weight of the batch in the running statistics. Default: 0.1.
-        eps (float): Added to the variance under the root. Default: 1e-5.
+        bias (Tensor): The shift of each channel. Default: None, 0.
+        training (bool): Whether to normalise with mean and variance of the batch instead of the running ones. Default:
+            False.
+        momentum (float): Weight of the batch in each update of the running statistics. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
 
     Returns:
         Tensor of the shape of `input`.
@@ -57,9 +58,9 @@ def binary_cross_entropy(
     """Return the binary cross entropy of probabilities; unlike in `mindspore.ops`, `target` has a gradient, too.
 
     Args:
-        input (Tensor): Shares in (0, 1).
-        target (Tensor): Shares, of the same shape and type.
-        weight (Tensor): The weight of each element; takes no gradient. Default: None.
+        input (Tensor): Probabilities in (0, 1).
+        target (Tensor): Target probabilities, of the same shape and type.
+        weight (Tensor): The weight of each element; it gets no gradient. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
@@ -79,10 +80,10 @@ def binary_cross_entropy_with_logits(
 
     Args:
         input (Tensor): The logits.
-        target (Tensor): The shares, of the same shape.
-        weight (Tensor): The weight of each element; takes no gradient. Default: None.
+        target (Tensor): Target probabilities, of the same shape.
+        weight (Tensor): The weight of each element; it gets no gradient. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        pos_weight (Tensor): The weight of positive labels, without gradient. Default: None.
+        pos_weight (Tensor): The weight of positive labels; it gets no gradient. Default: None.
 
     Returns:
         Tensor.
@@ -93,13 +94,13 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:
-    """Return the Kullback-Leibler divergence of a distribution from another, given by its logarithm.
+    """Return the Kullback-Leibler divergence target * (log(target) - input), where `input` is a logarithm.
 
     Args:
-        input (Tensor): Logarithms of shares.
-        target (Tensor): Shares.
+        input (Tensor): Log-probabilities.
+        target (Tensor): Target probabilities.
         reduction (str): "mean", "batchmean", "sum" or "none". Default: "mean".
-        log_target (bool): Whether `target` are logarithms, too. Default: False.
+        log_target (bool): Whether `target` contains log-probabilities. Default: False.
 
     Returns:
         Tensor.
@@ -113,10 +114,10 @@ def nll_loss(
     """Return the negative log-probabilities of the target classes.
 
     Args:
-        input (Tensor): Logarithms of shares, (N, C, ...) or (C,).
-        target (Tensor): The right classes.
-        weight (Tensor): The weight of each class; takes no gradient. Default: None.
-        ignore_index (int): A class that does not count. Default: -100.
+        input (Tensor): Log-probabilities, (N, C, ...) or (C,).
+        target (Tensor): Indices of the true classes.
+        weight (Tensor): The weight of each class; it gets no gradient. Default: None.
+        ignore_index (int): Class index to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
@@ -126,13 +127,13 @@ def nll_loss(
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean", beta: float = 1.0) -> Tensor:
-    """Return squares of small differences, and absolute values of large ones.
+    """Return 0.5 * d^2 / beta where d < beta, else d - 0.5 * beta, for d = |input - target|.
 
     Args:
         input (Tensor): Floating point numbers.
-        target (Tensor): The same.
+        target (Tensor): Target values, of the same shape.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        beta (float): Where the one goes over into the other. Default: 1.0.
+        beta (float): Difference below which the loss is quadratic. Default: 1.0.
 
     Returns:
         Tensor.

@@ -1,4 +1,4 @@
-"""Convolutions, pools and padding of mint: `padding` is a number for each dimension, or "same" or "valid"."""
+"""Convolution, pooling, padding and resizing functions of mint."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def _convolve_batch(name, fn, dims, input, weight, bias, stride, padding, dilati
 
 
 def _unwrap_single(value, dims):
-    """Convert a tuple of one number to the number, which a one-dimensional convolution needs."""
+    """Convert a tuple of one number to the number, as a one-dimensional convolution expects it."""
     value = _list_to_tuple(value)
     return value[0] if isinstance(value, tuple) and (dims == 1 or len(value) == 1) else value
 
@@ -75,7 +75,7 @@ def conv1d(
         bias (Tensor): (C_out,). Default: None.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Zeros at each end, "same" or "valid". Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
 
     Returns:
@@ -101,7 +101,7 @@ def conv2d(
         bias (Tensor): (C_out,). Default: None.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Zeros at each side, "same" or "valid". Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
 
     Returns:
@@ -127,7 +127,7 @@ def conv3d(
         bias (Tensor): (C_out,). Default: None.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Zeros at each side, "same" or "valid". Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
 
     Returns:
@@ -151,7 +151,7 @@ def avg_pool1d(
         kernel_size (Union[int, tuple[int]]): Length of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Zeros at each end. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
 
     Returns:
@@ -182,9 +182,9 @@ def avg_pool2d(
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
-        divisor_override (int): Divides the sum instead. Default: None.
+        divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
     Returns:
         Tensor of as many dimensions as `input`.
@@ -209,9 +209,9 @@ def avg_pool3d(
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
-        divisor_override (int): Divides the sum instead. Default: None.
+        divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
     Returns:
         Tensor of as many dimensions as `input`.
@@ -242,12 +242,12 @@ def max_pool2d(
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding on each side. Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the elements of a window. Default: 1.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring elements of a window. Default: 1.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor of as many dimensions, or a tuple of it and the indices, int64.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices, int64).
     """
     window = _list_to_tuple(kernel_size), _list_to_tuple(stride), _list_to_tuple(padding), _list_to_tuple(dilation)
     return F.max_pool2d(input, *window, return_indices, ceil_mode)
@@ -261,18 +261,18 @@ def max_unpool2d(
     padding: Sizes = 0,
     output_size: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """Put the values of a `max_pool2d` at their original positions, and 0 elsewhere.
+    """Inverse of `max_pool2d`: put each maximum back at its index, and 0 elsewhere.
 
     Args:
         input (Tensor): The values, (N, C, H, W) or (C, H, W).
-        indices (Tensor): Their indices.
+        indices (Tensor): Indices of the values, as returned by the pooling.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding on each side of the pool. Default: 0.
-        output_size (tuple[int]): The shape of the result. Default: None, the smallest that gives such a pool.
+        output_size (tuple[int]): The shape of the result. Default: None, the smallest shape that fits.
 
     Returns:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
     return F.max_unpool2d(input, indices, *map(_list_to_tuple, (kernel_size, stride, padding, output_size)))
 
@@ -280,15 +280,15 @@ def max_unpool2d(
 def adaptive_max_pool1d(
     input: Tensor, output_size: int, return_indices: bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the largest value of each part of a sequence, for a given number of parts.
+    """Adaptive max pooling: return the largest value of each of `output_size` windows of a sequence.
 
     Args:
         input (Tensor): (N, C, L) or (C, L).
-        output_size (int): Number of windows.
+        output_size (int): Length of the output.
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor of as many dimensions, or a tuple of it and the indices, int64.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices, int64).
     """
     size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
     result = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
@@ -298,12 +298,12 @@ def adaptive_max_pool1d(
 
 
 def pad(input: Tensor, pad: tuple[int, ...] | list[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Extend a Tensor at its borders.
+    """Pad a Tensor at its borders.
 
     Args:
         input (Tensor): Any shape.
-        pad (Union[tuple[int], list[int]]): Before and after of the last dimension, then of the one before it, and so
-            on; negative numbers cut.
+        pad (Union[tuple[int], list[int]]): Widths (before, after) of the last dimension, then of the one before it, and
+            so on; negative numbers cut.
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
         value (number): The constant. Default: None, 0.
 
@@ -320,13 +320,13 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Resize a Tensor, see `interpolate`.
+    """Resize sequences, images or volumes, see `interpolate`.
 
     Args:
         input (Tensor): (N, C, ...).
-        size (Union[int, tuple[int]]): The sizes of its last dimensions. Default: None.
+        size (Union[int, tuple[int]]): New lengths of the dimensions after N and C. Default: None.
         scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
-        mode (str): How. Default: "nearest".
+        mode (str): Interpolation method, see `interpolate`. Default: "nearest".
         align_corners (bool): Whether the corners keep their values. Default: None.
 
     Returns:
@@ -343,11 +343,11 @@ def interpolate(
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
 ) -> Tensor:
-    """Resize a Tensor.
+    """Resize sequences, images or volumes.
 
     Args:
         input (Tensor): (N, C, ...), with one to three further dimensions.
-        size (Union[int, tuple[int]]): Their new lengths. Default: None.
+        size (Union[int, tuple[int]]): New lengths of the dimensions after N and C. Default: None.
         scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
         mode (str): "nearest", "linear", "bilinear", "bicubic", "trilinear" or "area". Default: "nearest".
         align_corners (bool): Whether the corners keep their values, for the linear modes and "bicubic". Default: None.
@@ -355,7 +355,7 @@ def interpolate(
             Default: None.
 
     Returns:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         ValueError: If not exactly one of `size` and `scale_factor` is given, or `mode` does not fit the dimensions.
@@ -380,13 +380,13 @@ def interpolate(
 def fold(
     input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
-    """Sum windows, given as columns, into images; overlapping windows are added.
+    """Sum windows, given as columns, into images: the transpose of `unfold`. Overlapping elements are added.
 
     Args:
         input (Tensor): (N, C * window, number of windows), or the same without N.
         output_size (Union[int, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 

@@ -1,4 +1,4 @@
-"""The optimizer Adam of mint."""
+"""`Adam`, the optimizer of mint."""
 
 from msnb.experimental import optim
 from msnb.experimental.optim.moments import moments
@@ -9,16 +9,16 @@ __all__ = ["Adam"]
 
 class Adam(optim.Adam):
     r"""
-    Adam (Kingma and Ba, 2014), with :math:`\epsilon` inside the correction of the means, as AdamW has it.
+    Adam (Kingma and Ba, 2014), with :math:`\epsilon` inside the bias correction, as in AdamW.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): Parameters to train, one list or groups.
+        params (Union[list[Parameter], list[dict]]): Parameters to train: a list, or a list of groups (dicts).
         lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
-        eps (float): Keeps the denominator from zero. Default: 1e-8.
+        eps (float): Added to the denominator to avoid division by zero. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
-        amsgrad (bool): Whether the largest mean of squares so far is used. Default: False.
-        maximize (bool): Whether to climb. Default: False.
+        amsgrad (bool): Whether to use the maximum of all past means of squares. Default: False.
+        maximize (bool): Whether to maximize the objective. Default: False.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.

@@ -1,4 +1,4 @@
-"""Calls of Cells: compiled or operator by operator, with scope, mixed precision, hooks and bprop."""
+"""Calls of Cells, compiled or operator by operator. They apply scope, mixed precision, hooks and bprop."""
 
 import inspect
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -37,7 +37,7 @@ class _Constructs(Protocol[_Inputs, _Output]):
 
 
 def _dispatch_call(cell, args, kwargs):
-    """Run a Cell as `__call__` does, after observers were notified."""
+    """Run a Cell as `__call__` does, without notifying observers again."""
     if _thread.frame is not None:
         return cell._traced_call(args, kwargs)
     if _state.mode == _GRAPH or cell._compile_always:
@@ -46,7 +46,7 @@ def _dispatch_call(cell, args, kwargs):
 
 
 def _scope_segment(cell):
-    """Return the segment of the scope path for a Cell. The outermost Cell gives its class name."""
+    """Return the segment of the scope path for a Cell. For the outermost Cell it is the class name."""
     around = events.current()
     while around is not None and around.step is None:
         around = around.around
@@ -54,7 +54,8 @@ def _scope_segment(cell):
 
 
 class CallMixin(CellTree):
-    """Base class of `Cell`: calling and compiling. `core` calls its methods with a leading underscore."""
+    """Base class of `Cell` for calling and compiling. The package `core` calls the methods that begin with an
+    underscore."""
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
@@ -96,7 +97,7 @@ class CallMixin(CellTree):
         outer, _thread.cell = _thread.cell, self
         try:
             with jax.named_scope("Default"):
-                return self._run_noted(args, kwargs)
+                return self._run_with_error_trace(args, kwargs)
         finally:
             _thread.cell = outer
 
@@ -130,12 +131,12 @@ class CallMixin(CellTree):
         try:
             _thread.cell = self
             with jax.named_scope(scope):
-                return self._run_noted(args, kwargs)
+                return self._run_with_error_trace(args, kwargs)
         finally:
             _thread.cell = outer
 
-    def _run_noted(self, args, kwargs):
-        """Run inside a trace. A partial trace is attached to an error for the view that draws it."""
+    def _run_with_error_trace(self, args, kwargs):
+        """Run inside a trace. If an error occurs, the partial trace is attached to it, so that a view can draw it."""
         try:
             if _thread.pipeline is not None:
                 pipeline_output = _thread.pipeline.catch(self, args, kwargs)
@@ -154,16 +155,17 @@ class CallMixin(CellTree):
             raise
 
     def _scope_in(self, holder):
-        """Return the segment of the scope path for this Cell when the Cell `holder`, or None, calls it."""
+        """Return the segment of the scope path for this Cell when it is called by the Cell `holder` (None for the
+        outermost call)."""
         return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
 
     def _run(self, args, kwargs):
         """Run `construct` with mixed precision, hooks and custom gradients."""
         if self._compute is not _thread.compute_dtype:
-            return self._run_cast(args, kwargs)
-        return self._run_plain(args, kwargs)
+            return self._run_with_cast_inputs(args, kwargs)
+        return self._run_hooks_and_construct(args, kwargs)
 
-    def _run_cast(self, args, kwargs):
+    def _run_with_cast_inputs(self, args, kwargs):
         dtype = self._compute
         if dtype is not None:
             args = cast_tensor(tuple(args), dtype)
@@ -172,12 +174,12 @@ class CallMixin(CellTree):
         # Not a context manager: an interrupt while one exits would leave the dtype set.
         try:
             _thread.compute_dtype = dtype
-            out = self._run_plain(args, kwargs)
+            out = self._run_hooks_and_construct(args, kwargs)
         finally:
             _thread.compute_dtype = before
         return out if _thread.frame is None else cast_result(out, dtype)
 
-    def _run_plain(self, args, kwargs, hooked=False):
+    def _run_hooks_and_construct(self, args, kwargs, hooked=False):
         if self._hooks is not None and not hooked:
             return hooks.run(self, args, kwargs)
         if self._has_bprop is None:
@@ -194,9 +196,10 @@ class CallMixin(CellTree):
         return self._construct(args, kwargs)
 
     def _run_first(self, args, kwargs):
-        """Run the first call of this Cell."""
+        """Run the first call of this Cell: find out whether it has a bprop, and warn if `construct` lacks a
+        `return`."""
         self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
-        out = self._run_plain(args, kwargs, hooked=True)
+        out = self._run_hooks_and_construct(args, kwargs, hooked=True)
         if out is None:
             missing_return.warn_missing_return(type(self).__name__, self.construct, args)
         return out
@@ -232,7 +235,7 @@ class CallMixin(CellTree):
             cast_inputs (tuple): The inputs.
             kwargs (dict): The keyword inputs.
         """
-        return self._run_plain(cast_inputs, kwargs)
+        return self._run_hooks_and_construct(cast_inputs, kwargs)
 
     def compile(self, *inputs: Any) -> None:
         """Trace the graph for these inputs without running it."""

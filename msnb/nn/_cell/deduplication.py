@@ -56,7 +56,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a Cell inside the current trace, as a call of a shared function if it has one."""
     frame = _thread.frame
     part = (
-        _select_part(cell, args, frame) if cell._cells and not kwargs else None
+        _find_traced_cell(cell, args, frame) if cell._cells and not kwargs else None
     )  # a Cell without sub-Cells is cheap to trace
     if part is None:
         return cell._run(args, kwargs)
@@ -64,8 +64,8 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return part(_cached_structure_key(cell, frame.trace)[1], args, frame)
 
 
-def _select_part(cell, args, frame):
-    """Return the `_TracedCell` for a call, or None if the call is to be traced."""
+def _find_traced_cell(cell, args, frame):
+    """Return the `_TracedCell` that replaces a call, or None if the call has to be traced."""
     trace = frame.trace
     repeats = trace.state_of(_RepeatedCells)
     if repeats.classes is None:
@@ -97,7 +97,7 @@ def _select_part(cell, args, frame):
             return None
         repeats.busy = True
         try:
-            part = repeats.parts[key] = _trace_part(cell, args, members, frame)
+            part = repeats.parts[key] = _trace_separately(cell, args, members, frame)
         finally:
             repeats.busy = False
     return None if part is _NOT_SHARED else part
@@ -105,7 +105,7 @@ def _select_part(cell, args, frame):
 
 # ---------------------------------------------------------------------- equality of Cells
 class UniqueCell(Exception):
-    """A Cell equals no other: it has hooks, or its own `construct`."""
+    """Raised for a Cell that equals no other Cell, because it has hooks or an instance attribute `construct`."""
 
 
 def _signature_of(args):
@@ -144,7 +144,8 @@ def _cached_structure_key(cell, trace):
 
 
 def structure_key(cell):
-    """Return (key, members). Keys are equal for Cells that differ only in their members: Parameters and sub-Cells."""
+    """Return (key, members) of a Cell; members are its Parameters and sub-Cells. Keys are equal for Cells that differ
+    only in members."""
     members, indices = [], {}
 
     def add_member(member):
@@ -242,7 +243,7 @@ def _name_function(jaxpr):
     return part
 
 
-def _trace_part(cell, args, members, frame):
+def _trace_separately(cell, args, members, frame):
     """Trace a Cell separately. Return `_NOT_SHARED` if that trace cannot replace its calls."""
     params = [m for m in members if isinstance(m, Parameter)]
     leaves, rebuild = flatten(args)
@@ -268,7 +269,7 @@ def _trace_part(cell, args, members, frame):
     snapshot = trace.snapshot()
     example_args = (
         [argument_signature(p._kind) for p in params],
-        _key_type(),
+        _random_key_type(),
         [argument_signature(leaves[i]._array) for i in tensor_positions],
     )
     try:
@@ -309,10 +310,10 @@ def _drop_unused_inputs(graph, count, draws):
     ), used_inputs
 
 
-def _key_type():
-    return _key_type_of(jax.config.jax_default_prng_impl)
+def _random_key_type():
+    return _random_key_type_of(jax.config.jax_default_prng_impl)
 
 
 @functools.cache
-def _key_type_of(_):
+def _random_key_type_of(_):
     return jax.eval_shape(lambda: jax.random.key(0))

@@ -26,7 +26,8 @@ _SETTINGS = ("stride", "pad_mode", "padding", "dilation", "group", "activation",
 
 
 class _CellNote:
-    """Text of a note and its Cell. The Cells around it prepend their attribute names to `path`."""
+    """Text of a note and the Cell that it names. Cells that contain this Cell prepend their attribute names to
+    `path`."""
 
     __slots__ = ("cell", "path", "about", "misfit", "note")
 
@@ -38,7 +39,7 @@ class _CellNote:
         return bool, ()  # an error sent to another process keeps its note, but not the Cell
 
     def take(self, cell, args, error):
-        """Describe `cell` instead of a Cell inside it."""
+        """Let the note describe `cell` instead of a Cell inside it."""
         self.cell, self.path = cell, ""
         self.about, self.misfit = _describe_call(cell, args, error), _explain_misfit(cell, args, error)
 
@@ -54,7 +55,7 @@ def on_cell_error(act: Callable[[Exception], None]) -> None:
 def tensor_expected_error(
     cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TypeError | None:
-    """Return a TypeError if a layer of msnb used an input as a Tensor that is none, else None."""
+    """Return a TypeError if the error arose because a layer of msnb got an input that is not a Tensor, else None."""
     is_own_layer = _is_layer(cell) and cell._holds is None  # the wrapped Cell may be the user's, and the cause
     if type(error) is not AttributeError or error.name is None or not is_own_layer or not _raised_by_library(error):
         return None
@@ -83,8 +84,8 @@ def add_note(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
 
 
 def summarize_error(error: Exception) -> str:
-    """Return a one-line summary of an error: the expected input of the layer if that does not fit, else the message,
-    and the path of the layer."""
+    """Return a one-line summary of an error with the path of the layer: the expected input if the inputs do not fit the
+    layer, else the message."""
     message, note = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_NOTE_ATTRIBUTE)
     if not note:
         return message
@@ -147,7 +148,7 @@ def constructor_text(cell: "CellTree") -> str:
         return kind.__name__
     settings = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():
-        value = _plain_setting(getattr(cell, name, None))
+        value = _readable_setting(getattr(cell, name, None))
         required = parameter.default is parameter.empty
         if value is None or not required and (name not in _SETTINGS or value == parameter.default):
             continue
@@ -156,7 +157,8 @@ def constructor_text(cell: "CellTree") -> str:
 
 
 def _explain_misfit(cell, args, error):
-    """Return why the inputs do not fit the layer, in terms of its arguments; None if they fit or it is unknown."""
+    """Return a text that explains, with the arguments of the layer, why the inputs do not fit; None if they fit or the
+    reason is unknown."""
     if any(hasattr(arg, "create_tuple_iterator") for arg in args):
         return (
             f"A dataset is no input of a Cell; iterate over it: for batch in dataset.create_tuple_iterator(): "
@@ -164,7 +166,7 @@ def _explain_misfit(cell, args, error):
         )
     if isinstance(error, TypeError) and _innermost_frame(error).f_code.co_name == "_construct":
         return _explain_unbound(cell, args)
-    length, axis, words = getattr(cell, "_takes", (None, 0, ""))
+    length, axis, words = getattr(cell, "_input_requirement", (None, 0, ""))
     x = args[0] if args and isinstance(args[0], Tensor) else None
     if length is None or x is None or not -x.ndim <= axis < x.ndim or x.shape[axis] == length:
         return None
@@ -172,7 +174,7 @@ def _explain_misfit(cell, args, error):
 
 
 def _explain_unbound(cell, args):
-    """Return why `construct` cannot take that many inputs, or None if it can."""
+    """Return the reason why `construct` cannot take that number of inputs, or None if it can."""
     parameters = inspect.signature(cell.construct).parameters
     try:
         inspect.signature(cell.construct).bind(*args)
@@ -187,7 +189,7 @@ def _explain_unbound(cell, args):
     return None
 
 
-def _plain_setting(value):
+def _readable_setting(value):
     """Return a number, string or tuple as an argument value; a tuple of equal ints gives one int, other values
     None."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
@@ -200,7 +202,7 @@ def _is_layer(cell):
 
 
 def _hides_children(cell):
-    """Return True for a layer of msnb that is built of other layers, which the user did not write."""
+    """Return True for a layer of msnb that consists of other layers, which the user did not write."""
     return _is_layer(cell) and cell._holds is None and not hasattr(cell, "cell_list")
 
 
@@ -209,7 +211,7 @@ def _raised_by_library(error):
 
 
 def _innermost_frame(error):
-    """Return the frame that raised an error."""
+    """Return the innermost frame of the traceback of an error."""
     tb = error.__traceback__
     while tb.tb_next is not None:
         tb = tb.tb_next

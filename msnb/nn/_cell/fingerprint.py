@@ -1,4 +1,4 @@
-"""Comparable form of the attributes of a Cell that a compiled program depends on."""
+"""Comparable form of the attributes of a Cell: programs are compiled again when it changes."""
 
 from collections import OrderedDict
 

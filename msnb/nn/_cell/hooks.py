@@ -22,11 +22,11 @@ def add_hook(
 
     Args:
         cell (Cell): The Cell.
-        point (str): The moment at which the hook is called: BEFORE, AFTER, BACK_BEFORE or BACK.
+        point (str): The time at which the hook is called: BEFORE, AFTER, BACK_BEFORE or BACK.
         method (str): The method that the user has called, for errors.
         function (Callable): The hook.
         option (bool): Stored with the hook: True if it takes keyword arguments, or the gradients of inputs first.
-        replaces (bool): True if earlier hooks of this moment are removed.
+        replaces (bool): True if earlier hooks with the same `point` are removed.
     """
     if not callable(function):
         name = "fn" if point == BACK else "hook_fn"
@@ -48,10 +48,12 @@ def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     args, kwargs = _run_pre_hooks(cell, hooks[BEFORE], args, kwargs)
     has_backward_hooks = hooks[BACK] or hooks[BACK_BEFORE]
     if not has_backward_hooks:
-        return _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+        return _run_forward_hooks(
+            cell, hooks[AFTER], args, kwargs, cell._run_hooks_and_construct(args, kwargs, hooked=True)
+        )
     backward_hooks = _BackwardHooks(cell, hooks)
     args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[BACK] else args
-    out = _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    out = _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_hooks_and_construct(args, kwargs, hooked=True))
     return backward_hooks.through(out, backward_hooks.at_outputs)
 
 

@@ -16,11 +16,12 @@ _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "RAISE_V
 
 
 def warn_missing_return(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """Warn once about a `construct` that has returned None, if it takes Tensors, computes, and never returns a value.
+    """Warn once about a `construct` that returned None, if it takes Tensors, computes something and has no `return`
+    with a value.
 
     Args:
         owner (str): Class name of the Cell.
-        construct (Callable): Its method.
+        construct (Callable): The method `construct`.
         args (tuple): The inputs of the call.
     """
     code = getattr(construct, "__code__", None)
@@ -36,7 +37,7 @@ def warn_missing_return(owner: str, construct: Callable[..., Any], args: tuple[A
 
 @functools.lru_cache(maxsize=1024)
 def _returns_nothing(code: CodeType) -> bool:
-    """Return True if code computes, never returns a value, and has no visible effect."""
+    """Return True if code computes something, has no `return` with a value, and has no visible effect."""
     computes, before = False, None
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval

@@ -2,8 +2,8 @@
 micro-batches.
 
 The operators before the blocks run for each micro-batch. Then all micro-batches go through the stages. Then the
-operators behind the blocks run for each micro-batch. The network is traced twice per micro-batch: up to its first
-block, and completely. XLA removes the duplicate computation; a print before the first block happens twice.
+operators after the blocks run for each micro-batch. The network is traced twice per micro-batch: up to its first block,
+and completely. XLA removes the duplicate computation; a print before the first block happens twice.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ class _BlockInterceptor:
         self.at: int = 0
 
     def catch(self, cell, args, kwargs):
-        """Return the output for a call of a block, or None for another Cell."""
+        """Return the output of a block if `cell` is one, else None."""
         number = self.numbers.get(id(cell))
         if number is None:
             return None
@@ -68,7 +68,7 @@ class _StagePartitioner:
     devices, stages, axes = 1, 1, []
 
     def run(self, kernel: Any, arrays: Any) -> Any:
-        """Trace a call of a kernel without sharding."""
+        """Trace a call of an operator's function without sharding."""
         if kernel.name.meaning.strategy is not None:
             raise NotImplementedError(
                 f"'{kernel.name.meaning.operator}' has a strategy and stands in a stage of a pipeline; a stage is "
@@ -122,7 +122,7 @@ class _MicroBatchInterceptor:
         self.network, self.parts = network, parts
 
     def catch(self, cell, args, kwargs):
-        """Return the output for a call of the network, or None for another Cell."""
+        """Return the output of the pipeline if `cell` is the network, else None."""
         if cell is not self.network:
             return None
         if kwargs:
@@ -132,7 +132,7 @@ class _MicroBatchInterceptor:
 
 @contextlib.contextmanager
 def divided(network: Any, parts: int) -> Iterator[None]:
-    """Context in which calls of `network` in a trace run as a pipeline of that many micro-batches."""
+    """Return a context in which calls of `network` inside a trace run as a pipeline of `parts` micro-batches."""
     outer, _thread.pipeline = _thread.pipeline, _MicroBatchInterceptor(network, parts)
     try:
         yield
@@ -141,7 +141,8 @@ def divided(network: Any, parts: int) -> Iterator[None]:
 
 
 def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any:
-    """Return one of the equal parts of a batch. A value that is no Tensor belongs to every part.
+    """Return the part `number` of a batch that is split into equal `parts`. A value that is not a Tensor is returned
+    unchanged.
 
     Raises:
         ValueError: If the batch cannot be split evenly.
@@ -177,7 +178,8 @@ def _run_to_first_block(network, part, blocks):
 
 
 def blocks_of(network: Any, stages: int) -> list[Any]:
-    """Return the equal Cells of a network in the order of their stages. Each stage has the same number.
+    """Return the equal Cells (blocks) of a network in the order of their stages. Each stage has the same number of
+    blocks.
 
     They are the equal Cells that have a `pipeline_stage`, or else the equal Cells of the longest list.
 
@@ -246,7 +248,8 @@ def _build_stage(blocks, frame, stages):
 
 
 def _check_stage(inner, out, part, block):
-    """Raise an error if the output of a stage is not like its input, or the stage has effects."""
+    """Raise an error if the output of a stage differs from its input in shape or dtype, or the stage has side
+    effects."""
     name = type(block).__name__
     if not isinstance(out, Tensor) or (out._array.shape, out._array.dtype) != (part.shape, part.dtype):
         raise NotImplementedError(

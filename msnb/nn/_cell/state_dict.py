@@ -20,14 +20,14 @@ _STATE_ARGUMENTS = {
 
 
 class IncompatibleKeys(NamedTuple):
-    """Keys that `load_state_dict` missed, and keys that it did not expect."""
+    """Missing keys and unexpected keys, as returned by `load_state_dict`."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
 class StateDictMixin(CellTree):
-    """Base class of `Cell`: buffers and state dictionaries. Keys are attribute paths, not names of Parameters."""
+    """Base class of `Cell` for buffers and state dictionaries. Keys are attribute paths, not names of Parameters."""
 
     _buffers: dict[str, bool]  # attribute -> True if it belongs to the state
     _state_hooks: dict[str, dict[int, Callable[..., Any]]]
@@ -78,7 +78,7 @@ class StateDictMixin(CellTree):
         """Iterate over pairs (path, buffer).
 
         Args:
-            prefix (str): Put before every path. Default: "".
+            prefix (str): Prefix of every path. Default: "".
             recurse (bool): If True, include the buffers of sub-Cells. Default: True.
             remove_duplicate (bool): If True, yield a Tensor once, even under two paths. Default: True.
         """
@@ -149,7 +149,7 @@ class StateDictMixin(CellTree):
         Args:
             args (Any): `destination`, `prefix` and `keep_vars` by position.
             destination (dict): The dict to fill. Default: None, a new OrderedDict.
-            prefix (str): Put before every path. Default: "".
+            prefix (str): Prefix of every path. Default: "".
             keep_vars (bool): Passed to hooks. It does not change the result. Default: False.
 
         Returns:
@@ -185,11 +185,11 @@ class StateDictMixin(CellTree):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
-        """Copy values from a dictionary like that of `state_dict`. Each is cast to the dtype that the Cell has.
+        """Copy values from a dictionary such as `state_dict` returns. Each is cast to the dtype that the Cell has.
 
         Args:
-            state_dict (Mapping): From path to Tensor.
-            strict (bool): If True, the paths must be those of this Cell. Default: True.
+            state_dict (Mapping): Maps each path to a Tensor.
+            strict (bool): If True, missing and unexpected paths are errors. Default: True.
 
         Returns:
             IncompatibleKeys, the lists `missing_keys` and `unexpected_keys`.

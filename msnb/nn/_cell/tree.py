@@ -31,7 +31,7 @@ def scope_name(attribute, kind):
 
 
 class CellTree:
-    """Base class of `Cell`: attributes, names and iteration over the tree."""
+    """Base class of `Cell` for attributes, names and iteration over the tree."""
 
     _holds: str | None = None  # for a wrapper of msnb: the attribute of the wrapped Cell
 
@@ -111,10 +111,10 @@ class CellTree:
         """Add a Parameter under a name.
 
         Args:
-            param_name (str): Attribute and, unless it has one, name of the Parameter.
+            param_name (str): Name of the attribute, and of the Parameter if it has no name.
             param (Parameter): The Parameter.
             check_name (bool): If True, a "." in the name is an error. Default: True.
-            check_name_contain_dot (bool): Name of `check_name` in MindSpore 2. Default: None, `check_name` counts.
+            check_name_contain_dot (bool): MindSpore 2's name of `check_name`. Default: None, the value of `check_name`.
 
         Raises:
             KeyError: If the name is empty, holds a ".", or is taken by another attribute.
@@ -171,7 +171,7 @@ class CellTree:
         _epoch.bump()
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Set the name of every Parameter to `prefix` and its path in this Cell.
+        """Set the name of every Parameter to `prefix` followed by its path in this Cell.
 
         Raises:
             ValueError: If `prefix` is no string.
@@ -183,7 +183,7 @@ class CellTree:
                 param.name = prefix + name
 
     def update_cell_prefix(self) -> None:
-        """Give every sub-Cell the path that leads to it as `param_prefix`."""
+        """Set `param_prefix` of every sub-Cell to its path in this Cell."""
         for name, cell in self.cells_and_names():
             cell.__dict__["_param_prefix"] = name
 
@@ -196,7 +196,7 @@ class CellTree:
         """Iterate over pairs (path, Parameter). Each Parameter comes once.
 
         Args:
-            name_prefix (str): Put before every path. Default: ''.
+            name_prefix (str): Prefix of every path. Default: ''.
             expand (bool): If True, include sub-Cells. Default: True.
         """
         seen = set()
@@ -223,7 +223,7 @@ class CellTree:
         return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
 
     def parameters_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter]":
-        """OrderedDict from name to Parameter."""
+        """Return an OrderedDict {name: Parameter}."""
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter] | None":
@@ -258,7 +258,7 @@ class CellTree:
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
     def cells(self) -> "ValuesView[CellTree]":
-        """The direct sub-Cells."""
+        """Return the direct sub-Cells."""
         return self.name_cells().values()
 
     def apply(self, fn: "Callable[[CellTree], Any]") -> "CellTree":
@@ -276,7 +276,7 @@ class CellTree:
         return self
 
     def name_cells(self) -> "OrderedDict[str, CellTree]":
-        """OrderedDict of the direct sub-Cells, each once."""
+        """Return an OrderedDict of the direct sub-Cells, each once."""
         seen, children = set(), OrderedDict()
         for name, cell in self._cells.items():
             if cell is not None and id(cell) not in seen:
@@ -292,7 +292,7 @@ class CellTree:
                 cell.generate_scope()
 
     def get_scope(self) -> str | None:
-        """The scope set by `generate_scope`, None before."""
+        """Return the scope set by `generate_scope`, None before."""
         return self._scope
 
     # ------------------------------------------------------------------ text
@@ -340,7 +340,7 @@ def _assign_cell_state(cell, state, value):
 
 
 def _set_while_traced(cell, name, value):
-    """Record an attribute that `construct` sets during a trace; each call of the program then sets it."""
+    """Record an attribute that `construct` sets during a trace, so that each call of the program sets it."""
     before = cell.__dict__.get(name, trace_state.ABSENT)
     if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
         raise NeedsCellState(cell, name)

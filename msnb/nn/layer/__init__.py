@@ -1,4 +1,4 @@
-"""Layers of neural networks; this module re-exports those of its submodules."""
+"""Re-export module: layers of neural networks."""
 
 from msnb.nn.layer import (
     _mint_layers,

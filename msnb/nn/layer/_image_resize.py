@@ -26,7 +26,7 @@ class Pad(Cell):
     Pad a Tensor at both ends of each axis.
 
     Args:
-        paddings (tuple): How wide it is: a pair (before, after) for each axis, of which there are at most 4.
+        paddings (tuple): Widths of the padding: a pair (before, after) for each axis. At most 4 axes are supported.
         mode (str): Content of the padding: "CONSTANT" zeros, "REFLECT" the mirror image without its border,
             "SYMMETRIC" the full mirror image. Default: "CONSTANT".
 
@@ -34,7 +34,7 @@ class Pad(Cell):
         - **x** (Tensor) - with as many axes as there are pairs.
 
     Outputs:
-        Tensor, larger by the margin.
+        Tensor, padded.
 
     Raises:
         TypeError: If `paddings` is no tuple.
@@ -71,7 +71,7 @@ _SIZE = Each(PositiveInt, 2)
 
 class ResizeBilinear(Cell):
     """
-    Resize images: each pixel is a weighted mean of the nearest four.
+    Resize images by bilinear interpolation.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of shape (N, C, H, W).
@@ -112,7 +112,7 @@ class ResizeBilinear(Cell):
         return P.ResizeBilinear(check(_SIZE, size, "size", name), align_corners)(x)
 
 
-def _rows_and_columns(value):
+def _accept_patch_size(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 4 or value[0] != 1 or value[3] != 1:
@@ -122,7 +122,7 @@ def _rows_and_columns(value):
     return tuple(value[1:3])
 
 
-Rows = Annotated[tuple[int, ...] | list[int], Kind("(1, rows, columns, 1) with positive ints", _rows_and_columns)]
+Rows = Annotated[tuple[int, ...] | list[int], Kind("(1, rows, columns, 1) with positive ints", _accept_patch_size)]
 
 
 class Unfold(Cell):
@@ -134,7 +134,7 @@ class Unfold(Cell):
         ksizes (Union[tuple[int], list[int]]): Height and width of a patch, as (1, rows, columns, 1).
         strides (Union[tuple[int], list[int]]): Distance between patches, as (1, rows, columns, 1).
         rates (Union[tuple[int], list[int]]): Distance between pixels of a patch, as (1, rows, columns, 1).
-        padding (str): "same" also has patches that reach into a margin of zeros, "valid" has not. Default: "valid".
+        padding (str): "same" pads the image with zeros, "valid" takes only patches inside the image. Default: "valid".
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -168,11 +168,11 @@ class Unfold(Cell):
         self.concat: P.Concat = P.Concat(1)
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The patches."""
+        """Return the patches."""
         check_dims(self.cls_name, input_x, 4)
         reach = [(size - 1) * rate + 1 for size, rate in zip(self.ksizes, self.rates, strict=True)]
         if self.padding == "SAME":
-            input_x = P.Pad(self._margin(input_x.shape[2:], reach))(input_x)
+            input_x = P.Pad(self._same_padding(input_x.shape[2:], reach))(input_x)
         height, width = (size - far + 1 for size, far in zip(input_x.shape[2:], reach, strict=True))
         (down, right), (row_rate, column_rate) = self.strides, self.rates
         shifted = [
@@ -182,7 +182,7 @@ class Unfold(Cell):
         ]
         return self.concat(tuple(shifted))
 
-    def _margin(self, sizes, reach):
+    def _same_padding(self, sizes, reach):
         margin = [(0, 0), (0, 0)]
         for size, step, far in zip(sizes, self.strides, reach, strict=True):
             missing = max((size - 1) // step * step + far - size, 0)

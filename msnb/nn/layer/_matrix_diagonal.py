@@ -1,4 +1,4 @@
-"""Triangles and diagonals of matrices, which are the last two axes."""
+"""Layers for triangles and diagonals of matrices. The matrices are the last two axes of a Tensor."""
 
 import numpy as np
 
@@ -17,11 +17,11 @@ def _check_axes(layer, x, least):
 
 class Tril(Cell):
     """
-    The lower triangle: elements above a diagonal become 0.
+    Set the elements above a diagonal to 0: the lower triangle.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
-        - **k** (int) - which diagonal, counted upwards from the main one. Default: 0.
+        - **k** (int) - the diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Outputs:
         Tensor of the shape and type of `x`.
@@ -37,17 +37,17 @@ class Tril(Cell):
     """
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
-        """The triangle."""
+        """Return the triangle."""
         return F.tril(x, check(Int, k, "k", self.cls_name))
 
 
 class Triu(Cell):
     """
-    The upper triangle: elements below a diagonal become 0.
+    Set the elements below a diagonal to 0: the upper triangle.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
-        - **k** (int) - which diagonal, counted upwards from the main one. Default: 0.
+        - **k** (int) - the diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Outputs:
         Tensor of the shape and type of `x`.
@@ -63,7 +63,7 @@ class Triu(Cell):
     """
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
-        """The triangle."""
+        """Return the triangle."""
         return F.triu(x, check(Int, k, "k", self.cls_name))
 
 
@@ -77,7 +77,7 @@ def _set_diagonal(diagonal, matrices):
 
 class MatrixDiag(Cell):
     """
-    Square matrices that are 0 but on their main diagonals, which are the last axis of the input.
+    Create square matrices with the last axis of the input as the main diagonal, and 0 elsewhere.
 
     Inputs:
         - **x** (Tensor) - of shape (..., N).
@@ -95,14 +95,14 @@ class MatrixDiag(Cell):
     """
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The matrices."""
+        """Return the matrices."""
         _check_axes(self.cls_name, input_x, 1)
         return _set_diagonal(input_x, F.zeros((*input_x.shape, input_x.shape[-1]), input_x.dtype))
 
 
 class MatrixDiagPart(Cell):
     """
-    The main diagonals of matrices.
+    Return the main diagonals of matrices.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -119,14 +119,14 @@ class MatrixDiagPart(Cell):
     """
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The diagonals."""
+        """Return the diagonals."""
         _check_axes(self.cls_name, input_x, 2)
         return F.diagonal(input_x, 0, -2, -1)
 
 
 class MatrixSetDiag(Cell):
     """
-    Matrices with other main diagonals.
+    Replace the main diagonals of matrices.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -147,7 +147,7 @@ class MatrixSetDiag(Cell):
     """
 
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
-        """The new matrices."""
+        """Return the matrices with the new diagonals."""
         _check_axes(self.cls_name, input_x, 2)
         fitting = (*input_x.shape[:-2], min(input_x.shape[-2:]))
         if diagonal.dtype != input_x.dtype:

@@ -1,4 +1,4 @@
-"""Products, inverses and determinants of matrices, which are the last two axes."""
+"""Layers for products, inverses and determinants of matrices. The matrices are the last two axes of a Tensor."""
 
 from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
@@ -14,8 +14,8 @@ __all__ = ["MatMul", "MatInverse", "MatDet"]
 
 class MatMul(Cell):
     """
-    The matrix product, as numpy.matmul has it: a vector is a row on the left and a column on the right, the leading
-    axes broadcast.
+    Matrix product, as in numpy.matmul: the leading axes broadcast, and a vector is a row on the left, a column on the
+    right.
 
     Args:
         transpose_x1 (bool): Whether x1 is transposed. Default: False.
@@ -45,7 +45,7 @@ class MatMul(Cell):
         self.transpose_x2: bool = transpose_x2
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The product."""
+        """Return the product."""
         return F.matmul(_transpose_if(x1, self.transpose_x1), _transpose_if(x2, self.transpose_x2))
 
 
@@ -55,7 +55,7 @@ def _transpose_if(x, condition):
 
 class MatInverse(Cell):
     """
-    The inverse of a symmetric, positive definite matrix.
+    Invert symmetric, positive definite matrices.
 
     Inputs:
         - **a** (Tensor) - float16 or float32, of shape (..., N, N).
@@ -78,14 +78,14 @@ class MatInverse(Cell):
         self.inverse: P.MatrixInverse = P.MatrixInverse()
 
     def construct(self, a: Tensor) -> Tensor:
-        """The inverse."""
+        """Return the inverse."""
         check_dtypes(self.cls_name, FLOATS, a=a)
         return self.inverse(F.cast(a, mstype.float32))
 
 
 class MatDet(Cell):
     """
-    The determinant of a symmetric, positive definite matrix.
+    Compute the determinant of symmetric, positive definite matrices.
 
     Inputs:
         - **a** (Tensor) - float16 or float32, of shape (..., N, N).
@@ -107,6 +107,6 @@ class MatDet(Cell):
         self.determinant: P.MatrixDeterminant = P.MatrixDeterminant()
 
     def construct(self, a: Tensor) -> Tensor:
-        """The determinant."""
+        """Return the determinant."""
         check_dtypes(self.cls_name, FLOATS, a=a)
         return self.determinant(F.cast(a, mstype.float32))

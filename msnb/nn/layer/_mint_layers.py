@@ -44,14 +44,14 @@ Sizes = Annotated[int | tuple[int, ...] | list[int], Kind("a positive int, or a 
 
 class Linear(Cell):
     r"""
-    The fully connected layer: :math:`x W^T + b`.
+    Fully connected layer: :math:`x W^T + b`.
 
     Args:
-        in_features (int): How many features come in.
-        out_features (int): How many go out.
-        bias (bool): Whether b is there. Default: True.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W. Default: None, HeUniform(sqrt(5)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b. Default: None,
+        in_features (int): Number of input features.
+        out_features (int): Number of output features.
+        bias (bool): Whether b is added. Default: True.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial W. Default: None, HeUniform(sqrt(5)).
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None,
             Uniform(1 / sqrt(in_features)).
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -97,7 +97,7 @@ class Linear(Cell):
         return F.dense(x, self.weight, self.bias)
 
     def extend_repr(self) -> str:
-        """Sizes."""
+        """Return the sizes for `repr`."""
         text = f"input_features={self.in_features}, output_features={self.out_features}"
         return f"{text}, has_bias=True" if self.has_bias else text
 
@@ -108,9 +108,9 @@ class LayerNormExt(Cell):
 
     Args:
         normalized_shape (Union[int, tuple[int], list[int]]): The shape of the last axes.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        elementwise_affine (bool): Whether w and b are there. Default: True.
-        bias (bool): Whether b is. Default: True.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        elementwise_affine (bool): Whether w and b are learned. Default: True.
+        bias (bool): Whether b is learned. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -150,7 +150,7 @@ class LayerNormExt(Cell):
                 self.bias = Parameter(initializer("zeros", normalized_shape, kind), "bias")
 
     def construct(self, input: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         if tuple(input.shape[-len(self.normalized_shape) :]) != self.normalized_shape:
             raise ValueError(
                 f"For '{self.cls_name}', the last axes of the input should be {self.normalized_shape}, but got shape "
@@ -165,11 +165,11 @@ class LayerNormExt(Cell):
 
 class PReLUExt(Cell):
     """
-    A rectifier with a learned slope for negative numbers, one for all channels or one per channel (He et al., 2015).
+    PReLU: a learned slope for negative numbers, one for all channels or one per channel (He et al., 2015).
 
     Args:
-        num_parameters (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
-        init (float): Their initial value. Default: 0.25.
+        num_parameters (int): Number of learned slopes: 1, or the size of axis 1 of the input. Default: 1.
+        init (float): Initial value of the slopes. Default: 0.25.
         dtype (mindspore.dtype): Element type of the Parameter. Default: None, float32.
 
     Inputs:
@@ -194,13 +194,13 @@ class PReLUExt(Cell):
         self.weight: Parameter = Parameter(start, "weight")
 
     def construct(self, input: Tensor) -> Tensor:
-        """The rectified numbers."""
+        """Return the rectified numbers."""
         return F.prelu(input, self.weight)
 
 
 class LogSoftmaxExt(Cell):
     """
-    The logarithm of Softmax.
+    Logarithm of Softmax.
 
     Args:
         dim (int): The axis of the sum. Default: None, 0 for inputs of 0, 1 or 3 dimensions, 1 for others.
@@ -226,17 +226,17 @@ class LogSoftmaxExt(Cell):
         self.dim = dim
 
     def construct(self, x: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         return F.log_softmax(x, (0 if x.ndim in (0, 1, 3) else 1) if self.dim is None else self.dim)
 
 
 class DropoutExt(Cell):
     """
-    In training, random elements become 0 and the others larger, so that the sum stays the same in the mean.
+    Dropout: in training, random elements become 0 and the others are scaled, so that the expected sum is unchanged.
 
     Args:
-        p (float): How probable it is that an element becomes 0, in [0, 1]. Default: 0.5.
-        inplace (bool): Without effect: the result is a Tensor of its own. Default: False.
+        p (float): Probability that an element becomes 0, in [0, 1]. Default: 0.5.
+        inplace (bool): No effect: the result is a new Tensor. Default: False.
 
     Inputs:
         - **input** (Tensor) - float, of any shape.
@@ -267,11 +267,12 @@ class DropoutExt(Cell):
 
 class Dropout2dExt(DropoutExt):
     """
-    In training, random channels of images become 0 and the others larger, so that the sum stays the same in the mean.
+    Dropout of channels of images: in training, random channels become 0 and the others are scaled, so that the expected
+    sum is unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
-        inplace (bool): Without effect: the result is a Tensor of its own. Default: False.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
+        inplace (bool): No effect: the result is a new Tensor. Default: False.
 
     Inputs:
         - **input** (Tensor) - float, of shape (N, C, H, W).
@@ -296,17 +297,18 @@ class Dropout2dExt(DropoutExt):
 
 class EmbeddingExt(Cell):
     """
-    An embedding table: a vector for each index.
+    Embedding table: look up a learned vector for each index.
 
     Args:
-        num_embeddings (int): How many vectors there are.
-        embedding_dim (int): How long each is.
-        padding_idx (int): The number of a vector that is 0 at first and learns nothing. Default: None.
-        max_norm (float): The greatest norm of a vector; longer ones are shortened as they are looked up. Default: None.
-        norm_type (float): The degree of that norm. Default: 2.0.
+        num_embeddings (int): Number of vectors.
+        embedding_dim (int): Length of each vector.
+        padding_idx (int): Index of a vector that is initialised to 0 and not trained. Default: None.
+        max_norm (float): Maximum norm of a vector; longer vectors are scaled down when they are looked up. Default:
+            None.
+        norm_type (float): Order of that norm. Default: 2.0.
         scale_grad_by_freq (bool): Only False. Default: False.
         sparse (bool): Only False. Default: False.
-        _weight (Tensor): The first table. Default: None, of a normal distribution.
+        _weight (Tensor): Initial table. Default: None, values of a normal distribution.
         _freeze (bool): Whether the table is not trained. Default: False.
         dtype (mindspore.dtype): Element type of the table. Default: None, float32.
 
@@ -314,7 +316,7 @@ class EmbeddingExt(Cell):
         - **input** (Tensor) - numbers, int32 or int64, of any shape.
 
     Outputs:
-        Tensor with one axis more: the vectors.
+        Tensor with an additional axis for the vectors.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -365,11 +367,11 @@ class EmbeddingExt(Cell):
         self.weight: Parameter = Parameter(_weight, "weight", requires_grad=not _freeze)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     def extend_repr(self) -> str:
-        """Sizes and settings."""
+        """Return the sizes and settings for `repr`."""
         names = (
             "num_embeddings",
             "embedding_dim",

@@ -10,10 +10,10 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 class PixelShuffle(Cell):
     """
-    Spreads channels over the pixels of a larger image (Shi et al., 2016).
+    Move channels to the pixels of a larger image (Shi et al., 2016): (N, C r^2, H, W) becomes (N, C, H r, W r).
 
     Args:
-        upscale_factor (int): By how much height and width grow, r.
+        upscale_factor (int): Factor r by which height and width grow.
 
     Inputs:
         - **input** (Tensor) - of shape (..., C * r * r, H, W).
@@ -37,16 +37,17 @@ class PixelShuffle(Cell):
         self.upscale_factor: int = upscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
-        """The larger image."""
+        """Return the larger image."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
 
 class PixelUnshuffle(Cell):
     """
-    Move pixels to the channels of a smaller image: the inverse of PixelShuffle.
+    Move pixels to the channels of a smaller image, the inverse of PixelShuffle: (N, C, H r, W r) becomes (N, C r^2, H,
+    W).
 
     Args:
-        downscale_factor (int): By how much height and width shrink, r.
+        downscale_factor (int): Factor r by which height and width shrink.
 
     Inputs:
         - **input** (Tensor) - of shape (..., C, H * r, W * r).
@@ -69,5 +70,5 @@ class PixelUnshuffle(Cell):
         self.downscale_factor: int = downscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
-        """The smaller image."""
+        """Return the smaller image."""
         return F.pixel_unshuffle(input, self.downscale_factor)

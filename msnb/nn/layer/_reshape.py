@@ -16,11 +16,11 @@ __all__ = ["Flatten", "Roll", "Unflatten"]
 
 class Flatten(Cell):
     """
-    A matrix of the samples: axis 0 stays, all others become one.
+    Flatten each sample: axis 0 stays, the other axes are merged into one.
 
     Args:
-        start_dim (int): The first of the axes that become one. Default: 1.
-        end_dim (int): The last of them. Default: -1.
+        start_dim (int): Index of the first axis to merge. Default: 1.
+        end_dim (int): Index of the last axis to merge. Default: -1.
 
     Inputs:
         - **x** (Tensor) - of shape (N, ...).
@@ -45,7 +45,7 @@ class Flatten(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The matrix."""
+        """Return the matrix."""
         if not isinstance(x, Tensor):
             raise TypeError(f"For '{self.cls_name}', the input should be a Tensor, but got {describe(x)}.")
         check_least_dims(self.cls_name, x, 1)
@@ -54,7 +54,7 @@ class Flatten(Cell):
         return F.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 
 
-def _new_sizes(value):
+def _accept_new_sizes(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     return tuple(accept_value(Int, size) for size in value)
@@ -62,11 +62,11 @@ def _new_sizes(value):
 
 class Unflatten(Cell):
     """
-    Makes several axes of one.
+    Split one axis into several.
 
     Args:
-        axis (int): The axis.
-        unflattened_size (Union[tuple[int], list[int]]): Lengths of the new ones; one of them may be -1.
+        axis (int): The axis to split.
+        unflattened_size (Union[tuple[int], list[int]]): Lengths of the new axes; one of them may be -1.
 
     Inputs:
         - **input_x** (Tensor) - of any shape.
@@ -87,7 +87,7 @@ class Unflatten(Cell):
     def __init__(
         self,
         axis: Int,
-        unflattened_size: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list of int", _new_sizes)],
+        unflattened_size: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list of int", _accept_new_sizes)],
     ) -> None:
         super().__init__()
         self.axis: int = axis
@@ -114,7 +114,7 @@ class Roll(Cell):
     Shift elements along axes with wrap-around.
 
     Args:
-        shift (Union[int, tuple[int], list[int]]): By how many places, for each axis.
+        shift (Union[int, tuple[int], list[int]]): Number of positions to shift by, for each axis.
         axis (Union[int, tuple[int], list[int]]): The axes.
 
     Inputs:
@@ -143,5 +143,5 @@ class Roll(Cell):
             )
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The moved elements."""
+        """Return the moved elements."""
         return F.roll(input_x, self.shift, self.axis)

@@ -1,4 +1,4 @@
-"""Transformer encoders and decoders (Vaswani et al., 2017), with signatures of MindSpore 2. r1.1 has none."""
+"""Transformer encoders and decoders (Vaswani et al., 2017), with MindSpore 2's signatures. r1.1 has no such layers."""
 
 import copy
 from collections.abc import Callable
@@ -67,10 +67,10 @@ class _Layer(Cell):
 
     _parts: tuple[tuple[str, ...], int] = ((), 0)
 
-    def _attend(self, attention, x, memory, mask, padding):
+    def _apply_attention(self, attention, x, memory, mask, padding):
         return attention(x, memory, memory, padding, False, mask)[0]
 
-    def _fed_forward(self, x):
+    def _apply_feed_forward(self, x):
         return self.dense2(self.dropout(self.activation(self.dense1(x))))
 
 
@@ -79,22 +79,22 @@ class TransformerEncoderLayer(_Layer):
     A Transformer encoder layer: self-attention, then two dense layers.
 
     Args:
-        d_model (int): Length of a vector.
-        nhead (int): How many heads attend; a divisor of `d_model`.
-        dim_feedforward (int): Length between the two dense layers. Default: 2048.
-        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
-        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
-            "relu".
-        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
+        d_model (int): Number of features of each position.
+        nhead (int): Number of attention heads; a divisor of `d_model`.
+        dim_feedforward (int): Number of features between the two dense layers. Default: 2048.
+        dropout (float): Probability that an element becomes 0 in training. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Activation between the two dense layers: "relu", "gelu" or a function.
+            Default: "relu".
+        layer_norm_eps (float): Added to the variance under the square root in each normalisation. Default: 1e-5.
         batch_first (bool): Whether N comes before S. Default: False.
-        norm_first (bool): Whether is normalised before, not after. Default: False.
+        norm_first (bool): Whether to normalise before attention and dense layers instead of after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
+        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) for one sequence.
         - **src_mask** (Tensor, optional) - (S, S) or (N * nhead, S, S): True, or a number that is added, for pairs
           that do not count. Default: None.
-        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise for places. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): as `src_mask`, for positions. Default: None.
 
     Outputs:
         Tensor of the shape of `src`.
@@ -132,13 +132,13 @@ class TransformerEncoderLayer(_Layer):
     def construct(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
     ) -> Tensor:
-        """The encoded sequence."""
+        """Return the encoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attend(self.self_attn, x, x, src_mask, src_key_padding_mask))
+            return self.dropout1(self._apply_attention(self.self_attn, x, x, src_mask, src_key_padding_mask))
 
         def fed_forward(x):
-            return self.dropout2(self._fed_forward(x))
+            return self.dropout2(self._apply_feed_forward(x))
 
         if self.norm_first:
             x = src + attended(self.norm1(src))
@@ -152,25 +152,28 @@ class TransformerDecoderLayer(_Layer):
     A Transformer decoder layer: self-attention, attention to the encoder output, then two dense layers.
 
     Args:
-        d_model (int): Length of a vector.
-        nhead (int): How many heads attend; a divisor of `d_model`.
-        dim_feedforward (int): Length between the two dense layers. Default: 2048.
-        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
-        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
-            "relu".
-        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
+        d_model (int): Number of features of each position.
+        nhead (int): Number of attention heads; a divisor of `d_model`.
+        dim_feedforward (int): Number of features between the two dense layers. Default: 2048.
+        dropout (float): Probability that an element becomes 0 in training. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Activation between the two dense layers: "relu", "gelu" or a function.
+            Default: "relu".
+        layer_norm_eps (float): Added to the variance under the square root in each normalisation. Default: 1e-5.
         batch_first (bool): Whether N comes before T. Default: False.
-        norm_first (bool): Whether is normalised before, not after. Default: False.
+        norm_first (bool): Whether to normalise before attention and dense layers instead of after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) of one sequence.
+        - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) for one sequence.
         - **memory** (Tensor) - the encoder output, of length S instead of T.
         - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
           that do not count. Default: None.
-        - **memory_mask** (Tensor, optional) - (T, S): likewise. Default: None.
-        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): likewise for places. Default: None.
-        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): likewise. Default: None.
+        - **memory_mask** (Tensor, optional) - (T, S): as `tgt_mask`, for pairs of positions of `tgt` and `memory`.
+            Default: None.
+        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): as `tgt_mask`, for positions of `tgt`. Default:
+            None.
+        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): as `tgt_mask`, for positions of `memory`.
+            Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.
@@ -215,17 +218,19 @@ class TransformerDecoderLayer(_Layer):
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
     ) -> Tensor:
-        """The decoded sequence."""
+        """Return the decoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attend(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
+            return self.dropout1(self._apply_attention(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
 
         def remembered(x):
-            attention_output = self._attend(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
+            attention_output = self._apply_attention(
+                self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask
+            )
             return self.dropout2(attention_output)
 
         def fed_forward(x):
-            return self.dropout3(self._fed_forward(x))
+            return self.dropout3(self._apply_feed_forward(x))
 
         if self.norm_first:
             x = tgt + attended(self.norm1(tgt))
@@ -238,15 +243,15 @@ class TransformerDecoderLayer(_Layer):
 
 class TransformerEncoder(Cell):
     """
-    Encoder layers in sequence.
+    A stack of Transformer encoder layers.
 
     Args:
-        encoder_layer (TransformerEncoderLayer): Copies of it are the layers.
-        num_layers (int): How many there are.
-        norm (Cell): What comes after the last. Default: None, nothing.
+        encoder_layer (TransformerEncoderLayer): The layer that is copied `num_layers` times.
+        num_layers (int): Number of layers.
+        norm (Cell): Layer applied after the last one. Default: None, nothing.
 
     Inputs:
-        - **src** (Tensor) - as TransformerEncoderLayer takes it.
+        - **src** (Tensor) - as in TransformerEncoderLayer.
         - **src_mask** (Tensor, optional) - as there. Default: None.
         - **src_key_padding_mask** (Tensor, optional) - as there. Default: None.
 
@@ -272,7 +277,7 @@ class TransformerEncoder(Cell):
     def construct(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
     ) -> Tensor:
-        """The encoded sequence."""
+        """Return the encoded sequence."""
         for layer in self.layers:
             src = layer(src, src_mask, src_key_padding_mask)
         return src if self.norm is None else self.norm(src)
@@ -280,15 +285,15 @@ class TransformerEncoder(Cell):
 
 class TransformerDecoder(Cell):
     """
-    Decoder layers in sequence.
+    A stack of Transformer decoder layers.
 
     Args:
-        decoder_layer (TransformerDecoderLayer): Copies of it are the layers.
-        num_layers (int): How many there are.
-        norm (Cell): What comes after the last. Default: None, nothing.
+        decoder_layer (TransformerDecoderLayer): The layer that is copied `num_layers` times.
+        num_layers (int): Number of layers.
+        norm (Cell): Layer applied after the last one. Default: None, nothing.
 
     Inputs:
-        - **tgt** (Tensor) - as TransformerDecoderLayer takes it.
+        - **tgt** (Tensor) - as in TransformerDecoderLayer.
         - **memory** (Tensor) - as there.
         - **tgt_mask** (Tensor, optional) - as there. Default: None.
         - **memory_mask** (Tensor, optional) - as there. Default: None.
@@ -324,7 +329,7 @@ class TransformerDecoder(Cell):
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
     ) -> Tensor:
-        """The decoded sequence."""
+        """Return the decoded sequence."""
         for layer in self.layers:
             tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         return tgt if self.norm is None else self.norm(tgt)
@@ -335,28 +340,28 @@ class Transformer(Cell):
     A Transformer: an encoder, and a decoder that reads its output.
 
     Args:
-        d_model (int): Length of a vector. Default: 512.
-        nhead (int): How many heads attend; a divisor of `d_model`. Default: 8.
-        num_encoder_layers (int): How many layers the encoder has. Default: 6.
-        num_decoder_layers (int): How many the decoder has. Default: 6.
-        dim_feedforward (int): Length between the two dense layers of each. Default: 2048.
-        dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
-        activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
-            "relu".
-        custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder with a LayerNorm behind.
-        custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder with a LayerNorm behind.
-        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
+        d_model (int): Number of features of each position. Default: 512.
+        nhead (int): Number of attention heads; a divisor of `d_model`. Default: 8.
+        num_encoder_layers (int): Number of encoder layers. Default: 6.
+        num_decoder_layers (int): Number of decoder layers. Default: 6.
+        dim_feedforward (int): Number of features between the two dense layers of each layer. Default: 2048.
+        dropout (float): Probability that an element becomes 0 in training. Default: 0.1.
+        activation (Union[str, Cell, Callable]): Activation between the two dense layers: "relu", "gelu" or a function.
+            Default: "relu".
+        custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder followed by LayerNorm.
+        custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder followed by LayerNorm.
+        layer_norm_eps (float): Added to the variance under the square root in each normalisation. Default: 1e-5.
         batch_first (bool): Whether N comes before S and T. Default: False.
-        norm_first (bool): Whether is normalised before, not after. Default: False.
+        norm_first (bool): Whether to normalise before attention and dense layers instead of after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) of one sequence.
-        - **tgt** (Tensor) - likewise, of length T in place of S.
-        - **src_mask**, **tgt_mask**, **memory_mask** (Tensor, optional) - for pairs of places that do not count, of
+        - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) for one sequence.
+        - **tgt** (Tensor) - as `src`, of length T instead of S.
+        - **src_mask**, **tgt_mask**, **memory_mask** (Tensor, optional) - masks of pairs of positions, of
           shapes (S, S), (T, T) and (T, S): True, or a number that is added. Default: None.
-        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) -
-          likewise for places, (N, S), (N, T) and (N, S). Default: None.
+        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) - as these
+          masks, for positions: (N, S), (N, T) and (N, S). Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.
@@ -419,7 +424,7 @@ class Transformer(Cell):
         tgt_key_padding_mask: Tensor | None = None,
         memory_key_padding_mask: Tensor | None = None,
     ) -> Tensor:
-        """The decoded sequence."""
+        """Return the decoded sequence."""
         for name, x in (("src", src), ("tgt", tgt)):
             if x.ndim not in (2, 3) or x.shape[-1] != self.d_model:
                 raise ValueError(

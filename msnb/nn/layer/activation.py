@@ -1,4 +1,5 @@
-"""Activation layers by name. The layers are in `_activation/`: softmax, sigmoid_family, relu_family, shrink."""
+"""`get_activation`: activation layers by name. The layers are in `_activation/`: softmax, sigmoid_family, relu_family,
+shrink."""
 
 from msnb.nn.cell import Cell
 from msnb.nn.layer._activation import relu_family, shrink, sigmoid_family, softmax
@@ -41,7 +42,7 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
     Return a new activation layer by name.
 
     Args:
-        name (str): "relu", "sigmoid", "softmax", ...: that of the class in lower case, and "fast_gelu".
+        name (str): "relu", "sigmoid", "softmax", ...: the class name in lower case, or "fast_gelu".
         prim_name (str): Name of the caller, for the error message. Default: None.
 
     Returns:

@@ -74,16 +74,16 @@ Activation = Annotated[
 @differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Dense(Cell):
     r"""
-    The fully connected layer: :math:`f(x W^T + b)`.
+    Fully connected layer: :math:`f(x W^T + b)`.
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first W; None is HeUniform(sqrt(5)).
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial W; None is HeUniform(sqrt(5)).
             Default: "normal", in MindSpore 2 None.
-        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first b; None is
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial b; None is
             Uniform(1 / sqrt(in_channels)). Default: "zeros", in MindSpore 2 None.
-        has_bias (bool): Whether b is there. Default: True.
+        has_bias (bool): Whether b is added. Default: True.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -131,7 +131,7 @@ class Dense(Cell):
         self.activation_flag: bool = activation is not None
 
     @property
-    def _takes(self):
+    def _input_requirement(self):
         return self.in_channels, -1, f"a last axis of {self.in_channels}"
 
     def construct(self, x: Tensor) -> Tensor:
@@ -155,8 +155,8 @@ class Dense(Cell):
         return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def _keep_prob(value):
-    """Check `keep_prob`: the range first, the type afterwards, in MindSpore's order."""
+def _accept_keep_prob(value):
+    """Return `keep_prob` if it is a float in (0, 1]. As in MindSpore, the range is checked before the type."""
     if not 0 < accept_value(Float, value) <= 1:
         raise ValueError
     return accept_value(StrictFloat, value)
@@ -165,14 +165,13 @@ def _keep_prob(value):
 @differs_in_api2("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
-    Dropout (Srivastava et al., 2014): in training, random elements become 0 and the others are scaled, so that the
+    Dropout (Srivastava et al., 2014): in training, random elements become 0 and the others are scaled so that the
         expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
-        keep_prob (float): How probable it is that an element STAYS, in (0, 1]. Default: 0.5.
-        dtype (:class:`mindspore.dtype`): Without effect: the result has the type of the input. Default:
-            mindspore.float32.
-        p (float): Probability that an element becomes 0, in [0, 1). It replaces `keep_prob` in newer versions.
+        keep_prob (float): Probability that an element is KEPT, in (0, 1]. Default: 0.5.
+        dtype (:class:`mindspore.dtype`): No effect: the result has the type of the input. Default: mindspore.float32.
+        p (float): Probability that an element becomes 0, in [0, 1). MindSpore 2 has it instead of `keep_prob`.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -193,7 +192,7 @@ class Dropout(Cell):
     @checked
     def __init__(
         self,
-        keep_prob: Annotated[float, Kind("a float in (0, 1]", _keep_prob)] = 0.5,
+        keep_prob: Annotated[float, Kind("a float in (0, 1]", _accept_keep_prob)] = 0.5,
         dtype: Annotated[
             Any, OneOf(mstype.float32, otherwise="the result has the type of the input", among=NumberType)
         ] = mstype.float32,
@@ -206,7 +205,7 @@ class Dropout(Cell):
 
     @property
     def dropout_gen_mask(self) -> P.Dropout:
-        """The dropout operator, under the name that r1.1's networks set a strategy on."""
+        """The dropout operator, under its name in r1.1, whose networks call `shard` on it."""
         return self.dropout
 
     dropout_do_mask = dropout_gen_mask
@@ -218,7 +217,7 @@ class Dropout(Cell):
         return x
 
     def extend_repr(self) -> str:
-        """The probability."""
+        """Return the probability for `repr`."""
         return f"keep_prob={self.keep_prob}" if api_generations.shared == 1 else f"p={round(1 - self.keep_prob, 12)}"
 
 
@@ -247,14 +246,14 @@ class OneHot(Cell):
     One-hot vectors: `on_value` at the index, `off_value` elsewhere.
 
     Args:
-        axis (int): Which axis of the output the vectors are; -1 is the last. Default: -1.
-        depth (int): Their length. Default: 1.
-        on_value (float): The value at the place. Default: 1.0.
+        axis (int): Axis of the one-hot vectors in the output; -1 is the last. Default: -1.
+        depth (int): Length of the vectors. Default: 1.
+        on_value (float): The value at the index. Default: 1.0.
         off_value (float): The value elsewhere. Default: 0.0.
         dtype (:class:`mindspore.dtype`): The element type. Default: mindspore.float32.
 
     Inputs:
-        - **indices** (Tensor) - the places, int32 or int64, of any shape.
+        - **indices** (Tensor) - the indices, int32 or int64, of any shape.
 
     Outputs:
         Tensor with one axis more.
@@ -285,5 +284,5 @@ class OneHot(Cell):
         self.off_value: Tensor = Tensor(off_value, dtype)
 
     def construct(self, indices: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         return self.onehot(indices, self.depth, self.on_value, self.off_value)

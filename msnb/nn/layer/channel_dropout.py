@@ -16,18 +16,17 @@ class _ChannelDropout(Cell):
         self.p = float(p)
 
     def extend_repr(self) -> str:
-        """The probability."""
+        """Return the probability for `repr`."""
         return f"p={self.p}"
 
 
 class Dropout1d(_ChannelDropout):
     """
     Dropout of channels of sequences (Tompson et al., 2015): in training, random channels become 0 and the others are
-        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
-        unchanged.
+    scaled so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
@@ -53,11 +52,10 @@ class Dropout1d(_ChannelDropout):
 class Dropout2d(_ChannelDropout):
     """
     Dropout of channels of images (Tompson et al., 2015): in training, random channels become 0 and the others are
-        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
-        unchanged.
+    scaled so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, H, W).
@@ -83,11 +81,10 @@ class Dropout2d(_ChannelDropout):
 class Dropout3d(_ChannelDropout):
     """
     Dropout of channels of volumes (Tompson et al., 2015): in training, random channels become 0 and the others are
-        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
-        unchanged.
+    scaled so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
-        p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
+        p (float): Probability that a channel becomes 0, in [0, 1]. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, D, H, W).

@@ -1,4 +1,4 @@
-"""A layer that mixes groups of channels."""
+"""`ChannelShuffle`: interleave groups of channels."""
 
 from msnb.common.kinds import PositiveInt, checked
 from msnb.core.tensor.tensor import Tensor
@@ -13,7 +13,7 @@ class ChannelShuffle(Cell):
     Interleave the channels of groups: the first of each group, then the second of each (Zhang et al., 2018).
 
     Args:
-        groups (int): How many groups there are; a divisor of the number of channels.
+        groups (int): Number of groups; a divisor of the number of channels.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, ...).
@@ -36,5 +36,5 @@ class ChannelShuffle(Cell):
         self.groups: int = groups
 
     def construct(self, x: Tensor) -> Tensor:
-        """The mixed channels."""
+        """Return the Tensor with the channels interleaved."""
         return F.channel_shuffle(x, self.groups)

@@ -18,7 +18,7 @@ Follower = str | Cell | Primitive | None
 
 
 class _WithNormAndActivation(Cell):
-    """Base of a layer that is followed by batch normalisation and an activation."""
+    """Base class of layers that are followed by batch normalisation and an activation."""
 
     def _add_norm_and_activation(self, norm, activation, alpha, after_fake):
         self.has_bn = norm is not None
@@ -41,8 +41,8 @@ class Conv2dBnAct(_WithNormAndActivation):
     Conv2d with optional BatchNorm2d and activation.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -50,14 +50,15 @@ class Conv2dBnAct(_WithNormAndActivation):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bn (bool): Whether BatchNorm2d follows. Default: False.
-        momentum (float): Its momentum. Default: 0.997.
-        eps (float): Its eps. Default: 1e-5.
+        momentum (float): Momentum of the normalisation. Default: 0.997.
+        eps (float): As in the normalisation. Default: 1e-5.
         activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
-        alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
-        after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
+        alpha (float): The slope, if `activation` is "leakyrelu". Default: 0.2.
+        after_fake (bool): Whether quantisation-aware training quantises the result if no activation follows. Default:
+            True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -123,17 +124,18 @@ class DenseBnAct(_WithNormAndActivation):
     Dense with optional BatchNorm1d and activation.
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first weight. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial weight. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         has_bn (bool): Whether BatchNorm1d follows. Default: False.
-        momentum (float): Its momentum. Default: 0.9.
-        eps (float): Its eps. Default: 1e-5.
+        momentum (float): Momentum of the normalisation. Default: 0.9.
+        eps (float): As in the normalisation. Default: 1e-5.
         activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
-        alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
-        after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
+        alpha (float): The slope, if `activation` is "leakyrelu". Default: 0.2.
+        after_fake (bool): Whether quantisation-aware training quantises the result if no activation follows. Default:
+            True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, in_channels).

@@ -15,7 +15,8 @@ __all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
 def _prefix_parameters(cell, prefix):
-    """Prefix the Parameter names of `cell` with `prefix`, so that names of two Cells differ. Return the Cell."""
+    """Prefix the Parameter names of `cell` with `prefix`, so that Parameters of two Cells have different names. Returns
+    the Cell."""
     if not isinstance(cell, Cell):
         got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
         raise TypeError(f"A Cell is wanted here, but got {got}.")
@@ -47,14 +48,14 @@ def _find_name_prefix(cells):
 
 
 def _rename_moved_parameters(cells, prefix, place):
-    """Rename the Parameters of `cells`, {position: Cell}, by the current positions. Only MindSpore 2 does so."""
+    """Rename the Parameters of `cells`, {position: Cell}, after the current positions. r1.1 does not rename them."""
     for position, cell in cells.items() if api_generations.shared == 2 else ():
         for param in cell.get_parameters():
             param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
 
 
 class _OrderedCells(Cell):
-    """Base of Cells that contain an ordered sequence of named Cells."""
+    """Base class of Cells that contain an ordered sequence of named Cells."""
 
     _cells: OrderedDict[str, Cell]
     cell_list: list[Cell]
@@ -66,8 +67,8 @@ class _OrderedCells(Cell):
         else:
             super().__setattr__(name, value)
 
-    def _set_content(self, named):
-        """Replace the content by the pairs `named` (name, Cell)."""
+    def _replace_content(self, named):
+        """Replace all Cells by `named`, pairs (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
             delattr(self, name)
@@ -85,7 +86,7 @@ class _OrderedCells(Cell):
         return index % count
 
     def _remaining_pairs(self, index):
-        """Return the pairs that remain without those at `index`."""
+        """Return the pairs (name, Cell) without those at `index`."""
         named = list(self._cells.items())
         if isinstance(index, slice):
             del named[index]
@@ -117,7 +118,7 @@ class _OrderedCells(Cell):
 
 class SequentialCell(_OrderedCells):
     """
-    Cells in sequence: each takes the output of the previous one.
+    A sequence of Cells: each takes the output of the previous one.
 
     Args:
         args (Union[list[Cell], OrderedDict[str, Cell], Cell]): The Cells: as arguments, as one list, or as one
@@ -145,7 +146,7 @@ class SequentialCell(_OrderedCells):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
         self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
         named = cells.items() if self._is_named else enumerate(cells)
-        self._set_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
+        self._replace_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
@@ -157,15 +158,15 @@ class SequentialCell(_OrderedCells):
         place = self._normalize_index(index)
         name = named[place][0]
         named[place] = name, _prefix_parameters(cell, _find_name_prefix(self._cells)[0] + name)
-        self._set_content(named)
+        self._replace_content(named)
 
     def __delitem__(self, index: int | slice) -> None:
         rest = self._remaining_pairs(index)
         if api_generations.shared == 1 or self._is_named:
-            self._set_content(rest)
+            self._replace_content(rest)
             return
         where = _find_name_prefix(dict(rest))
-        self._set_content(enumerate(cell for _, cell in rest))
+        self._replace_content(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
@@ -182,7 +183,7 @@ class SequentialCell(_OrderedCells):
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
         name = f"{_find_name_prefix(self._cells)[0]}{len(self)}"
-        self._set_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
+        self._replace_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
@@ -230,12 +231,12 @@ class CellList(_OrderedCells):
     def __setitem__(self, index: int, cell: Cell) -> None:
         cells, prefix = list(self), _find_name_prefix(self._cells)[0]
         cells[self._normalize_index(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
-        self._set_content(enumerate(cells))
+        self._replace_content(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
         rest = self._remaining_pairs(index)
         where = _find_name_prefix(dict(rest))
-        self._set_content(enumerate(cell for _, cell in rest))
+        self._replace_content(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def _rename_joining_cell(self, cell, name):
@@ -260,7 +261,7 @@ class CellList(_OrderedCells):
         cells.insert(
             place, self._rename_joining_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
         )
-        self._set_content(enumerate(cells))
+        self._replace_content(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
@@ -279,7 +280,7 @@ class CellList(_OrderedCells):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
         prefix = _find_name_prefix(self._cells)[0]
         new = [self._rename_joining_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
-        self._set_content(enumerate([*self, *new]))
+        self._replace_content(enumerate([*self, *new]))
         return self
 
     def append(self, cell: Cell) -> "CellList":
@@ -313,8 +314,8 @@ class CellDict(Cell):
 
     Raises:
         TypeError: If there is something else than Cells, or a name is no string.
-        ValueError: If what should be a pair is none.
-        KeyError: If a name is empty, holds a ".", or is that of another attribute.
+        ValueError: If an element is not a pair.
+        KeyError: If a name is empty, contains a ".", or is the name of another attribute.
 
     Examples:
         >>> cells = nn.CellDict({"dense": nn.Dense(3, 2), "relu": nn.ReLU()})
@@ -360,7 +361,7 @@ class CellDict(Cell):
         return key in self._cells
 
     def clear(self) -> None:
-        """Take all Cells out."""
+        """Remove all Cells."""
         for key in list(self._cells):
             del self[key]
 
@@ -369,7 +370,7 @@ class CellDict(Cell):
         Remove a Cell and return it.
 
         Args:
-            key (str): Its name.
+            key (str): Name of the Cell.
 
         Returns:
             Cell.
@@ -382,15 +383,15 @@ class CellDict(Cell):
         return cell
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """Return the names of the Cells."""
         return self._cells.keys()
 
     def values(self) -> ValuesView[Cell]:
-        """The Cells."""
+        """Return the Cells."""
         return self._cells.values()
 
     def items(self) -> ItemsView[str, Cell]:
-        """The pairs (name, Cell)."""
+        """Return the pairs (name, Cell)."""
         return self._cells.items()
 
     def update(self, cells: "Mapping[str, Cell] | CellDict | Iterable[tuple[str, Cell]]") -> None:
@@ -402,7 +403,7 @@ class CellDict(Cell):
 
         Raises:
             TypeError: If there is something else than Cells.
-            ValueError: If what should be a pair is none.
+            ValueError: If an element is not a pair.
         """
         if not isinstance(cells, Iterable):
             raise TypeError(f"CellDict takes a dictionary of Cells, or pairs of name and Cell, but got {cells!r}.")

@@ -22,20 +22,20 @@ class Conv2d(Convolution):
     :math:`y_{n, j} = b_j + \sum_c W_{j, c} \star x_{n, c}` (LeCun et al., 1989).
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the kernel along height and width. Default: 1.
         pad_mode (str): "same" puts zeros around the image so that its size is divided by the stride, rounded up;
             "valid" puts none; "pad" puts `padding` of them. Default: "same".
-        padding (Union[int, tuple[int]]): How many zeros for "pad": on each side, or (top, bottom, left, right).
+        padding (Union[int, tuple[int]]): Number of zeros for "pad": on each side, or (top, bottom, left, right).
             Default: 0.
-        dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
-        has_bias (bool): Whether b is there. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements in pixels. Default: 1.
+        group (int): Number of groups of channels; each group has its own kernels. Default: 1.
+        has_bias (bool): Whether b is added. Default: False.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial kernels; None is
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
-        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -60,7 +60,7 @@ class Conv2d(Convolution):
     _before_weight = ""
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved images."""
+        """Return the convolved images."""
         return self._convolve(x)
 
     def extend_repr(self) -> str:
@@ -71,21 +71,21 @@ class Conv2d(Convolution):
 @differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1d(RowConvolution):
     """
-    Cross-correlation of sequences with learned kernels, summed over channels: Conv2d of height 1.
+    Cross-correlation of sequences with learned kernels, summed over channels.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (int): Length of a kernel.
-        stride (int): By how many places it moves. Default: 1.
+        stride (int): Step of the kernel. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in Conv2d. Default: "same".
-        padding (int): How many zeros for "pad", on each side. Default: 0.
-        dilation (int): How many places lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        padding (int): Number of zeros for "pad", on each side. Default: 0.
+        dilation (int): Distance between neighbouring kernel elements. Default: 1.
+        group (int): Number of groups of channels; each group has its own kernels. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial kernels; None is
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
-        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -112,10 +112,10 @@ class _Transposed(Convolution):
 
     def shard(self, strategy: tuple[Any, ...]) -> "_Transposed":
         """
-        Set how the operator is split over devices.
+        Set the sharding strategy of the operator.
 
         Args:
-            strategy (tuple): One tuple per input.
+            strategy (tuple): For each input a tuple with the number of parts of each axis.
 
         Returns:
             Cell, itself.
@@ -148,20 +148,20 @@ class Conv2dTranspose(_Transposed):
     (Zeiler et al., 2010).
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how much height and width grow. Default: 1.
+        stride (Union[int, tuple[int]]): Factor by which height and width grow. Default: 1.
         pad_mode (str): "same" gives stride times the size; "valid" all that the kernels reach; "pad" that less
             `padding`. Default: "same".
         padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (top, bottom, left,
             right). Default: 0.
-        dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements in pixels. Default: 1.
+        group (int): Number of groups of channels; each group has its own kernels. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial kernels; None is
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
-        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
         output_padding (Union[int, tuple[int]]): For "pad", size added to the bottom and right of the output; less
@@ -237,21 +237,21 @@ class Conv2dTranspose(_Transposed):
 @differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1dTranspose(_Transposed, RowConvolution):
     """
-    Transposed convolution of sequences: Conv2dTranspose of height 1.
+    Transposed convolution of sequences: the gradient of Conv1d with respect to its input.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (int): Length of a kernel.
-        stride (int): By how much the length grows. Default: 1.
+        stride (int): Factor by which the length grows. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in Conv2dTranspose. Default: "same".
         padding (int): Number of elements that "pad" removes at each end. Default: 0.
-        dilation (int): How many places lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        dilation (int): Distance between neighbouring kernel elements. Default: 1.
+        group (int): Number of groups of channels; each group has its own kernels. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first kernels; None is
+        weight_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial kernels; None is
             HeUniform(sqrt(5)). Default: "normal", in MindSpore 2 None.
-        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
+        bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 

@@ -1,4 +1,4 @@
-"""The fully connected layer of two inputs."""
+"""`BiDense`: a bilinear layer of two inputs."""
 
 import math
 
@@ -21,13 +21,13 @@ class BiDense(Cell):
     Bilinear layer of two inputs: :math:`y_k = x_1^T W_k x_2 + b_k`.
 
     Args:
-        in1_channels (int): How many features the first has.
-        in2_channels (int): How many the second has.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first W. Default: None,
+        in1_channels (int): Number of features of the first input.
+        in2_channels (int): Number of features of the second input.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial W. Default: None,
             Uniform(1 / sqrt(in1_channels)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first b. Default: None, likewise.
-        has_bias (bool): Whether b is there. Default: True.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None, as `weight_init`.
+        has_bias (bool): Whether b is added. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -91,6 +91,6 @@ class BiDense(Cell):
         return round_to_inputs(out.reshape((*around, self.out_channels)), input1, input2)
 
     def extend_repr(self) -> str:
-        """Sizes."""
+        """Return the sizes for `repr`."""
         text = f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}"
         return f"{text}, has_bias=True" if self.has_bias else text

@@ -25,21 +25,21 @@ __all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
 
 class Embedding(Cell):
     """
-    A learned vector for each number below `vocab_size`.
+    Embedding table: look up a learned vector for each index below `vocab_size`.
 
     Args:
-        vocab_size (int): How many vectors there are.
-        embedding_size (int): How long each is.
-        use_one_hot (bool): Whether one-hot vectors are multiplied with the table instead. Default: False.
-        embedding_table (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
-        dtype (:class:`mindspore.dtype`): The element type of those one-hot vectors. Default: mindspore.float32.
-        padding_idx (int): The number whose vector starts as 0. Default: None.
+        vocab_size (int): Number of vectors.
+        embedding_size (int): Length of each vector.
+        use_one_hot (bool): Whether the lookup is computed as one-hot vectors times the table. Default: False.
+        embedding_table (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
+        dtype (:class:`mindspore.dtype`): Element type of the one-hot vectors. Default: mindspore.float32.
+        padding_idx (int): Index of a vector that is initialised to 0. Default: None.
 
     Inputs:
         - **ids** (Tensor) - the numbers, int32 or int64, of any shape.
 
     Outputs:
-        Tensor with one axis more: the vectors.
+        Tensor with an additional axis for the vectors.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -86,7 +86,7 @@ class Embedding(Cell):
             self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, ids: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         if not self.use_one_hot:
             return self.gather(self.embedding_table, ids, 0)
         rows = self.one_hot(self.reshape(ids, (-1,)), self.vocab_size, self.on_value, self.off_value)
@@ -94,7 +94,7 @@ class Embedding(Cell):
         return self.reshape(vectors, (*ids.shape, self.embedding_size))
 
     def extend_repr(self) -> str:
-        """Arguments and the table."""
+        """Return the arguments and the table for `repr`."""
         names = ("vocab_size", "embedding_size", "use_one_hot", "embedding_table", "dtype", "padding_idx")
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
@@ -124,27 +124,28 @@ _NO_SERVER = "there is no parameter server"
 )
 class EmbeddingLookup(Cell):
     """
-    An Embedding that can be sharded, and whose vectors can have a maximum norm.
+    Embedding table that can be sharded, and whose vectors can have a maximum norm.
 
     Args:
-        vocab_size (int): How many vectors there are.
-        embedding_size (int): How long each is.
-        param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
-        target (str): Where MindSpore looks up, "CPU" or "DEVICE"; here always where the table is. Default: "CPU".
+        vocab_size (int): Number of vectors.
+        embedding_size (int): Length of each vector.
+        param_init (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
+        target (str): No effect: "CPU" or "DEVICE"; the lookup runs on the device of the table. Default: "CPU".
         slice_mode (str): Sharding of the table: "batch_slice", "field_slice", "table_row_slice" or
             "table_column_slice". Default: "batch_slice".
-        manual_shapes (tuple): How many rows each device has for "field_slice". Default: None.
-        max_norm (float): The greatest norm of a vector. Default: None.
+        manual_shapes (tuple): Number of rows on each device for "field_slice". Default: None.
+        max_norm (float): Maximum norm of a vector. Default: None.
         sparse (bool): Whether the gradient of the table is a RowTensor, so that the optimizers for sparse gradients
             leave other rows alone; with target "CPU" it has to be. Default: True.
-        vocab_cache_size (int): The size of a parameter server's cache, of which there is none here. Default: 0.
+        vocab_cache_size (int): No effect: the size of a parameter server's cache, and msnb has no parameter server.
+            Default: 0.
         dtype (mindspore.dtype): Element type of the table. Default: mstype.float32.
 
     Inputs:
-        - **indices** (Tensor) - the numbers, int32 or int64; with target "CPU" one out of range gives 0.
+        - **indices** (Tensor) - int32 or int64; with target "CPU" an index out of range gives a vector of 0.
 
     Outputs:
-        Tensor with one axis more: the vectors.
+        Tensor with an additional axis for the vectors.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -193,26 +194,26 @@ class EmbeddingLookup(Cell):
             self.clip_by_norm: ClipByNorm = ClipByNorm(-1)
 
     def construct(self, indices: Tensor) -> Tensor:
-        """The vectors."""
+        """Return the vectors."""
         vectors = self.lookup(self.embedding_table, indices, 0)
         return vectors if self.max_norm is None else self.clip_by_norm(vectors, self.max_norm)
 
 
 class MultiFieldEmbeddingLookup(EmbeddingLookup):
     """
-    Embeddings of multi-field inputs: the vectors of the indices of a field are reduced to one.
+    Embeddings of multi-field inputs: the vectors of all indices of a field are reduced to one vector.
 
     Args:
-        vocab_size (int): How many vectors there are.
-        embedding_size (int): How long each is.
-        field_size (int): How many fields there are.
-        param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
+        vocab_size (int): Number of vectors.
+        embedding_size (int): Length of each vector.
+        field_size (int): Number of fields.
+        param_init (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
         target (str): As in EmbeddingLookup. Default: "CPU".
         slice_mode (str): As in EmbeddingLookup. Default: "batch_slice".
         feature_num_list (tuple): As `manual_shapes` in EmbeddingLookup. Default: None.
         max_norm (float): As in EmbeddingLookup. Default: None.
         sparse (bool): As in EmbeddingLookup. Default: True.
-        operator (str): How vectors are merged: "SUM", "MEAN" or "MAX". Default: "SUM".
+        operator (str): Reduction of the vectors of a field: "SUM", "MEAN" or "MAX". Default: "SUM".
         dtype (mindspore.dtype): As in EmbeddingLookup. Default: mstype.float32.
 
     Inputs:
@@ -266,7 +267,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         self.operator: str = operator
 
     def construct(self, input_indices: Tensor, input_values: Tensor, field_ids: Tensor) -> Tensor:
-        """The vectors of the fields."""
+        """Return the vectors of the fields."""
         floats = (mstype.float32,) if self._compute is None else (mstype.float32, mstype.float16, mstype.bfloat16)
         for name, x, dtypes in (
             ("input_indices", input_indices, INTS),

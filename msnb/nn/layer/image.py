@@ -1,4 +1,4 @@
-"""Image layers: differences of pixels, measures of similarity, cropping."""
+"""Image layers: gradients, similarity (SSIM, MSSSIM, PSNR), cropping."""
 
 import math
 from typing import TYPE_CHECKING, Annotated
@@ -76,7 +76,7 @@ def _gaussian_window(size, sigma):
 
 
 class _Similarity(Cell):
-    """Comparison of images in Gaussian windows, at one scale."""
+    """Base class of SSIM and MSSSIM: compares images in Gaussian windows, at one scale."""
 
     @checked
     def __init__(
@@ -122,25 +122,25 @@ class _Similarity(Cell):
         return tuple(F.reshape(self.reduce_mean(part, (1, 2, 3)), channels) for part in (both, structure))
 
 
-def _in_float32(image, unit):
+def _scale_pixels_to_float32(image, unit):
     image = F.cast(image, mstype.float32)
     return image if unit == 1.0 else image * (1 / unit)
 
 
 class SSIM(_Similarity):
     r"""
-    Structural similarity (Wang et al., 2004), 1 for equal images. It is the mean over windows of
+    Structural similarity of two images (Wang et al., 2004), 1 for equal images. It is the mean over all windows of
 
     .. math::
         \frac{2 \mu_x \mu_y + c_1}{\mu_x^2 + \mu_y^2 + c_1} \cdot
         \frac{2 \sigma_{xy} + c_2}{\sigma_x^2 + \sigma_y^2 + c_2}, \quad c_i = (k_i \cdot max\_val)^2
 
     Args:
-        max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.
-        filter_size (int): The side of a window, which has Gaussian weights. Default: 11.
-        filter_sigma (float): Their standard deviation. Default: 1.5.
-        k1 (float): Keeps the first quotient from 0 / 0. Default: 0.01.
-        k2 (float): Keeps the second from it. Default: 0.03.
+        max_val (Union[int, float]): The largest pixel value: 1.0 for floats, 255 for bytes. Default: 1.0.
+        filter_size (int): Height and width of a window, which has Gaussian weights. Default: 11.
+        filter_sigma (float): Standard deviation of the Gaussian weights. Default: 1.5.
+        k1 (float): The constant k_1, which avoids 0 / 0 in the first quotient. Default: 0.01.
+        k2 (float): The constant k_2, which avoids 0 / 0 in the second quotient. Default: 0.03.
 
     Inputs:
         - **img1** (Tensor) - float16 or float32, of shape (N, C, H, W).
@@ -176,7 +176,9 @@ class SSIM(_Similarity):
         """Return the similarity of the images."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, FLOATS, img1=img1)
-        alike, _ = self._compare_images(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
+        alike, _ = self._compare_images(
+            _scale_pixels_to_float32(img1, 1.0), _scale_pixels_to_float32(img2, 1.0), 1.0, self.conv
+        )
         return self.reduce_mean(alike, -1)
 
 
@@ -190,15 +192,15 @@ def _check_numbers(value):
 
 class MSSSIM(_Similarity):
     """
-    SSIM at several scales (Wang et al., 2003), each half as fine as the one before: the product of powers of the
-    structural terms, and at the last scale of the full SSIM.
+    SSIM at several scales (Wang et al., 2003), each with half the resolution of the previous one. It is the product of
+    powers of the second quotient of SSIM at each scale, and of the complete SSIM at the last scale.
 
     Args:
-        max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.
+        max_val (Union[int, float]): The largest pixel value: 1.0 for floats, 255 for bytes. Default: 1.0.
         power_factors (Union[tuple, list]): An exponent for each scale.
             Default: (0.0448, 0.2856, 0.3001, 0.2363, 0.1333).
-        filter_size (int): The side of a window, which has Gaussian weights. Default: 11.
-        filter_sigma (float): Their standard deviation. Default: 1.5.
+        filter_size (int): Height and width of a window, which has Gaussian weights. Default: 11.
+        filter_sigma (float): Standard deviation of the Gaussian weights. Default: 1.5.
         k1 (float): As in SSIM. Default: 0.01.
         k2 (float): As in SSIM. Default: 0.03.
 
@@ -247,7 +249,7 @@ class MSSSIM(_Similarity):
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, (*FLOATS, mstype.float64, mstype.uint8), img1=img1)
         unit = _max_value(img1.dtype)
-        img1, img2 = _in_float32(img1, unit), _in_float32(img2, unit)
+        img1, img2 = _scale_pixels_to_float32(img1, unit), _scale_pixels_to_float32(img2, unit)
         parts = []
         for window in self.multi_convs_list:
             similarity, structure = self._compare_images(img1, img2, unit, window)
@@ -263,7 +265,7 @@ class PSNR(Cell):
     Peak signal-to-noise ratio of two images, in decibels: :math:`10 \log_{10}(max\_val^2 / MSE)`.
 
     Args:
-        max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.
+        max_val (Union[int, float]): The largest pixel value: 1.0 for floats, 255 for bytes. Default: 1.0.
 
     Inputs:
         - **img1** (Tensor) - of shape (N, C, H, W).
@@ -299,10 +301,10 @@ class PSNR(Cell):
 
 class CentralCrop(Cell):
     """
-    The middle of images.
+    Crop the central part of images.
 
     Args:
-        central_fraction (float): How much of height and width it has, in (0, 1].
+        central_fraction (float): Fraction of height and width that remains, in (0, 1].
 
     Inputs:
         - **image** (Tensor) - of shape (C, H, W) or (N, C, H, W).

@@ -18,7 +18,7 @@ __all__ = ["LSTM", "LSTMCell"]
 
 
 class _LstmBase(Cell):
-    """The operator and the order of its axes."""
+    """Base class of LSTM and LSTMCell: creates the operator, and swaps time and batch axis for `batch_first`."""
 
     def _create_operator(self, batch_first, *settings):
         self.batch_first = batch_first
@@ -47,26 +47,26 @@ class LSTM(_LstmBase):
     of device that it was trained on.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameter. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, (h, c)): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last h and c of each layer.
+        Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
+        hidden_size features; the last h and c of each layer.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -108,7 +108,7 @@ class LSTM(_LstmBase):
     def construct(
         self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None, seq_length: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """(results, (h, c))."""
+        """Return (outputs of all times, (h, c) after the last time)."""
         check_dims(self.cls_name, x, 3, name="'x'")
         x = self._swap_time_and_batch(x)
         if hx is None:
@@ -123,25 +123,25 @@ class LSTM(_LstmBase):
 
 class LSTMCell(_LstmBase):
     """
-    One layer of LSTM, whose weights are an input.
+    One LSTM layer over a sequence, whose weights are an input.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): As in LSTM; one layer hands on nothing that could be dropped. Default: 0.
-        bidirectional (bool): Whether it also runs backwards. Default: False.
+        dropout (Union[float, int]): As in LSTM; no effect, as there is one layer. Default: 0.
+        bidirectional (bool): Whether the layer processes the sequence in both directions. Default: False.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **h** (Tensor) - of shape (directions, batch_size, hidden_size).
         - **c** (Tensor) - of the shape of `h`.
-        - **w** (Tensor) - the weights as P.LSTM takes them, of shape (number of weights, 1, 1): with two biases for
+        - **w** (Tensor) - the weights in the layout of P.LSTM, of shape (number of weights, 1, 1): with two biases for
           each gate or one.
 
     Outputs:
-        Tuple (output, h, c, reserve, state) as P.LSTM gives it.
+        Tuple (output, h, c, reserve, state), as in P.LSTM.
 
     Raises:
         TypeError: If `batch_first` is no bool.
@@ -164,6 +164,6 @@ class LSTMCell(_LstmBase):
         self._create_operator(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
 
     def construct(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple[Tensor, ...]:
-        """(results, h, c, reserve, state)."""
+        """Return (outputs of all times, h, c, reserve, state)."""
         results, *rest = self.lstm(self._swap_time_and_batch(x), h, c, w)
         return (self._swap_time_and_batch(results), *rest)

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def _some_axes(value):
+def _accept_axes(value):
     if value is None:
         raise TypeError
     return accept_value(Axis, value)
@@ -38,17 +38,17 @@ def _some_axes(value):
 
 class ReduceLogSumExp(Cell):
     r"""
-    The smooth maximum: :math:`\log \sum \exp(x)`.
+    :math:`\log \sum \exp(x)`, a smooth maximum.
 
     Args:
         axis (Union[int, tuple(int), list(int)]): The axes of the sum, () for all.
-        keep_dims (bool): Whether they stay, with length 1. Default: False.
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
 
     Outputs:
-        Tensor without those axes, or with length 1 there.
+        Tensor without the reduced axes, or with length 1 in them.
 
     Raises:
         TypeError: If `axis` is something else, or `keep_dims` no bool.
@@ -61,7 +61,7 @@ class ReduceLogSumExp(Cell):
     @checked
     def __init__(
         self,
-        axis: Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _some_axes)],
+        axis: Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _accept_axes)],
         keep_dims: Bool = False,
     ) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class ReduceLogSumExp(Cell):
         self.keep_dims: bool = keep_dims
 
     def construct(self, x: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         return F.logsumexp(x, self.axis, self.keep_dims)
 
 
@@ -78,8 +78,8 @@ class Range(Cell):
     The numbers start, start + delta, start + 2 delta, ... below a limit.
 
     Args:
-        start (Union[int, float]): The first; without `limit` it is the limit, and 0 comes first.
-        limit (Union[int, float]): Where they end. Default: None.
+        start (Union[int, float]): The first number; if `limit` is None, `start` is the limit and 0 the first number.
+        limit (Union[int, float]): The limit, which is not included. Default: None.
         delta (Union[int, float]): The step, not 0. Default: 1.
 
     Outputs:
@@ -107,13 +107,13 @@ class Range(Cell):
         self.input_tensor: Tensor = Tensor(np.arange(count), mstype.int32 if are_ints else mstype.float32)
 
     def construct(self) -> Tensor:
-        """The numbers."""
+        """Return the numbers."""
         return self.range_x(self.input_tensor)
 
 
 class LGamma(Cell):
     r"""
-    The logarithm of :math:`|\Gamma(x)|`; infinite at 0, -1, -2, ...
+    :math:`\log |\Gamma(x)|`; infinity at 0, -1, -2, ...
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -130,14 +130,14 @@ class LGamma(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         return F.lgamma(x)
 
 
 class DiGamma(Cell):
     r"""
-    The derivative of :math:`\log \Gamma(x)`; no number at -1, -2, ...
+    The derivative of :math:`\log \Gamma(x)`; NaN at -1, -2, ...
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -154,7 +154,7 @@ class DiGamma(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The derivatives."""
+        """Return the derivatives."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         return F.digamma(x)
 
@@ -166,7 +166,7 @@ class IGamma(Cell):
 
     Inputs:
         - **a** (Tensor) - float32.
-        - **x** (Tensor) - float32, of a shape that broadcasts with that of `a`.
+        - **x** (Tensor) - float32, of a shape that broadcasts with `a`.
 
     Outputs:
         Tensor, float32; no number where `a` or `x` is negative.
@@ -207,18 +207,18 @@ class LBeta(Cell):
     """
 
     def construct(self, x: Tensor, y: Tensor) -> Tensor:
-        """The logarithms."""
+        """Return the logarithms."""
         check_dtypes(self.cls_name, FLOATS, x=x, y=y)
         return _Lbeta.functional(x, y)
 
 
 class Moments(Cell):
     """
-    Mean and variance.
+    Compute mean and variance over axes.
 
     Args:
-        axis (Union[int, tuple(int)]): The axes over which they are taken, None for all. Default: None.
-        keep_dims (bool): Whether these stay, with length 1; None means no. Default: None.
+        axis (Union[int, tuple(int)]): The axes to reduce, None for all. Default: None.
+        keep_dims (bool): Whether the reduced axes stay, with length 1; None means False. Default: None.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -247,6 +247,6 @@ class Moments(Cell):
         self.reduce_mean: P.ReduceMean = P.ReduceMean(self.keep_dims)
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(mean, variance)."""
+        """Return (mean, variance)."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         return self.reduce_mean(x, self.axis), F.var(x, self.axis, 0, self.keep_dims)

@@ -99,10 +99,11 @@ class _Replication(_PaddingLayer):
 
 class ConstantPad1d(_Constant):
     """
-    Puts a constant around the last axis.
+    Pads the last axis with a constant.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right); a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right); a negative number
+            crops.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -129,11 +130,11 @@ class ConstantPad1d(_Constant):
 
 class ConstantPad2d(_Constant):
     """
-    Puts a constant around the last two axes.
+    Pads the last two axes with a constant.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom), or the first
-            pairs of these; a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom), or the
+            first pairs of these; a negative number crops.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -161,11 +162,11 @@ class ConstantPad2d(_Constant):
 
 class ConstantPad3d(_Constant):
     """
-    Puts a constant around the last three axes.
+    Pads the last three axes with a constant.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back), or
-            the first pairs of these; a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
+            back), or the first pairs of these; a negative number crops.
         value (Union[int, float]): The constant.
 
     Inputs:
@@ -192,11 +193,11 @@ class ConstantPad3d(_Constant):
 
 class ZeroPad2d(_Constant):
     """
-    Puts zeros around the last two axes.
+    Pads the last two axes with zeros.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom), or the first
-            pairs of these; a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom), or the
+            first pairs of these; a negative number crops.
 
     Inputs:
         - **x** (Tensor) - of at least 2 dimensions.
@@ -222,10 +223,10 @@ class ZeroPad2d(_Constant):
 
 class ReflectionPad1d(_Reflection):
     """
-    Pad the last axis by reflection at the border elements.
+    Pads the last axis by reflection at the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right).
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right).
 
     Inputs:
         - **x** (Tensor) - (C, W) or (N, C, W).
@@ -250,10 +251,10 @@ class ReflectionPad1d(_Reflection):
 
 class ReflectionPad2d(_Reflection):
     """
-    Pad the last two axes by reflection at the border elements.
+    Pads the last two axes by reflection at the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom).
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom).
 
     Inputs:
         - **x** (Tensor) - (C, H, W) or (N, C, H, W).
@@ -280,10 +281,11 @@ class ReflectionPad2d(_Reflection):
 
 class ReflectionPad3d(_Reflection):
     """
-    Pad the last three axes by reflection at the border elements.
+    Pads the last three axes by reflection at the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back).
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
+            back).
 
     Inputs:
         - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).
@@ -308,10 +310,11 @@ class ReflectionPad3d(_Reflection):
 
 class ReplicationPad1d(_Replication):
     """
-    Repeats the outermost elements of the last axis.
+    Pads the last axis with copies of the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right); a negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right); a negative number
+            crops.
 
     Inputs:
         - **x** (Tensor) - (C, W) or (N, C, W).
@@ -336,11 +339,11 @@ class ReplicationPad1d(_Replication):
 
 class ReplicationPad2d(_Replication):
     """
-    Repeats the outermost elements of the last two axes.
+    Pads the last two axes with copies of the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom); a negative number
-            cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom); a
+            negative number crops.
 
     Inputs:
         - **x** (Tensor) - (C, H, W) or (N, C, H, W).
@@ -367,11 +370,11 @@ class ReplicationPad2d(_Replication):
 
 class ReplicationPad3d(_Replication):
     """
-    Repeats the outermost elements of the last three axes.
+    Pads the last three axes with copies of the border elements.
 
     Args:
-        padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back); a
-            negative number cuts.
+        padding (Union[int, tuple[int]]): Number of elements added on each side, or (left, right, top, bottom, front,
+            back); a negative number crops.
 
     Inputs:
         - **x** (Tensor) - (C, D, H, W) or (N, C, D, H, W).

@@ -65,7 +65,7 @@ _BEHIND = "'padding' and what follows it are taken by position, and 'data_format
 
 
 class _Pool2d(OneOperator):
-    """Base of 2-D pooling. Keyword-only arguments are those of MindSpore 2 and need its mode "pad"."""
+    """Base class of 2-D pooling. Keyword-only arguments are MindSpore 2's and need `pad_mode` "pad"."""
 
     def __init__(self) -> None:
         Cell.__init__(self)  # which operator it is depends on the mode
@@ -119,7 +119,7 @@ class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
 
 
 class _Row(_Pool2d):
-    """Base of 1-D pooling: a sequence is an image of height 1."""
+    """Base class of 1-D pooling, computed as pooling of images of height 1."""
 
     def _set_window(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
         super()._set_window((1, kernel_size), (1, stride), pad_mode, **further)
@@ -154,22 +154,23 @@ class _Row(_Pool2d):
 )
 class MaxPool2d(_MaxPool):
     """
-    The greatest number in each window of an image.
+    Max pooling of images: the greatest number in each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
-        stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the window along height and width. Default: 1.
         pad_mode (str): "same" widens the image so that its size is divided by the stride, rounded up; "valid" takes
             whole windows only; "pad" adds `padding` first. In any case of letters. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
-        padding (Union[int, tuple[int]]): For "pad", how many pixels are added above and below, left and right.
+        padding (Union[int, tuple[int]]): For "pad", the number of pixels added above and below, left and right.
             Default: 0.
-        dilation (Union[int, tuple[int]]): For "pad", the spacing of the pixels that a window looks at. Default: 1.
+        dilation (Union[int, tuple[int]]): For "pad", the distance between neighbouring elements of a window. Default:
+            1.
         return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image without N is accepted too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -211,16 +212,16 @@ class MaxPool2d(_MaxPool):
 
 class MaxPool1d(_Row, _MaxPool):
     """
-    The greatest number in each stretch of a sequence.
+    Max pooling of sequences: the greatest number in each window.
 
     Args:
-        kernel_size (int): Length of the stretch. Default: 1.
-        stride (int): By how many places it moves. Default: 1.
+        kernel_size (int): Length of the window. Default: 1.
+        stride (int): Step of the window. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
-        padding (int): For "pad", how many places are added at each end. Default: 0.
-        dilation (int): For "pad", the spacing of the places that a window looks at. Default: 1.
+        padding (int): For "pad", the number of elements added at each end. Default: 0.
+        dilation (int): For "pad", the distance between neighbouring elements of a window. Default: 1.
         return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L) or (C, L).
@@ -274,23 +275,24 @@ class MaxPool1d(_Row, _MaxPool):
 )
 class AvgPool2d(_AvgPool):
     """
-    The mean of each window of an image.
+    Average pooling of images: the mean of each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
-        stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the window along height and width. Default: 1.
         pad_mode (str): "same" widens the image so that its size is divided by the stride, rounded up, and leaves out of
             the mean what it added; "valid" takes whole windows only; "pad" adds `padding` first. In any case of
             letters. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
-        padding (Union[int, tuple[int]]): For "pad", how many pixels are added above and below, left and right.
+        padding (Union[int, tuple[int]]): For "pad", the number of pixels added above and below, left and right.
             Default: 0.
-        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): For "pad", whether the zeros count in the mean. Default: True.
-        divisor_override (int): For "pad", divides the sum instead of the number of pixels. Default: None.
+        divisor_override (int): For "pad", the divisor of the sum, instead of the number of pixels in the window.
+            Default: None.
 
     Inputs:
-        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image is taken without N, too.
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image without N is accepted too.
 
     Outputs:
         Tensor, laid out as the input.
@@ -332,16 +334,17 @@ class AvgPool2d(_AvgPool):
 
 class AvgPool1d(_Row, _AvgPool):
     """
-    The mean of each stretch of a sequence.
+    Average pooling of sequences: the mean of each window.
 
     Args:
-        kernel_size (int): Length of the stretch. Default: 1.
-        stride (int): By how many places it moves. Default: 1.
+        kernel_size (int): Length of the window. Default: 1.
+        stride (int): Step of the window. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
-        padding (int): For "pad", how many places are added at each end. Default: 0.
-        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        padding (int): For "pad", the number of elements added at each end. Default: 0.
+        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): For "pad", whether the zeros count in the mean. Default: True.
-        divisor_override (int): For "pad", divides the sum instead of the number of places. Default: None.
+        divisor_override (int): For "pad", the divisor of the sum, instead of the number of elements in the window.
+            Default: None.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L) or (C, L).

@@ -22,15 +22,14 @@ Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
 def _uniform_parameter(name, shape, hidden_size, dtype):
-    """Return a Parameter drawn from (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+    """Return a Parameter with uniform random values in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
 
 
 class _RecurrentLayers(Cell):
-    """Base of recurrent layers: layers and directions of a cell over a sequence; each has Parameters
-    ``weight_ih_l0``, ``weight_hh_l0``, ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward
-    direction."""
+    """Base class of recurrent layers. Each layer and direction has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
+    ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward direction."""
 
     def _check_and_create(
         self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
@@ -69,7 +68,7 @@ class _RecurrentLayers(Cell):
                 setattr(self, name, _uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """(results, last states)."""
+        """Return (outputs of all times, states after the last time)."""
         check_dims(type(self).__name__, x, 3, name="'x'")
         if hx is not None:
             check_dims(type(self).__name__, hx, 3, name="'hx'")
@@ -95,17 +94,17 @@ class _RecurrentLayers(Cell):
 class RNN(_RecurrentLayers):
     r"""
     Layers of the plain recurrent network (Elman, 1990) over a sequence:
-    :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU in the place of tanh.
+    :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU instead of tanh.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -113,12 +112,12 @@ class RNN(_RecurrentLayers):
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, hx_n): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last state of each layer and direction.
+        Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
+        features; the last state of each layer and direction.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -165,26 +164,26 @@ class GRU(_RecurrentLayers):
     The rows of weights and biases come in the order r, z, n.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, hx_n): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last state of each layer and direction.
+        Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
+        features; the last state of each layer and direction.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -217,7 +216,7 @@ class GRU(_RecurrentLayers):
 
 
 class _RecurrentCell(Cell):
-    """One step of a cell, with its own weights."""
+    """Base class of single-step recurrent cells."""
 
     def _check_and_create(self, cell, input_size, hidden_size, has_bias, dtype):
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
@@ -238,7 +237,7 @@ class _RecurrentCell(Cell):
         )
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
-        """The next state."""
+        """Return the next state."""
         check_dims(type(self).__name__, x, 2, name="'x'")
         check_dims(type(self).__name__, hx, 2, name="'hx'")
         weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
@@ -250,10 +249,10 @@ class RNNCellBase(_RecurrentCell):
     Base class with the weights of one step, for user-defined recurrent cells.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many the state has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases.
-        num_chunks (int): How many gates the rows of the weights hold.
+        num_chunks (int): Number of gates whose weights are stacked along axis 0.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
     """
 
@@ -270,7 +269,7 @@ class RNNCellBase(_RecurrentCell):
         self._create_parameters(num_chunks, input_size, hidden_size, has_bias, dtype)
 
     def construct(self, *inputs: Any) -> Any:
-        """The computation of a derived class.
+        """Compute one step. A derived class defines this method.
 
         Raises:
             NotImplementedError: Always.
@@ -283,8 +282,8 @@ class RNNCell(_RecurrentCell):
     One step of the plain recurrent network, see `RNN`.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many the state has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases. Default: True.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -325,8 +324,8 @@ class GRUCell(_RecurrentCell):
     One step of a gated recurrent unit, see `GRU`.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many the state has.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state.
         has_bias (bool): Whether there are biases. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 

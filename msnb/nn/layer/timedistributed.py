@@ -28,7 +28,7 @@ class TimeDistributed(Cell):
 
     Args:
         layer (Union[Cell, Primitive]): The layer.
-        time_axis (int): The axis of the times.
+        time_axis (int): The time axis.
         reshape_with_axis (int): An axis that the time axis is merged into, so that the layer is called once. It is
             correct if the layer treats elements along that axis independently, such as the batch. Default: None, one
             call per time.
@@ -57,7 +57,7 @@ class TimeDistributed(Cell):
         self.reshape_with_axis = reshape_with_axis
 
     def construct(self, inputs: Tensor) -> Tensor:
-        """The results."""
+        """Return the stacked results of all time steps."""
         check_least_dims(self.cls_name, inputs, 3)
         times = self.time_axis % inputs.ndim
         if self.reshape_with_axis is None:

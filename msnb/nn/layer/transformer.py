@@ -26,26 +26,27 @@ class MultiheadAttention(Cell):
     :math:`\text{softmax}(q k^T / \sqrt{d}) v`; the results of all heads are projected once more.
 
     Args:
-        embed_dim (int): Length of a query, and of an output.
-        num_heads (int): How many heads share it; a divisor.
+        embed_dim (int): Number of features of queries and outputs.
+        num_heads (int): Number of heads; a divisor of `embed_dim`.
         dropout (float): Probability that a weight is dropped in training. Default: 0.0.
         has_bias (bool): Whether projections add a bias. Default: True.
-        add_bias_kv (bool): Whether one key and value is learnt that every sequence has as well. Default: False.
-        add_zero_attn (bool): Whether a key and value of zeros is there as well. Default: False.
-        kdim (int): Length of a key. Default: None, `embed_dim`.
-        vdim (int): Length of a value. Default: None, `embed_dim`.
+        add_bias_kv (bool): Whether to append one learned key and value to each sequence. Default: False.
+        add_zero_attn (bool): Whether to append a key and value of zeros to each sequence. Default: False.
+        kdim (int): Number of features of keys. Default: None, `embed_dim`.
+        vdim (int): Number of features of values. Default: None, `embed_dim`.
         batch_first (bool): Whether N comes before L. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **query** (Tensor) - (L, N, E), (N, L, E) with `batch_first`, or (L, E) of one sequence.
-        - **key** (Tensor) - as the query, of length S in place of L, and of `kdim`.
-        - **value** (Tensor) - as the key, of `vdim`.
-        - **key_padding_mask** (Tensor, optional) - (N, S) or (S,): True, or a number that is added, for keys that do
-          not count. Default: None.
-        - **need_weights** (bool, optional) - whether the weights are given, too. Default: True.
-        - **attn_mask** (Tensor, optional) - (L, S) or (N * num_heads, L, S): likewise for pairs. Default: None.
-        - **average_attn_weights** (bool, optional) - whether their mean over the heads is given. Default: True.
+        - **query** (Tensor) - (L, N, E), (N, L, E) with `batch_first`, or (L, E) for one sequence.
+        - **key** (Tensor) - as the query, of length S instead of L, with `kdim` features.
+        - **value** (Tensor) - as the key, with `vdim` features.
+        - **key_padding_mask** (Tensor, optional) - (N, S) or (S,): True for keys to ignore, or numbers that are added
+            to the scores. Default: None.
+        - **need_weights** (bool, optional) - whether to return the attention weights too. Default: True.
+        - **attn_mask** (Tensor, optional) - (L, S) or (N * num_heads, L, S): as `key_padding_mask`, for pairs of query
+            and key. Default: None.
+        - **average_attn_weights** (bool, optional) - whether to return their mean over the heads. Default: True.
 
     Outputs:
         Tuple of the outputs, in the shape of the queries, and with `need_weights` the weights, (N, L, S), or
@@ -127,7 +128,7 @@ class MultiheadAttention(Cell):
         attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, ...]:
-        """The outputs, and the weights."""
+        """Return the outputs and the attention weights."""
         if query.ndim not in (2, 3):
             raise ValueError(f"For '{self.cls_name}', 'query' should have 2 or 3 dims, but got shape {query.shape}.")
         single = query.ndim == 2

@@ -1,4 +1,4 @@
-"""Resizing of sequences, images and volumes."""
+"""`Upsample`: resize sequences, images and volumes."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ __all__ = ["Upsample"]
 
 class Upsample(Cell):
     """
-    Sequences, images or volumes resized, see `ops.interpolate`.
+    Resize sequences, images or volumes, see `ops.interpolate`.
 
     Args:
-        size (Union[int, tuple[int]]): New lengths. Default: None.
-        scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
+        size (Union[int, tuple[int]]): New lengths of the axes after N and C. Default: None.
+        scale_factor (Union[float, tuple[float]]): Ratios of new to old lengths. Default: None.
         mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
         align_corners (bool): Whether the centres of the corner pixels keep their positions. Default: None, False.
         recompute_scale_factor (bool): Whether the pixel distance is old length / new length. Default: None, False.
@@ -51,7 +51,7 @@ class Upsample(Cell):
         self.recompute_scale_factor: bool | None = recompute_scale_factor
 
     def construct(self, x: Tensor) -> Tensor:
-        """The input in its new size."""
+        """Return the resized input."""
         how: dict[str, Any] = {"mode": self.mode, "align_corners": self.align_corners}
         return F.interpolate(x, self.size, self.scale_factor, recompute_scale_factor=self.recompute_scale_factor, **how)
 

@@ -1,4 +1,4 @@
-"""Loss functions; this module re-exports those of its submodules."""
+"""Re-export module: loss functions."""
 
 from msnb.nn.loss import classification, likelihood, margin, regression, similarity
 from msnb.nn.loss._base import LossBase

@@ -11,8 +11,7 @@ __all__ = ["LossBase"]
 
 class LossBase(Cell):
     """
-    Base of loss functions. A subclass computes the losses of the elements in `construct` and returns `get_loss` of
-    them.
+    Base class of loss functions. A subclass computes elementwise losses in `construct` and passes them to `get_loss`.
 
     Args:
         reduction (str): Reduction in `get_loss`: "mean", "sum", or "none" (or None).
@@ -40,7 +39,7 @@ class LossBase(Cell):
         self.reduce_sum: P.ReduceSum = P.ReduceSum()
 
     def get_axis(self, x: Tensor) -> tuple[int, ...]:
-        """All axes of `x`."""
+        """Return all axes of `x` as a tuple."""
         return tuple(range(x.ndim))
 
     def get_loss(self, x: Tensor, weights: float | Tensor = 1.0) -> Tensor:
@@ -48,7 +47,7 @@ class LossBase(Cell):
         Return the weighted and reduced loss.
 
         Args:
-            x (Tensor): These.
+            x (Tensor): The elementwise losses.
             weights (Union[float, Tensor]): Factors of the elementwise losses. Default: 1.0.
 
         Returns:

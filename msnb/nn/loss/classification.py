@@ -27,10 +27,10 @@ __all__ = [
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
     r"""
-    Cross entropy of softmax, for each sample: :math:`-\sum_c y_c \log softmax(x)_c`.
+    Cross entropy of the softmax of each sample: :math:`-\sum_c y_c \log softmax(x)_c`.
 
     Args:
-        sparse (bool): Whether labels are class numbers, instead of probabilities. Default: False.
+        sparse (bool): Whether labels are class indices instead of probabilities. Default: False.
         reduction (str): "mean", "sum" or "none". Default: "none".
 
     Inputs:
@@ -79,11 +79,11 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
 class NLLLoss(LossBase):
     r"""
-    Negative logarithm of the probability of the true class: :math:`-w_y x_y`. The mean is that with these weights.
+    Negative logarithm of the probability of the true class: :math:`-w_y x_y`. The mean is weighted by w.
 
     Args:
-        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
-        ignore_index (int): A label that does not count. Default: -100.
+        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        ignore_index (int): Label to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -117,19 +117,20 @@ class NLLLoss(LossBase):
 
 class CrossEntropyLoss(LossBase):
     r"""
-    Cross entropy of softmax over axis 1: :math:`-\sum_c w_c y_c \log softmax(x)_c`. For class numbers it is NLLLoss of
-    the logarithms of softmax.
+    Cross entropy of softmax over axis 1: :math:`-\sum_c w_c y_c \log softmax(x)_c`. For class indices it is NLLLoss of
+    the log-softmax.
 
     Args:
-        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
-        ignore_index (int): A class number that does not count. Default: -100.
+        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        ignore_index (int): Class index to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        label_smoothing (float): Which share of the labels' probability goes to all classes alike, in [0, 1]
+        label_smoothing (float): Fraction of the labels' probability that is spread evenly over all classes, in [0, 1]
             (Szegedy et al., 2016). Default: 0.0.
 
     Inputs:
         - **logits** (Tensor) - x, of shape (N, C) or (N, C, d1, ...).
-        - **labels** (Tensor) - class numbers of the shape of `logits` without axis 1; or probabilities y of its shape.
+        - **labels** (Tensor) - class indices, of the shape of `logits` without axis 1; or probabilities y, of the shape
+            of `logits`.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits` without axis 1.
@@ -169,19 +170,19 @@ class FocalLoss(LossBase):
     :math:`-w_y (1 - p_y)^\gamma \log p_y` for :math:`p = softmax(x)`.
 
     Args:
-        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
-        gamma (float): How little: the exponent. Default: 2.0.
+        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        gamma (float): The exponent. Default: 2.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **logits** (Tensor) - x, of shape (N, C), or (N, C, ...) where each sample has several places.
-        - **labels** (Tensor) - class numbers y, of shape (N, 1) or (N, 1, ...); for one place also (N,). Or of the
-          shape of `logits`, how much each class counts; then the loss of each class is :math:`-w_c t_c (1 - p_c)^\gamma
-          \log p_c` for these t.
+        - **logits** (Tensor) - x, of shape (N, C), or (N, C, ...) for samples with several positions.
+        - **labels** (Tensor) - class indices y, of shape (N, 1) or (N, 1, ...), or (N,) for one position. Or of the
+          shape of `logits`, how much each class counts; then the loss of each class is
+          :math:`-w_c t_c (1 - p_c)^\gamma \log p_c` for these t.
 
     Outputs:
-        Tensor, a scalar; for "none" the mean over the places of a sample, of shape (N,), or (N, C) with labels of the
-        shape of `logits`.
+        Tensor, a scalar; for "none" the mean over the positions of a sample, of shape (N,), or (N, C) with labels of
+        the shape of `logits`.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -214,14 +215,14 @@ class FocalLoss(LossBase):
         labels = F.reshape(labels, (samples, labels.shape[1], -1))
         if labels.shape[1] == 1:
             check_labels(self.cls_name, labels, classes)
-            losses = self._loss_of_class(F.gather_d(log_probabilities, 1, labels))
+            losses = self._focal_term(F.gather_d(log_probabilities, 1, labels))
             return self.get_loss(
                 (losses if self.weight is None else losses * F.gather(self.weight, labels, 0)).mean((1, 2))
             )
-        losses = self._loss_of_class(log_probabilities) * F.cast(labels, log_probabilities.dtype)
+        losses = self._focal_term(log_probabilities) * F.cast(labels, log_probabilities.dtype)
         return self.get_loss((losses if self.weight is None else losses * F.reshape(self.weight, (1, -1, 1))).mean(-1))
 
-    def _loss_of_class(self, log_probability):
+    def _focal_term(self, log_probability):
         return -F.pow(1 - F.exp(log_probability), self.gamma) * log_probability
 
 
@@ -231,7 +232,7 @@ class BCELoss(LossBase):
     Binary cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.
 
     Args:
-        weight (Tensor): The w of each element; None is 1. Default: None.
+        weight (Tensor): The weight w of each element. Default: None, 1.
         reduction (str): "mean", "sum" or "none". Default: "none", in MindSpore 2 "mean".
 
     Inputs:
@@ -262,13 +263,13 @@ class BCELoss(LossBase):
 
 class BCEWithLogitsLoss(LossBase):
     r"""
-    Binary cross entropy of the logistic function: :math:`-w (p y \log \sigma(x) + (1 - y) \log(1 - \sigma(x)))`, finite
-    for large numbers as well.
+    Binary cross entropy of the sigmoid of logits: :math:`-w (p y \log \sigma(x) + (1 - y) \log(1 - \sigma(x)))`,
+    computed without overflow.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        weight (Tensor): The w of each element; None is 1. Default: None.
-        pos_weight (Tensor): The weight p of positive labels; None is 1. Default: None.
+        weight (Tensor): The weight w of each element. Default: None, 1.
+        pos_weight (Tensor): The weight p of positive labels. Default: None, 1.
 
     Inputs:
         - **logits** (Tensor) - x, float16 or float32, of any shape.
@@ -300,7 +301,7 @@ class BCEWithLogitsLoss(LossBase):
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
 
-def _divergence_reduction(value):
+def _accept_divergence_reduction(value):
     return value if value == "batchmean" else accept_value(Reduction, value)
 
 
@@ -331,7 +332,7 @@ class KLDivLoss(LossBase):
     def __init__(
         self,
         reduction: Annotated[
-            str | None, Kind("'mean', 'batchmean', 'sum', 'none' or None", _divergence_reduction)
+            str | None, Kind("'mean', 'batchmean', 'sum', 'none' or None", _accept_divergence_reduction)
         ] = "mean",
     ) -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)

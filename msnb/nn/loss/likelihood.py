@@ -18,7 +18,8 @@ _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 class PoissonNLLLoss(LossBase):
     r"""
-    Counts y under a Poisson distribution of rate :math:`\lambda`: :math:`\lambda - y \log \lambda`.
+    Negative log-likelihood of counts y under a Poisson distribution of rate :math:`\lambda`:
+    :math:`\lambda - y \log \lambda`.
 
     Args:
         log_input (bool): Whether the input is the logarithm of the rate. Default: True.
@@ -28,8 +29,8 @@ class PoissonNLLLoss(LossBase):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **input** (Tensor) - the rates, or their logarithms, of any shape.
-        - **target** (Tensor) - the counts, of that shape.
+        - **input** (Tensor) - the rates or logarithms of rates, of any shape.
+        - **target** (Tensor) - the counts, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `input`.
@@ -66,18 +67,18 @@ class PoissonNLLLoss(LossBase):
 
 class GaussianNLLLoss(LossBase):
     r"""
-    Numbers y under normal distributions of mean x and variance v:
+    Negative log-likelihood of numbers y under normal distributions of mean x and variance v:
     :math:`\frac{1}{2} (\log v + (x - y)^2 / v)`.
 
     Keyword Args:
         full (bool): Whether the constant :math:`\log(2 \pi) / 2` is added. Default: False.
-        eps (float): The least variance. Default: 1e-6.
+        eps (float): Lower bound of the variance. Default: 1e-6.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **logits** (Tensor) - the means x, of any shape.
-        - **labels** (Tensor) - the numbers y, of that shape, or of one that it is broadcast from.
-        - **var** (Tensor) - the variances v, likewise, or of that shape without the last axis.
+        - **labels** (Tensor) - the numbers y, of the same shape, or of a shape that is broadcast to it.
+        - **var** (Tensor) - the variances v, of the same shape, or of that shape without the last axis.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -110,14 +111,15 @@ class CTCLoss(LossBase):
 
     Args:
         blank (int): The index of the blank class. Default: 0.
-        reduction (str): "mean", of each loss by the length of its sequence, "sum" or "none". Default: "mean".
-        zero_infinity (bool): Whether an infinite loss becomes 0, with its gradient. Default: False.
+        reduction (str): "mean" (each loss is divided by the length of its target first), "sum" or "none". Default:
+            "mean".
+        zero_infinity (bool): Whether infinite losses and their gradients are set to 0. Default: False.
 
     Inputs:
-        - **log_probs** (Tensor) - logarithms of probabilities, of shape (T, N, C), or (T, C) of one sequence.
+        - **log_probs** (Tensor) - logarithms of probabilities, of shape (T, N, C), or (T, C) for one sequence.
         - **targets** (Tensor) - classes, int32 or int64, of shape (N, S).
         - **input_lengths** (Union[tuple, Tensor]) - how many times of each sequence count, of shape (N,).
-        - **target_lengths** (Union[tuple, Tensor]) - how many of its classes, of shape (N,).
+        - **target_lengths** (Union[tuple, Tensor]) - length of each target, of shape (N,).
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).

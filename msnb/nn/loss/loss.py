@@ -1,4 +1,4 @@
-"""Re-export module: MindSpore's path of loss functions and their base."""
+"""Re-export module: loss functions and their base class, at MindSpore's path."""
 
 from msnb.nn.loss import *  # noqa: F403
 from msnb.nn.loss import LossBase

@@ -31,12 +31,12 @@ class HingeEmbeddingLoss(LossBase):
     :math:`\max(0, m - x)`.
 
     Args:
-        margin (Union[int, float]): The m. Default: 1.0.
+        margin (Union[int, float]): The margin m. Default: 1.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **logits** (Tensor) - the distances x, of any shape.
-        - **labels** (Tensor) - 1 or -1, of that shape.
+        - **labels** (Tensor) - 1 or -1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -67,13 +67,13 @@ class MarginRankingLoss(LossBase):
     :math:`\max(0, m - y (x_1 - x_2))`.
 
     Args:
-        margin (float): The m. Default: 0.0.
+        margin (float): The margin m. Default: 0.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **input1** (Tensor) - x1, of any shape.
-        - **input2** (Tensor) - x2, of that shape and type.
-        - **target** (Tensor) - y, 1 or -1, of that shape.
+        - **input2** (Tensor) - x2, of the same shape and type.
+        - **target** (Tensor) - y, 1 or -1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `input1`.
@@ -105,9 +105,9 @@ class MultiMarginLoss(LossBase):
 
     Args:
         p (int): The exponent, 1 or 2. Default: 1.
-        margin (float): The m. Default: 1.0.
+        margin (float): The margin m. Default: 1.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        weight (Tensor): The w of each class, of shape (C,). Default: None, 1.
+        weight (Tensor): The weight w of each class, of shape (C,). Default: None, 1.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C).
@@ -154,7 +154,7 @@ class MultilabelMarginLoss(LossBase):
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (C,).
-        - **target** (Tensor) - true classes, int32, of that shape; -1 follows the last one.
+        - **target** (Tensor) - indices of the true classes, int32, of the same shape; -1 after the last index.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
@@ -180,16 +180,16 @@ class MultilabelMarginLoss(LossBase):
 
 class MultiLabelSoftMarginLoss(LossBase):
     r"""
-    Binary cross entropy per class, of logits:
+    Mean over classes of the binary cross entropy of logits:
     :math:`-\frac{1}{C} \sum_c w_c (y_c \log \sigma(x_c) + (1 - y_c) \log \sigma(-x_c))`.
 
     Args:
-        weight (Union[Tensor, int, float]): The w of each class. Default: None, 1.
+        weight (Union[Tensor, int, float]): The weight w of each class. Default: None, 1.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **x** (Tensor) - the logits, of shape (N, C).
-        - **target** (Tensor) - y, 0 or 1, of that shape.
+        - **target** (Tensor) - y, 0 or 1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
@@ -215,14 +215,14 @@ class MultiLabelSoftMarginLoss(LossBase):
 
 class SoftMarginLoss(LossBase):
     r"""
-    Logistic loss of the signs of numbers: :math:`\log(1 + \exp(-y x))`.
+    Logistic loss for labels y of 1 or -1: :math:`\log(1 + \exp(-y x))`.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **logits** (Tensor) - x, of any shape.
-        - **labels** (Tensor) - y, 1 or -1, of that shape.
+        - **labels** (Tensor) - y, 1 or -1, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -246,16 +246,17 @@ class TripletMarginLoss(LossBase):
     2016): :math:`\max(0, \|x - x_+\|_p - \|x - x_-\|_p + m)`.
 
     Args:
-        p (int): The degree of the norm. Default: 2.
-        swap (bool): Whether the other may be measured from the one of its kind, where it is nearer. Default: False.
-        eps (float): Added to differences. Default: 1e-6.
+        p (int): The order of the norm. Default: 2.
+        swap (bool): Whether to use the distance of `positive` and `negative` instead of that of `x` and `negative`,
+            where it is smaller. Default: False.
+        eps (float): Added to the differences of the vectors. Default: 1e-6.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        margin (Union[Tensor, float]): The m. Default: 1.0.
+        margin (Union[Tensor, float]): The margin m. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - vectors, of shape (N, D).
-        - **positive** (Tensor) - of their kind, of that shape.
-        - **negative** (Tensor) - of another, of that shape.
+        - **positive** (Tensor) - positive examples, of the same shape.
+        - **negative** (Tensor) - negative examples, of the same shape.
         - **margin** (Union[Tensor, float], optional) - the m where the layer has 1.0. Default: 1.0.
 
     Outputs:
@@ -301,15 +302,16 @@ class TripletMarginWithDistanceLoss(LossBase):
     TripletMarginLoss with a user-defined distance: :math:`\max(0, d(x, x_+) - d(x, x_-) + m)`.
 
     Args:
-        distance_function (Callable): The d. Default: None, the Euclidean distance along axis 1.
-        swap (bool): Whether the other may be measured from the one of its kind, where it is nearer. Default: False.
+        distance_function (Callable): The distance d of two Tensors. Default: None, the Euclidean distance along axis 1.
+        swap (bool): Whether to use the distance of `positive` and `negative` instead of that of `x` and `negative`,
+            where it is smaller. Default: False.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        margin (float): The m. Default: 1.0.
+        margin (float): The margin m. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - vectors, of shape (N, D) or with further axes.
-        - **positive** (Tensor) - of their kind, of that shape.
-        - **negative** (Tensor) - of another, of that shape.
+        - **positive** (Tensor) - positive examples, of the same shape.
+        - **negative** (Tensor) - negative examples, of the same shape.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of distances.

@@ -1,4 +1,4 @@
-"""Regression losses: functions of the distance between prediction and target."""
+"""Regression losses: functions of the difference between prediction and target."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ def _reduce_loss(layer, operator, base, target):
 
 class L1Loss(LossBase):
     r"""
-    The distance: :math:`|x - y|`.
+    Absolute difference: :math:`|x - y|`.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -52,7 +52,7 @@ class L1Loss(LossBase):
 
 class L1LossExt(L1Loss):
     """
-    The distance: L1Loss as `mindspore.mint.nn` calls it.
+    L1Loss, under its name for `mindspore.mint.nn`.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -77,7 +77,7 @@ class L1LossExt(L1Loss):
 
 class MAELoss(L1Loss):
     """
-    The mean absolute error: L1Loss by another name.
+    Mean absolute error: L1Loss under another name.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -98,7 +98,7 @@ class MAELoss(L1Loss):
 
 class MSELoss(LossBase):
     r"""
-    The squared distance: :math:`(x - y)^2`.
+    Squared difference: :math:`(x - y)^2`.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -120,7 +120,7 @@ class MSELoss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         loss = _reduce_loss(self, F.mse_loss, base, target)
         if base.is_floating_point() or target.is_floating_point() or base.is_complex() or target.is_complex():
             return loss
@@ -129,7 +129,7 @@ class MSELoss(LossBase):
 
 class RMSELoss(LossBase):
     """
-    The root of the mean squared distance.
+    Root of the mean squared difference.
 
     Inputs:
         - **logits** (Tensor) - the prediction, of any shape.
@@ -160,7 +160,7 @@ class SmoothL1Loss(LossBase):
     :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on.
 
     Args:
-        beta (float): How wide the bottom is. Default: 1.0.
+        beta (float): Difference below which the loss is quadratic. Default: 1.0.
         reduction (str): "mean", "sum" or "none". Default: "none".
 
     Inputs:
@@ -187,18 +187,18 @@ class SmoothL1Loss(LossBase):
         self.smooth_l1_loss: P.SmoothL1Loss = current(P.SmoothL1Loss)(beta)
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The losses."""
+        """Return the losses."""
         return self.get_loss(self.smooth_l1_loss(base, target))
 
 
 class HuberLoss(LossBase):
     r"""
-    Squared distance near 0 and linear farther away (Huber, 1964): for :math:`d = |x - y|`,
-    :math:`d^2 / 2` up to :math:`\delta` and :math:`\delta (d - \delta / 2)` from there on.
+    Huber loss (1964), quadratic near 0 and linear elsewhere: for :math:`d = |x - y|`, :math:`d^2 / 2` up to
+    :math:`\delta` and :math:`\delta (d - \delta / 2)` from there on.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        delta (Union[int, float]): Where far away begins, positive. Default: 1.0.
+        delta (Union[int, float]): Difference above which the loss is linear, positive. Default: 1.0.
 
     Inputs:
         - **logits** (Tensor) - the prediction x, of any shape.

@@ -34,20 +34,20 @@ class SampledSoftmaxLoss(LossBase):
     Softmax cross entropy over the true classes and a random sample of the others (Jean et al., 2015).
 
     Args:
-        num_sampled (int): How many classes are sampled.
-        num_classes (int): How many there are.
-        num_true (int): How many of them are true for an example. Default: 1.
-        sampled_values (Union[list, tuple]): The sample, as ops.UniformCandidateSampler gives it: classes, how often
-            each true class and how often each of these is expected; None to take one. Default: None.
-        remove_accidental_hits (bool): Whether a sampled class that is the true class is ignored; only without
+        num_sampled (int): Number of sampled classes.
+        num_classes (int): Number of all classes.
+        num_true (int): Number of true classes of each example. Default: 1.
+        sampled_values (Union[list, tuple]): The sample, as returned by ops.UniformCandidateSampler: classes, expected
+            counts of the true classes, expected counts of the sampled classes. Default: None, a new sample.
+        remove_accidental_hits (bool): Whether a sampled class that is a true class is ignored; only without
             `sampled_values`. Default: True.
-        seed (int): Of the sampler. Default: 0.
+        seed (int): Seed of the sampler. Default: 0.
         reduction (str): "mean", "sum" or "none"; for each of them the losses of all examples are returned.
             Default: "none".
 
     Inputs:
-        - **weights** (Tensor) - (C, dim), those of the classes.
-        - **bias** (Tensor) - (C,), those of the classes.
+        - **weights** (Tensor) - (C, dim), the weights of the classes.
+        - **bias** (Tensor) - (C,), the biases of the classes.
         - **labels** (Tensor) - (N, num_true), the true classes, int32 or int64.
         - **inputs** (Tensor) - (N, dim), the examples.
 
@@ -92,7 +92,7 @@ class SampledSoftmaxLoss(LossBase):
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
 
     def construct(self, weights: Tensor, biases: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
-        """The losses."""
+        """Return the losses."""
         check_dtypes(self.cls_name, INTS, labels=labels)
         true = F.reshape(F.cast(labels, mstype.int32), (-1, self.num_true))
         sampled, expected_true, expected = self.sampled_values or self.sampler(true)

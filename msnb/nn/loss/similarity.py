@@ -22,13 +22,13 @@ class CosineEmbeddingLoss(LossBase):
     dissimilar pairs (y = -1).
 
     Args:
-        margin (float): Up to which cosine others cost nothing, in [-1, 1]. Default: 0.0.
+        margin (float): Cosine up to which dissimilar pairs have loss 0, in [-1, 1]. Default: 0.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **x1** (Tensor) - vectors along axis 1: (N, dim, ...).
         - **x2** (Tensor) - of the same shape and type.
-        - **y** (Tensor) - 1 or -1, of that shape without axis 1.
+        - **y** (Tensor) - 1 or -1, of the shape of `x1` without axis 1.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `y`.
@@ -71,11 +71,11 @@ class DiceLoss(LossBase):
     :math:`1 - 2 \sum x y / (\sum x^2 + \sum y^2 + s)`.
 
     Args:
-        smooth (float): The s that keeps the quotient of empty sets from 0 / 0, positive. Default: 1e-5.
+        smooth (float): The constant s, which avoids 0 / 0 for empty masks, positive. Default: 1e-5.
 
     Inputs:
-        - **logits** (Tensor) - how much each place belongs to the predicted set, of any shape.
-        - **label** (Tensor) - whether it does, of the same shape.
+        - **logits** (Tensor) - the predicted mask, of any shape.
+        - **label** (Tensor) - the true mask, of the same shape.
 
     Outputs:
         Tensor, a scalar.
@@ -129,13 +129,13 @@ class MultiClassDiceLoss(LossBase):
 
     Args:
         weights (Tensor): Weights of the classes, of shape (C, dim). Default: None, 1.
-        ignore_indiex (int): A class that does not count. Default: None.
+        ignore_indiex (int): Index of a class to ignore. Default: None.
         activation (Union[str, Cell]): Activation applied to the input: "softmax", "logsoftmax", "relu", "relu6",
             "tanh", "sigmoid", a Cell, or None. Default: "softmax".
 
     Inputs:
         - **logits** (Tensor) - of shape (N, C, ...).
-        - **label** (Tensor) - degree of membership of each element in each class, of that shape.
+        - **label** (Tensor) - the true mask of each class, of the same shape.
 
     Outputs:
         Tensor, a scalar; with `weights` of shape (dim,).

@@ -1,4 +1,4 @@
-"""Metrics; this module re-exports those of its submodules and finds them by name."""
+"""Re-export module of metrics, and functions that find a metric by name."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ __factory__: dict[str, Any] = {
 
 def names() -> list[str]:
     """
-    The names of the metrics, which `Model(metrics=...)` and `get_metric_fn` understand.
+    Return the names of metrics that `Model(metrics=...)` and `get_metric_fn` accept.
 
     Returns:
         list[str], sorted.
@@ -115,10 +115,10 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
 
 def get_metrics(metrics: dict[str, Metric] | set[str] | None) -> dict[str, Metric] | None:
     """
-    Return the `metrics` argument of a Model as a dict.
+    Return the `metrics` argument of a Model as a dict {name: Metric}.
 
     Args:
-        metrics (Union[dict, set, None]): Names with metrics, names, or nothing.
+        metrics (Union[dict, set, None]): A dict {name: Metric}, a set of names, or None.
 
     Returns:
         Union[dict, None], names with metrics.

@@ -1,4 +1,4 @@
-"""Base of classification metrics: checks of predictions and labels, and counts of both."""
+"""Base classes of classification metrics: they check predictions and labels, and count correct ones."""
 
 from abc import abstractmethod
 from typing import Annotated, Any
@@ -11,28 +11,29 @@ from msnb.common.kinds import Bool, Kind, check, checked, readable
 from msnb.nn.metrics.metric import Metric
 
 
-def _eval_type(value):
+def _accept_eval_type(value):
     if value not in ("classification", "multilabel"):
         raise TypeError
     return value
 
 
-EvalType = Annotated[str, Kind("'classification' or 'multilabel'", _eval_type)]
+EvalType = Annotated[str, Kind("'classification' or 'multilabel'", _accept_eval_type)]
 
 
 class ClassMetric(Metric):
-    """Base of metrics that compare scores of classes, (N, C, ...), with the true ones, as numbers or one-hot."""
+    """Base class of metrics that compare scores of classes, (N, C, ...), with the true classes, given as indices or
+    one-hot."""
 
     _class_num = 0
 
     def _scores_and_numbers(self, inputs):
-        """Return scores and class numbers. A warning is logged once for labels that are no class."""
+        """Return scores and class indices. A warning is logged once for labels that are no class."""
         scores, true = self._to_arrays(inputs, "y_pred", "y")
         one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
         return scores, np.argmax(true, axis=1) if one_hot else true
 
     def _count_classes(self, scores):
-        """Raise an error if a batch has another number of classes than the first one."""
+        """Raise an error if a batch has another number of classes than the first batch."""
         count = scores.shape[1]
         self._class_num = self._class_num or count
         if count != self._class_num:
@@ -41,8 +42,8 @@ class ClassMetric(Metric):
                 f"but got {count}."
             )
 
-    def _say_what_is_no_class(self, scores, true):
-        """Warn once about NaN scores and about labels that are no class. Both are counted, as wrong or by chance."""
+    def _warn_invalid_classes(self, scores, true):
+        """Warn once about NaN scores and about labels that are no class index. Both falsify the counts."""
         name, classes = type(self).__name__, scores.shape[1]
         if np.issubdtype(scores.dtype, np.inexact) and np.isnan(scores).any():
             log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
@@ -76,7 +77,7 @@ class ClassMetric(Metric):
 
 class EvaluationBase(ClassMetric):
     """
-    Base of metrics of one class for each sample, or of any number of them.
+    Base class of metrics for samples with one class each, or with any number of labels each.
 
     Args:
         eval_type (str): "classification" (one class for each sample) or "multilabel" (any number).
@@ -95,7 +96,7 @@ class EvaluationBase(ClassMetric):
         return self._type == "multilabel"
 
     def _check_inputs(self, inputs):
-        """Return checked predictions and labels. For "classification" the labels are class numbers."""
+        """Return checked predictions and labels. For "classification" the labels are class indices."""
         predicted, true = (
             self._to_arrays(inputs, "y_pred", "y") if self._is_multilabel else self._scores_and_numbers(inputs)
         )
@@ -109,13 +110,13 @@ class EvaluationBase(ClassMetric):
             raise ValueError(f"For '{type(self).__name__}' of type 'multilabel', all values should be 0 or 1.")
         self._count_classes(predicted)
         if not self._is_multilabel:
-            self._say_what_is_no_class(predicted, true)
+            self._warn_invalid_classes(predicted, true)
         return predicted, true
 
 
 class ShareOfTruePositives(EvaluationBase):
     """
-    True positives over another count: the base of precision and recall.
+    Base class of precision and recall: the number of true positives divided by another count.
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".
@@ -134,7 +135,7 @@ class ShareOfTruePositives(EvaluationBase):
 
     @abstractmethod
     def _select_counted(self, predicted, true) -> np.ndarray:
-        """Return the one of the two that is counted."""
+        """Return `predicted` or `true`: the array whose positives are the divisor."""
 
     def update(self, *inputs: Any) -> None:
         """
@@ -163,10 +164,10 @@ class ShareOfTruePositives(EvaluationBase):
         Return the value over all batches since `clear`.
 
         Args:
-            average (bool): Whether to average. Default: False.
+            average (bool): Whether to average over classes. Default: False.
 
         Returns:
-            float with `average`; without, an array of one value for each class ("multilabel": each sample).
+            float with `average`; otherwise an array with one value for each class ("multilabel": each sample).
 
         Raises:
             RuntimeError: If nothing was seen.

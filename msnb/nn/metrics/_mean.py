@@ -1,10 +1,10 @@
-"""`Mean`: a metric that is the mean of something over all samples or batches."""
+"""`Mean`: the base class of metrics that are a mean over all samples or batches."""
 
 from msnb.nn.metrics.metric import Metric
 
 
 class Mean(Metric):
-    """Base of metrics that are a mean: `update` calls `_add_to_mean` with a sum and a count."""
+    """Base class of metrics that are a mean: `update` calls `_add_to_mean` with a sum and a count."""
 
     _over = "samples"
 

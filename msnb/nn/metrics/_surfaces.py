@@ -1,4 +1,4 @@
-"""Base of segmentation metrics: surfaces of two masks, and the distances between them."""
+"""`SurfaceMetric`: the base class of segmentation metrics that measure distances between the surfaces of two masks."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,8 @@ DistanceMetric = Annotated[str, OneOf("euclidean", "chessboard", "taxicab")]
 
 
 class SurfaceMetric(Metric):
-    """Base of metrics of the distances between the surfaces of a predicted mask and of the true one."""
+    """Base class of metrics that measure distances between the surface of a predicted mask and that of the true
+    mask."""
 
     distance_metric = "euclidean"
 
@@ -45,13 +46,14 @@ class SurfaceMetric(Metric):
             )
         if not any(label in mask for mask in masks):
             raise ValueError(f"For '{name}', 'label_idx' should be in one of the masks, but got {label}.")
-        self._surfaces = self._of_masks(*(mask if mask.dtype == bool else mask == label for mask in masks))
+        self._surfaces = self._find_surfaces(*(mask if mask.dtype == bool else mask == label for mask in masks))
 
-    def _of_masks(self, predicted, true):
-        return tuple(map(_surface_of, (predicted, true)))
+    def _find_surfaces(self, predicted, true):
+        return tuple(map(_mask_surface, (predicted, true)))
 
     def _surface_distances(self, there):
-        """Return the distance of each element of one surface (`there`: of the predicted one) to the other surface."""
+        """Return the distance of each element of one surface to the other surface: from the predicted to the true one
+        if `there`, else from the true to the predicted one."""
         import scipy.ndimage as ndimage  # spares the import to programs without these metrics
 
         near, far = self._surfaces if there else self._surfaces[::-1]
@@ -64,7 +66,7 @@ class SurfaceMetric(Metric):
         return ndimage.distance_transform_cdt(~far, metric=self.distance_metric)[near]
 
 
-def _surface_of(mask):
+def _mask_surface(mask):
     import scipy.ndimage as ndimage  # as above
 
     return ndimage.binary_erosion(mask) ^ mask

@@ -1,4 +1,4 @@
-"""The share of correct predictions."""
+"""`Accuracy`: the fraction of correct predictions."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ __all__ = ["Accuracy"]
 
 class Accuracy(Mean, EvaluationBase):
     r"""
-    The share of samples with the correct class ("multilabel": with all labels correct).
+    Fraction of samples whose class is predicted correctly ("multilabel": all of whose labels are).
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".

@@ -1,4 +1,4 @@
-"""The BLEU score of translations."""
+"""`BleuScore`: the BLEU score of translations."""
 
 from collections import Counter
 from typing import Annotated, Any
@@ -13,12 +13,12 @@ __all__ = ["BleuScore"]
 
 class BleuScore(Metric):
     """
-    BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): the share of n-grams
-        of a translation that occur in the references, times a penalty for short translations.
+    BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): the fraction of
+        n-grams of a translation that occur in the references, times a penalty for short translations.
 
     Args:
-        n_gram (int): The longest run that counts, from 1 to 4. Default: 4.
-        smooth (bool): Whether one is added to all counts. Default: False.
+        n_gram (int): Largest length of the n-grams, from 1 to 4. Default: 4.
+        smooth (bool): Whether 1 is added to all counts. Default: False.
 
     Raises:
         TypeError: If `n_gram` is no int, or `smooth` no bool.

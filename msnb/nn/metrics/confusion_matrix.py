@@ -17,9 +17,9 @@ class ConfusionMatrix(Metric):
 
     Args:
         num_classes (int): Number of classes.
-        normalize (str): "no_norm" for counts, "target" for shares of a row, "prediction" of a column, "all" of all.
-            Default: "no_norm".
-        threshold (float): From which a score of two classes means the second. Default: 0.5.
+        normalize (str): "no_norm" for counts; or fractions of the sum of each row ("target"), of each column
+            ("prediction"), or of the matrix ("all"). Default: "no_norm".
+        threshold (float): Score from which the second of two classes is predicted. Default: 0.5.
 
     Raises:
         TypeError: If `num_classes` is no int, or `threshold` no float.
@@ -97,12 +97,12 @@ def _divide(part, total):
     return np.divide(part, total, out=np.full(np.shape(part), np.nan), where=total != 0)
 
 
-def _four_rates(tp, fp, tn, fn):
+def _true_and_predictive_rates(tp, fp, tn, fn):
     return _divide(tp, tp + fn), _divide(tn, tn + fp), _divide(tp, tp + fp), _divide(tn, tn + fn)
 
 
 def _prevalence_threshold(tp, fp, tn, fn):
-    sensitivity, specificity, _, _ = _four_rates(tp, fp, tn, fn)
+    sensitivity, specificity, _, _ = _true_and_predictive_rates(tp, fp, tn, fn)
     return _divide(np.sqrt(sensitivity * (1 - specificity)) + specificity - 1, sensitivity + specificity - 1)
 
 
@@ -123,12 +123,12 @@ _MEASURES = {
     "pt": _prevalence_threshold,
     "ts": lambda tp, fp, tn, fn: _divide(tp, tp + fn + fp),
     "acc": lambda tp, fp, tn, fn: _divide(tp + tn, tp + fp + tn + fn),
-    "ba": lambda *four: sum(_four_rates(*four)[:2]) / 2,
+    "ba": lambda *four: sum(_true_and_predictive_rates(*four)[:2]) / 2,
     "f1": lambda tp, fp, tn, fn: _divide(2 * tp, 2 * tp + fn + fp),
     "mcc": _matthews_correlation,
-    "fm": lambda *four: np.sqrt(_four_rates(*four)[0] * _four_rates(*four)[2]),
-    "bm": lambda *four: sum(_four_rates(*four)[:2]) - 1,
-    "mk": lambda *four: sum(_four_rates(*four)[2:]) - 1,
+    "fm": lambda *four: np.sqrt(_true_and_predictive_rates(*four)[0] * _true_and_predictive_rates(*four)[2]),
+    "bm": lambda *four: sum(_true_and_predictive_rates(*four)[:2]) - 1,
+    "mk": lambda *four: sum(_true_and_predictive_rates(*four)[2:]) - 1,
 }
 _NAMES = {
     "tpr": "sensitivity recall hit_rate true_positive_rate",
@@ -164,7 +164,7 @@ _DECREASES = {
 
 
 def _reduce_counts(chart, how):
-    """Return (reduced chart, number of values that are not NaN)."""
+    """Return (`chart`, reduced over samples and classes as `how` says; number of values that are not NaN)."""
     there = (~np.isnan(chart)).astype(float)
     chart = np.nan_to_num(chart)
     axes, by_mean = _DECREASES[how]
@@ -182,14 +182,15 @@ class ConfusionMatrixMetric(Metric):
     and fourteen more.
 
     Args:
-        skip_channel (bool): False leaves the first class out, as in MindSpore. Default: True.
+        skip_channel (bool): If False, the first class is left out (the opposite of the name), as in MindSpore. Default:
+            True.
         metric_name (str): The measure: accuracy, balanced accuracy, f1 score, precision, sensitivity (or recall),
             specificity, miss rate, fall out, threat score, prevalence threshold, matthews correlation coefficient,
             fowlkes mallows index, informedness, markedness, negative predictive value, false discovery rate, false
             omission rate, or a usual short form of one. Default: "sensitivity".
-        calculation_method (bool): Whether the measure is taken of each sample first, and averaged; otherwise the
-            numbers of all samples are summed first. Default: False.
-        decrease (str): With `calculation_method`, how samples and classes become one: "none", "mean", "sum",
+        calculation_method (bool): Whether the measure is computed for each sample and averaged; otherwise the numbers
+            of all samples are summed first. Default: False.
+        decrease (str): With `calculation_method`, reduction over samples and classes: "none", "mean", "sum",
             "mean_batch", "sum_batch", "mean_channel" or "sum_channel". Default: "mean".
 
     Raises:

@@ -1,4 +1,4 @@
-"""Cosine similarity of the rows of a matrix."""
+"""`CosineSimilarity`: cosine similarity of the rows of a matrix."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ class CosineSimilarity(Metric):
 
     Args:
         similarity (str): "cosine" or "dot". Default: "cosine".
-        reduction (str): "none" for the matrix, "sum" or "mean" of its rows. Default: "none".
+        reduction (str): "none" for the matrix of similarities, or "sum" or "mean" of each row. Default: "none".
         zero_diagonal (bool): Whether the diagonal is set to zero. Default: True.
 
     Raises:
@@ -62,7 +62,7 @@ class CosineSimilarity(Metric):
 
     def eval(self) -> np.ndarray:
         """
-        The similarities of the matrix.
+        Return the similarities of the rows of the matrix.
 
         Returns:
             numpy.ndarray, a matrix, or with `reduction` one number for each row.

@@ -1,4 +1,4 @@
-"""The Dice coefficient."""
+"""`Dice`: the Dice coefficient of two masks."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ __all__ = ["MAE", "MSE"]
 
 
 class _MeanError(Mean):
-    """The mean over samples of a function of the difference."""
+    """Base class of metrics that are a mean over samples of a function of the difference."""
 
     @abstractmethod
     def _elementwise_error(self, difference):

@@ -1,4 +1,4 @@
-"""The weighted harmonic mean of precision and recall."""
+"""`Fbeta` and `F1`: the weighted harmonic mean of precision and recall."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ __all__ = ["Fbeta", "F1"]
 
 class Fbeta(ClassMetric):
     r"""
-    For each class, :math:`(1 + \beta^2) TP / ((1 + \beta^2) TP + \beta^2 FN + FP)`.
+    F-beta score of each class: :math:`(1 + \beta^2) TP / ((1 + \beta^2) TP + \beta^2 FN + FP)`.
 
     Args:
-        beta (Union[int, float]): How much more recall counts than precision, greater than 0.
+        beta (Union[int, float]): Weight of recall relative to precision, greater than 0.
 
     Raises:
         ValueError: If `beta` is not greater than 0.
@@ -52,7 +52,7 @@ class Fbeta(ClassMetric):
         """
         scores, true = self._scores_and_numbers(inputs)
         self._count_classes(scores)
-        self._say_what_is_no_class(scores, true)
+        self._warn_invalid_classes(scores, true)
         counts = self._count_predictions(scores, true)
         self._accumulated = counts if self._accumulated is None else self._accumulated + counts
 
@@ -64,7 +64,7 @@ class Fbeta(ClassMetric):
             average (bool): Whether to average over classes. Default: False.
 
         Returns:
-            float with `average`; without, an array of one value for each class.
+            float with `average`; otherwise an array with one value for each class.
 
         Raises:
             RuntimeError: If nothing was seen.
@@ -77,7 +77,7 @@ class Fbeta(ClassMetric):
 
 class F1(Fbeta):
     """
-    Fbeta of beta 1: the harmonic mean of precision and recall.
+    Fbeta with beta = 1: the harmonic mean of precision and recall.
 
     Examples:
         >>> metric = nn.F1()

@@ -1,4 +1,4 @@
-"""The Hausdorff distance of two masks."""
+"""`HausdorffDistance`: the Hausdorff distance of two masks."""
 
 from typing import Annotated
 
@@ -43,12 +43,12 @@ class HausdorffDistance(SurfaceMetric):
         self.distance_metric, self.percentile, self.directed, self.crop = distance_metric, percentile, directed, crop
         self.clear()
 
-    def _of_masks(self, predicted, true):
+    def _find_surfaces(self, predicted, true):
         if self.crop and (predicted | true).any():
             there = np.nonzero(predicted | true)
             box = tuple(slice(places.min(), places.max() + 1) for places in there)
             predicted, true = predicted[box].squeeze(), true[box].squeeze()
-        return super()._of_masks(predicted, true)
+        return super()._find_surfaces(predicted, true)
 
     def _max_distance(self, there):
         distances = self._surface_distances(there)
@@ -57,8 +57,7 @@ class HausdorffDistance(SurfaceMetric):
         return float(distances.max() if not self.percentile else np.percentile(distances, self.percentile))
 
     def eval(self) -> float:
-        """
-        The distance of the two masks.
+        """Return the distance of the two masks.
 
         Returns:
             float, infinite where a mask is empty.

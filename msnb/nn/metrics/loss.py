@@ -1,4 +1,4 @@
-"""The mean loss."""
+"""`Loss`: the mean loss."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Mean distances of the surfaces of two masks."""
+"""`MeanSurfaceDistance` and `RootMeanSquareDistance`: mean distances between the surfaces of two masks."""
 
 import numpy as np
 
@@ -36,8 +36,7 @@ class MeanSurfaceDistance(SurfaceMetric):
         return distances.mean() if distances.size else np.inf
 
     def eval(self) -> float:
-        """
-        The mean distance.
+        """Return the mean distance.
 
         Returns:
             float, infinite where a mask is empty.
@@ -73,8 +72,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         return (distances**2).mean() if distances.size else np.inf
 
     def eval(self) -> float:
-        """
-        The mean of squares, or the root of both.
+        """Return the mean squared distance; with `symmetric` the root of the mean of both directions.
 
         Returns:
             float, infinite where a mask is empty.

@@ -1,4 +1,4 @@
-"""The base of metrics."""
+"""`Metric`: the base class of metrics."""
 
 import functools
 from abc import ABC, abstractmethod
@@ -56,7 +56,7 @@ def rearrange_inputs(func: Function) -> Callable[..., Any]:
 
 class Metric(ABC):
     """
-    Base of metrics: `clear` starts over, `update` takes a batch, `eval` gives the value so far.
+    Base class of metrics: `clear` resets the values, `update` accumulates a batch, `eval` returns the value so far.
 
     Examples:
         >>> class Count(nn.Metric):
@@ -72,15 +72,15 @@ class Metric(ABC):
 
     @property
     def indexes(self) -> list[int] | None:
-        """Indices of the inputs that a method with `rearrange_inputs` gets; None for all."""
+        """Indices of the inputs that a method decorated with `rearrange_inputs` receives; None for all."""
         return self._indexes
 
     def set_indexes(self, indexes: list[int]) -> Self:
         """
-        Choose the inputs of an `update` with the decorator `rearrange_inputs`.
+        Select the inputs that `update`, decorated with `rearrange_inputs`, receives.
 
         Args:
-            indexes (list[int]): Places of the inputs, in the order that `update` wants them.
+            indexes (list[int]): Indices of the inputs, in the order of the arguments of `update`.
 
         Returns:
             Metric, itself.
@@ -111,7 +111,7 @@ class Metric(ABC):
         return data.ndim > 1 and np.isin(data, (0, 1)).all() and bool((data.sum(axis=1) == 1).all())
 
     def _to_arrays(self, inputs, *names):
-        """Return the inputs as arrays, one for each of `names`."""
+        """Return the inputs as arrays; raise an error unless there is one for each of `names`."""
         if len(inputs) != len(names):
             raise ValueError(
                 f"For '{type(self).__name__}', there should be {len(names)} inputs ({', '.join(names)}), "
@@ -127,7 +127,7 @@ class Metric(ABC):
             )
 
     def __call__(self, *inputs: Any) -> Any:
-        """Return the value for one batch."""
+        """Return the value for one batch, after clearing earlier ones."""
         self.clear()
         self.update(*inputs)
         return self.eval()

@@ -16,14 +16,14 @@ __all__ = ["OcclusionSensitivity"]
 class OcclusionSensitivity(Metric):
     """
     Decrease of the score of a class when a region of the input is covered (Zeiler and Fergus, Visualizing and
-        Understanding Convolutional Networks, 2014): one number per region.
+    Understanding Convolutional Networks, 2014): one number per region.
 
     Args:
         pad_val (float): The value of a covered region. Default: 0.0.
-        margin (Union[int, list[int]]): How far it reaches from its place, along each axis. Default: 2.
-        n_batch (int): Inputs that the network gets at once. Default: 128.
-        b_box (list[int]): Places that are covered: of each axis the first and the last, -1 for that of the input.
-            Default: None, all.
+        margin (Union[int, list[int]]): Distance of the border of a region from its centre, along each axis. Default: 2.
+        n_batch (int): Number of inputs in each call of the network. Default: 128.
+        b_box (list[int]): Range of the centres: the first and the last index of each axis, -1 for the first or last
+            index of the input. Default: None, all.
 
     Raises:
         TypeError: If an argument is of another type.

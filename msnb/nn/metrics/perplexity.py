@@ -1,4 +1,4 @@
-"""Perplexity."""
+"""`Perplexity`: the effective number of words that a model chooses from."""
 
 import math
 from typing import Any
@@ -14,11 +14,11 @@ __all__ = ["Perplexity"]
 
 class Perplexity(Mean):
     """
-    Perplexity, the effective number of words that a model chooses from: e to the mean of the negative logarithms of
-    the true ones' probabilities.
+    Perplexity: exp(-mean(log p)), where p is the probability of the true word. It is the effective number of words that
+    a model chooses from.
 
     Args:
-        ignore_label (int): A label that does not count. Default: None, all do.
+        ignore_label (int): Label to ignore. Default: None, no label is ignored.
 
     Raises:
         TypeError: If `ignore_label` is no int.

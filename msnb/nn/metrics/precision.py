@@ -1,4 +1,4 @@
-"""Precision."""
+"""`Precision`: the fraction of predictions of a class that are correct."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 
@@ -7,7 +7,7 @@ __all__ = ["Precision"]
 
 class Precision(ShareOfTruePositives):
     r"""
-    For each class, the share of its predictions that are right: TP / (TP + FP).
+    Precision of each class: TP / (TP + FP).
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".

@@ -1,4 +1,4 @@
-"""Recall."""
+"""`Recall`: the fraction of the samples of a class that are found."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 

@@ -12,12 +12,12 @@ __all__ = ["ROC", "auc"]
 
 class ROC(Metric):
     """
-    The curve of false and true positive rates for all thresholds.
+    Receiver operating characteristic: false and true positive rates for all thresholds.
 
     Args:
-        class_num (int): Number of classes, where there are more than two: one curve for each against all others.
+        class_num (int): Number of classes if more than two; there is one curve for each class against all others.
             Default: None.
-        pos_label (int): The class that is positive, where there are two. Default: None, 1.
+        pos_label (int): The positive one of two classes. Default: None, 1.
 
     Raises:
         TypeError: If one is no int.
@@ -42,7 +42,7 @@ class ROC(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Set scores. They replace the previous ones.
+        Set scores and labels. They replace the previous ones.
 
         Args:
             inputs: `y_pred`, scores (N,) or (N, C), and `y`, class numbers (N,); each a Tensor, a list or an array.
@@ -72,7 +72,8 @@ class ROC(Metric):
         Return the ROC curve of the accumulated values, or one per class.
 
         Returns:
-            tuple, false positive rates, true positive rates and thresholds: each an array, or a list of them.
+            tuple, false positive rates, true positive rates and thresholds: each an array, or a list with one array per
+            class.
 
         Raises:
             RuntimeError: If nothing was seen.
@@ -107,7 +108,7 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: Bool = False) -> float:
 
     Args:
         x (numpy.ndarray): Coordinates of the points; ascending or descending, unless `reorder`.
-        y (numpy.ndarray): How high they are.
+        y (numpy.ndarray): Values of the curve at the points.
         reorder (bool): Whether to sort the points by x. Default: False.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Top-k categorical accuracy."""
+"""`TopKCategoricalAccuracy` and its cases for k = 1 and k = 5."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["TopKCategoricalAccuracy", "Top1CategoricalAccuracy", "Top5Categorica
 
 class TopKCategoricalAccuracy(Mean, ClassMetric):
     """
-    The share of samples whose true class is among the k most likely ones.
+    Fraction of samples whose true class is among the k classes with the highest scores.
 
     Args:
         k (int): At least 1.
@@ -48,14 +48,14 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
             ValueError: If there are not 2 inputs.
         """
         scores, true = self._scores_and_numbers(inputs)
-        self._say_what_is_no_class(scores, true)
+        self._warn_invalid_classes(scores, true)
         best = np.argsort(-scores, axis=1)[:, : self.k]
         self._add_to_mean((best == true.reshape(-1, 1)).sum(), true.size)
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
     """
-    TopKCategoricalAccuracy of k 1.
+    TopKCategoricalAccuracy with k = 1.
 
     Examples:
         >>> topk = nn.Top1CategoricalAccuracy()
@@ -68,7 +68,7 @@ class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
 
 class Top5CategoricalAccuracy(TopKCategoricalAccuracy):
     """
-    TopKCategoricalAccuracy of k 5.
+    TopKCategoricalAccuracy with k = 5.
 
     Examples:
         >>> topk = nn.Top5CategoricalAccuracy()

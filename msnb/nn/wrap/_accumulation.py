@@ -30,21 +30,21 @@ def _add_share(steps, sum_of_shares, gradient):
 
 @gradient_clear_op.register("Tensor")
 def _set_to_zero(sum_of_shares):
-    """Set to zero."""
+    """Set the accumulated gradient to zero."""
     return F.assign(sum_of_shares, P.ZerosLike()(sum_of_shares))
 
 
 class GradientAccumulation(Cell):
     """
-    Gradient accumulation: every `accumulate_step` steps, an optimizer gets the mean of their gradients.
+    Gradient accumulation: an optimizer is called every `max_accumulation_step` steps, with the mean of their gradients.
 
     Args:
-        max_accumulation_step (int): Over how many steps the mean is taken.
+        max_accumulation_step (int): Number of steps in the mean.
         optimizer (Optimizer): The optimizer that applies the mean.
 
     Inputs:
         - **loss** (Tensor) - the loss of the step, which is returned.
-        - **grads** (tuple[Tensor]) - gradients of the optimizer's Parameters, in their order.
+        - **grads** (tuple[Tensor]) - gradients, in the order of the optimizer's Parameters.
 
     Outputs:
         Tensor, `loss`.

@@ -18,7 +18,7 @@ _CONFIG = Optional(Instance(dict))
 
 
 class _MicroBatched(Cell):
-    """Base of Cells that run a network on micro-batches and sum its results."""
+    """Base class of Cells that run a network on micro-batches and sum its results."""
 
     _holds = "network"
 
@@ -30,20 +30,23 @@ class _MicroBatched(Cell):
     def _sum_over_micro_batches(self, inputs):
         total: Any = None
         for number in range(self._in_parts):
-            output = self.network(*(self._micro_batch(value, number) for value in inputs))
+            output = self.network(*(self._select_micro_batch(value, number) for value in inputs))
             total = output if total is None else total + output
         return total
 
-    def _micro_batch(self, value, number):
+    def _select_micro_batch(self, value, number):
         return pipeline.part(value, self._in_parts, number, self.cls_name)
 
-    def _parts_of(self, inputs):
-        return [tuple([self._micro_batch(value, number) for value in inputs]) for number in range(self._in_parts)]
+    def _split_into_micro_batches(self, inputs):
+        return [
+            tuple([self._select_micro_batch(value, number) for value in inputs]) for number in range(self._in_parts)
+        ]
 
 
 class GradAccumulationCell(_MicroBatched):
     """
-    A network with its loss that gets a batch in parts; the sum of their losses comes out, and their gradients add up.
+    Run a network on equal parts of a batch, and return the sum of the losses. The gradients of the parts are summed
+    too.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -87,7 +90,7 @@ class PipelineCell(_MicroBatched):
         network (Cell): The network, which returns its loss.
         micro_size (int): Number of parts.
         stage_config (dict): The `pipeline_stage` of Cells, by name. Default: None.
-        segment_config (dict): Which Cell belongs to which segment; without effect. Default: None.
+        segment_config (dict): No effect: the segment of Cells, by name. Default: None.
 
     Inputs:
         - ***inputs** (Tensor) - A batch, whose first axis `micro_size` divides.
@@ -133,7 +136,7 @@ class PipelineCell(_MicroBatched):
 
     def construct(self, *inputs: Any) -> Any:
         if _thread.spread is not None and _thread.spread.stages > 1:
-            return pipeline.run(self.network, self._parts_of(inputs))
+            return pipeline.run(self.network, self._split_into_micro_batches(inputs))
         return self._sum_over_micro_batches(inputs)
 
 
@@ -170,21 +173,22 @@ class MicroBatchInterleaved(_MicroBatched):
 
 class ForwardValueAndGrad(Cell):
     """
-    The output of a network and its gradients, from one run.
+    Return the output of a network and its gradients, from one run.
 
     Args:
         network (Union[Cell, Callable]): The network.
-        weights (Union[ParameterTuple, list]): Parameters that gradients are taken for. Default: None.
-        get_all (bool): Whether gradients are taken for all inputs; else for the first. Default: False.
-        get_by_list (bool): Whether gradients are taken for `weights`: only these, or after those of all inputs.
+        weights (Union[ParameterTuple, list]): Parameters to differentiate with respect to. Default: None.
+        get_all (bool): Whether to differentiate with respect to all inputs instead of the first. Default: False.
+        get_by_list (bool): Whether to differentiate with respect to `weights`: only these, or with `get_all` also all
+            inputs. Default: False.
+        sens_param (bool): Whether the last input is the cotangent of the output; otherwise the cotangent is ones.
             Default: False.
-        sens_param (bool): Whether the last input is the cotangent of the output; else it is ones. Default: False.
 
     Inputs:
-        - ***inputs** (Tensor) - Those of the network.
+        - ***inputs** (Tensor) - Inputs of the network.
 
     Outputs:
-        tuple, the output and the gradients, shaped as those of `ops.GradOperation`.
+        tuple (output, gradients), where the gradients have the structure that `ops.GradOperation` returns.
 
     Raises:
         TypeError: If `network` cannot be called, an option is no bool, or `weights` are missing with `get_by_list`.

@@ -1,4 +1,4 @@
-"""`PipelineGradReducer`: the reducer of pipeline gradients in programs of MindSpore 2."""
+"""`PipelineGradReducer`, which programs for MindSpore 2 call between gradient and optimizer."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -52,7 +52,7 @@ def title_of(cell: Cell) -> str:
 
 
 class WithLossCell(Cell):
-    """A network with its loss: `loss_fn(backbone(data), label)`.
+    """A network combined with its loss: returns `loss_fn(backbone(data), label)`.
 
     Args:
         backbone (Cell): The network.
@@ -93,7 +93,7 @@ class WithLossCell(Cell):
 
 
 class WithGradCell(Cell):
-    """Gradients of a network's trainable Parameters.
+    """Compute the gradients of a loss with respect to the trainable Parameters of a network.
 
     Args:
         network (Cell): The network.
@@ -143,7 +143,7 @@ class TrainOneStepCell(Cell):
         - ***inputs** (Tensor) - Inputs of the network.
 
     Outputs:
-        Tensor, the loss; with `return_grad` it and a dict of the gradients by the names of the Parameters.
+        Tensor, the loss; with `return_grad` a tuple (loss, dict of the gradients by Parameter name).
 
     Raises:
         TypeError: If `sens` is no number, or `return_grad` no bool.
@@ -201,8 +201,8 @@ class TrainOneStepCell(Cell):
 
 
 def _check_same_network(network: Cell, weights: Any) -> None:
-    """Raise where an optimizer was made from another network: most often `net = Net()` was run again, and the line with
-    the optimizer was not.
+    """Raise an error if the optimizer has the Parameters of another network: most often `net = Net()` was run again
+    without the line that creates the optimizer.
 
     Raises:
         ValueError: If no Parameter of the optimizer is one of the network's, or another one has the name of such.
@@ -225,7 +225,7 @@ def _check_same_network(network: Cell, weights: Any) -> None:
 
 
 def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:
-    """Warn if the optimizer divides the gradients by another loss scale than the wrapper."""
+    """Warn if the loss scale by which the optimizer divides gradients is not the one of the wrapper."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:
         log.once(
@@ -238,7 +238,8 @@ def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: s
 
 
 class GetNextSingleOp(Cell):
-    """Takes the next element from a device queue, which only MindSpore's Ascend and GPU back ends have.
+    """Read the next element from a device queue. It raises an error: only MindSpore's Ascend and GPU back ends have
+    such queues.
 
     Args:
         dataset_types (list): dtypes of the columns.
@@ -302,7 +303,7 @@ class VirtualDatasetCellTriple(Cell):
 
 
 class WithEvalCell(Cell):
-    """A network with its loss, for evaluation: returns the loss, the output and the label.
+    """A network combined with its loss for evaluation: returns the loss, the output and the label.
 
     Args:
         network (Cell): The network.

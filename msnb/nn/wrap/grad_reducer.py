@@ -27,7 +27,7 @@ def _check_degree(value):
 
 
 class DistributedGradReducer(Cell):
-    """Mean (or sum) of gradients over all devices that train together.
+    """Compute the mean (or sum) of gradients over all devices that train together.
 
     In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own examples,
     and this Cell adds them, float16 in float32. In other modes they are gradients of the full batch already and are
@@ -37,7 +37,7 @@ class DistributedGradReducer(Cell):
         parameters (list): The Parameters that the gradients belong to.
         mean (bool): Whether the mean is taken rather than the sum. Default: True.
         degree (int): Divisor of the mean: the number of devices that train together. Default: None, all of them.
-        fusion_type (int): How many gradients travel together; no effect. Default: 1.
+        fusion_type (int): No effect: the number of gradients in one all-reduce. Default: 1.
         group (str): Name of the group of devices, see `create_group`. Default: "hccl_world_group", all.
 
     Inputs:

@@ -53,9 +53,9 @@ class DynamicLossScaleUpdateCell(Cell):
     without overflow.
 
     Args:
-        loss_scale_value (float): First loss scale.
-        scale_factor (int): Factor by which it moves.
-        scale_window (int): Steps without overflow after which it grows.
+        loss_scale_value (float): Initial loss scale.
+        scale_factor (int): Factor by which the loss scale changes.
+        scale_window (int): Number of steps without overflow after which the loss scale grows.
 
     Inputs:
         - **loss_scale** (Parameter) - The loss scale, which is written.
@@ -131,7 +131,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     Args:
         network (Cell): The network, which returns its loss.
         optimizer (Optimizer): Updates the Parameters.
-        scale_sense (Union[Tensor, Cell]): The loss scale, of shape () or (1,), or the Cell that moves it, which has
+        scale_sense (Union[Tensor, Cell]): The loss scale, of shape () or (1,), or the Cell that updates it, which has
             `get_loss_scale()`.
 
     Inputs:
@@ -217,7 +217,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return F.reduce_sum(F.concat(flags)) >= self.base
 
     def process_loss_scale(self, overflow: Tensor) -> Any:
-        """Update the loss scale by the manager.
+        """Update the loss scale with the Cell given as `scale_sense`.
 
         Args:
             overflow (Tensor): bool, whether the step overflowed.

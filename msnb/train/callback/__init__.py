@@ -1,4 +1,4 @@
-"""Callbacks: actions between the steps and epochs of training and evaluation."""
+"""Callbacks: objects whose methods are called between the steps and epochs of training and evaluation."""
 
 from typing import Any
 

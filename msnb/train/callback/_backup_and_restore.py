@@ -1,4 +1,4 @@
-"""`BackupAndRestore`."""
+"""`BackupAndRestore`: a callback that resumes an interrupted training."""
 
 import os
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ class BackupAndRestore(Callback):
         """Read the file, if there is one.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         if os.path.exists(self.backup_file):
             load_checkpoint(self.backup_file, net=run_context.original_args().train_network)
@@ -51,7 +51,7 @@ class BackupAndRestore(Callback):
         """Write the file.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         if moment.cur_epoch_num % self.save_freq == 0:
@@ -61,7 +61,7 @@ class BackupAndRestore(Callback):
         """Remove the file.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         if self.delete_checkpoint and os.path.exists(self.backup_file):
             os.remove(self.backup_file)

@@ -1,4 +1,4 @@
-"""The list of callbacks, their context, and the values that they read."""
+"""`CallbackManager`, which calls the callbacks of a training, and the values that callbacks read."""
 
 from contextlib import ExitStack
 
@@ -15,13 +15,13 @@ _cur_net = None
 
 
 def set_cur_net(net):
-    """Set the network that `checkpoint_cb_for_save_op` writes to."""
+    """Set the network into which `checkpoint_cb_for_save_op` copies values."""
     global _cur_net
     _cur_net = net
 
 
 def checkpoint_cb_for_save_op(parameter_list):
-    """Fill values into the network given to `set_cur_net`.
+    """Copy values into the network that was given to `set_cur_net`.
 
     Args:
         parameter_list (list): Dicts {"name": str, "data": Tensor}.
@@ -90,7 +90,7 @@ class CallbackManager(Callback):
         return self._stack.__exit__(*err)
 
     def _step_methods(self, phase, moment):
-        """Return the bound methods to call in each step, only of callbacks that override them."""
+        """Return the bound methods to call in each step. Callbacks that do not override the method are left out."""
         name = f"on_{phase}_{moment}"
         return [
             getattr(c, name)

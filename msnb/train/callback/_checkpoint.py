@@ -33,14 +33,15 @@ def _check_file_name_prefix(file_name_prefix):
 
 
 def _chg_ckpt_file_name_if_same_exist(directory, prefix):
-    """Return `prefix`, with the next number appended if checkpoints of an earlier run have it."""
+    """Return `prefix`; if checkpoints of an earlier run have this prefix, with the next number appended."""
     name = re.compile(re.escape(prefix) + r"(?:_([0-9]+))?" + _ENDING)
     runs = [int(match[1] or 0) for match in map(name.fullmatch, os.listdir(directory)) if match]
     return f"{prefix}_{max(runs) + 1}" if runs else prefix
 
 
 def _parse_append_info(append_info):
-    """Return the additional values of checkpoints, with the initial counts; None if there are none."""
+    """Return a dict of the additional values of checkpoints, with the initial step and epoch counts; None if there are
+    none."""
     if not append_info:
         return None
     if not isinstance(append_info, list):
@@ -62,12 +63,12 @@ def _parse_append_info(append_info):
     return values
 
 
-def _setting_property(name, doc):
+def _make_setting_property(name, doc):
     return property(lambda self: self._settings[name], doc=doc)
 
 
 class CheckpointConfig:
-    """Times at which checkpoints are saved, and the number of them that remain.
+    """Configuration of checkpoints: when they are saved, how many are kept, and their content.
 
     `save_checkpoint_steps` takes precedence over `save_checkpoint_seconds`, and `keep_checkpoint_max` over
     `keep_checkpoint_per_n_minutes`.
@@ -76,11 +77,11 @@ class CheckpointConfig:
         save_checkpoint_steps (int): Steps between checkpoints. Default: 1.
         save_checkpoint_seconds (int): Seconds between checkpoints. Default: 0.
         keep_checkpoint_max (int): The largest number of files; the oldest one is removed. Default: 5.
-        keep_checkpoint_per_n_minutes (int): Interval in minutes from which one checkpoint remains. Default: 0.
+        keep_checkpoint_per_n_minutes (int): Keep one checkpoint of each interval of this number of minutes. Default: 0.
         integrated_save (bool): Whether Parameters sharded over devices of several processes are gathered; see
             `save_checkpoint`. Default: True.
         async_save (bool): Whether a thread writes the files. Default: False.
-        saved_network (Cell): Network to save. Default: None, the one that is trained, with its optimizer.
+        saved_network (Cell): Network to save. Default: None, the trained network with its optimizer.
         append_info (list): Additional content of a checkpoint: ``"epoch_num"``, ``"step_num"``, and dicts of values by
             name, int, float, bool, str, Parameter or Tensor. Default: None.
         enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which checkpoints are encrypted. Default: None.
@@ -88,8 +89,8 @@ class CheckpointConfig:
         exception_save (bool): Whether a checkpoint is saved when the training ends with an exception, an interrupt
             included; its name ends in "_breakpoint". Default: False.
         crc_check (bool): Whether checkpoints get a checksum, which r1.1 cannot read. Default: False.
-        remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
-        format (str): "ckpt" or "safetensors", which is also the ending of the names. Default: "ckpt".
+        remove_redundancy (bool): No effect: each device has complete Parameters. Default: False.
+        format (str): File format and extension: "ckpt" or "safetensors". Default: "ckpt".
 
     Raises:
         ValueError: If a number is negative, all are None or 0, or arguments do not go together.
@@ -164,27 +165,31 @@ class CheckpointConfig:
         self._settings["append_dict"] = _parse_append_info(append_info)
         self.cipher = cipher_of("CheckpointConfig", enc_key, enc_mode)
 
-    save_checkpoint_steps = _setting_property("save_checkpoint_steps", "Steps from one checkpoint to the next.")
-    save_checkpoint_seconds = _setting_property("save_checkpoint_seconds", "Seconds from one checkpoint to the next.")
-    keep_checkpoint_max = _setting_property("keep_checkpoint_max", "Most checkpoints kept.")
-    keep_checkpoint_per_n_minutes = _setting_property("keep_checkpoint_per_n_minutes", "Minutes of which one is kept.")
-    integrated_save = _setting_property("integrated_save", "Whether Parameters are saved whole.")
-    async_save = _setting_property("async_save", "Whether a thread writes the files.")
-    saved_network = _setting_property("saved_network", "Network to save, None for the one that is trained.")
-    append_dict = _setting_property(
+    save_checkpoint_steps = _make_setting_property("save_checkpoint_steps", "Steps from one checkpoint to the next.")
+    save_checkpoint_seconds = _make_setting_property(
+        "save_checkpoint_seconds", "Seconds from one checkpoint to the next."
+    )
+    keep_checkpoint_max = _make_setting_property("keep_checkpoint_max", "Most checkpoints kept.")
+    keep_checkpoint_per_n_minutes = _make_setting_property(
+        "keep_checkpoint_per_n_minutes", "Minutes of which one is kept."
+    )
+    integrated_save = _make_setting_property("integrated_save", "Whether Parameters are saved whole.")
+    async_save = _make_setting_property("async_save", "Whether a thread writes the files.")
+    saved_network = _make_setting_property("saved_network", "Network to save, None for the one that is trained.")
+    append_dict = _make_setting_property(
         "append_dict", "What is saved in addition: values, or None for those of the moment."
     )
-    enc_key = _setting_property("enc_key", "Key with which checkpoints are encrypted.")
-    enc_mode = _setting_property("enc_mode", "How they are encrypted.")
-    exception_save = _setting_property(
+    enc_key = _make_setting_property("enc_key", "Key with which checkpoints are encrypted.")
+    enc_mode = _make_setting_property("enc_mode", "How they are encrypted.")
+    exception_save = _make_setting_property(
         "exception_save", "Whether a checkpoint is saved when the training ends by an error."
     )
-    crc_check = _setting_property("crc_check", "Whether checkpoints have a checksum.")
-    remove_redundancy = _setting_property("remove_redundancy", "Accepted; Parameters are always whole.")
-    format = _setting_property("format", "Format of the files.")
+    crc_check = _make_setting_property("crc_check", "Whether checkpoints have a checksum.")
+    remove_redundancy = _make_setting_property("remove_redundancy", "Accepted; Parameters are always whole.")
+    format = _make_setting_property("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
-        """Return the times at which checkpoints are saved, and the number that remain.
+        """Return the settings of the times at which checkpoints are saved and the number that are kept, as a dict.
 
         Returns:
             dict, the arguments but `integrated_save` and `async_save`; None for those that another one overrides.
@@ -201,7 +206,7 @@ class ModelCheckpoint(Callback):
     Args:
         prefix (str): Beginning of the file names. Default: "CKP".
         directory (str): Folder, created if it does not exist. Default: None, the current one.
-        config (CheckpointConfig): Times and number of checkpoints. Default: None, `CheckpointConfig()`.
+        config (CheckpointConfig): Configuration of checkpoints. Default: None, `CheckpointConfig()`.
 
     Raises:
         ValueError: If `prefix` is no string or has a "/".
@@ -242,7 +247,7 @@ class ModelCheckpoint(Callback):
         """Reset the step count, as the callback may be used for several trainings.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self._last_triggered_step = 0
         if self._config.exception_save:
@@ -256,10 +261,10 @@ class ModelCheckpoint(Callback):
             writer.wait()
 
     def step_end(self, run_context: "RunContext") -> None:
-        """Save a checkpoint if it is time.
+        """Save a checkpoint if one is due.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             OSError: If a checkpoint, this one or one that a thread was writing, cannot be written.
@@ -276,7 +281,7 @@ class ModelCheckpoint(Callback):
         """Save the last checkpoint, and wait for the thread that writes.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             OSError: If a checkpoint, this one or one that a thread was writing, cannot be written.
@@ -355,20 +360,20 @@ class CheckpointManager:
         return len(self._files)
 
     def add(self, path):
-        """Note that a file has been written.
+        """Add a written file to the list of files.
 
         Args:
-            path (str): The file.
+            path (str): Path of the file.
         """
         self._added.pop(path, None)
         self._added[path] = time.monotonic()
 
     def update_ckpoint_filelist(self, directory, prefix):
-        """Look for the files: those named `prefix`-EPOCH_STEP.ckpt and no others.
-        List the files named `prefix`-EPOCH_STEP.ckpt.
-                Args:
-                    directory (str): Folder.
-                    prefix (str): Beginning of their names.
+        """List the files in a folder whose names are `prefix`-EPOCH_STEP.ckpt.
+
+        Args:
+            directory (str): Folder.
+            prefix (str): Beginning of the file names.
         """
         name = re.compile(re.escape(prefix) + _ENDING)
         ages = {}
@@ -411,7 +416,7 @@ class CheckpointManager:
             self.remove_ckpoint_file(path)
 
     def keep_one_per_minutes(self, minutes):
-        """Of the files that were added in the last `minutes`, keep the oldest and the newest.
+        """Remove all files that were added in the last `minutes` except the oldest and the newest of them.
 
         Training resumes from the newest; once there is a newer one, it may be removed.
 

@@ -1,4 +1,4 @@
-"""`EarlyStopping`."""
+"""`EarlyStopping`: a callback that stops a training without progress."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,11 @@ class EarlyStopping(Monitored):
             Default: "eval_loss".
         min_delta (float): The smallest change that counts as an improvement. Default: 0.
         patience (int): Number of epochs without improvement after which training stops. Default: 0.
-        verbose (bool): Whether to print a message then. Default: False.
+        verbose (bool): Whether to print a message when training is stopped. Default: False.
         mode (str): "min" or "max", the direction of improvement; "auto" derives it from the name. Default: "auto".
         baseline (float): Value that an epoch must reach to count as an improvement. Default: None.
-        restore_best_weights (bool): Whether the network then gets the Parameters of its best epoch. Default: False.
+        restore_best_weights (bool): Whether to restore the Parameters of the best epoch when training is stopped.
+            Default: False.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -58,7 +59,7 @@ class EarlyStopping(Monitored):
         """Reset the counters.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self._reset()
 
@@ -66,7 +67,7 @@ class EarlyStopping(Monitored):
         """Check the measure, and stop training if it has not improved.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         value, moment = self._read_measure(run_context), run_context.original_args()
         if value is None:
@@ -93,7 +94,7 @@ class EarlyStopping(Monitored):
         """Print that training was stopped.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         if self.stopped_epoch and self.verbose:
             restored = ", the best Parameters are back" * (self.best_weights_param_dict is not None)

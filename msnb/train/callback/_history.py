@@ -1,4 +1,4 @@
-"""`History`."""
+"""`History`: a callback that collects losses and metrics."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ class History(Callback):
         """Clear the list of epochs; the history remains.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self.epoch = {"epoch": []}
 
@@ -36,7 +36,7 @@ class History(Callback):
         """Append the values of this epoch.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         self.epoch["epoch"].append(moment.get("cur_epoch_num", 1))

@@ -1,4 +1,4 @@
-"""`LambdaCallback`."""
+"""`LambdaCallback`: a callback built from functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ _Function = Callable[[Any], Any] | None
 
 class LambdaCallback(Callback):
     """
-    A callback built from functions that get the :class:`RunContext`.
+    A callback built from functions, each of which receives the :class:`RunContext`.
 
     Args:
         on_train_epoch_begin (Callable): Called before each epoch of training. Default: None.

@@ -1,4 +1,4 @@
-"""`LossMonitor`."""
+"""`LossMonitor`: a callback that prints the loss."""
 
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class LossMonitor(Callback):
         """Print the loss.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             ValueError: If the loss is NaN or infinite.
@@ -60,7 +60,7 @@ class LossMonitor(Callback):
         """Print the metrics when `Model.fit` has evaluated the network.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         values = run_context.original_args()
         if self._per_print_times and values.get("eval_results"):

@@ -1,4 +1,4 @@
-"""`LearningRateScheduler`."""
+"""`LearningRateScheduler`: a callback that changes the learning rate."""
 
 import math
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class LearningRateScheduler(Callback):
         """Call the function and set the learning rate.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             TypeError: If the optimizer has no single learning rate.

@@ -1,4 +1,4 @@
-"""`OnRequestExit`."""
+"""`OnRequestExit`: a callback that ends a training when a signal arrives."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class OnRequestExit(Callback):
         save_mindir (bool): Whether to save the network as MINDIR, ``NAME_train.mindir``. Default: True.
         file_name (str): NAME. Default: "Net".
         directory (str): Parent of the folder ``rank_0``; None for the current folder. Default: "./".
-        config_file (str): A JSON file that also requests the end, by ``{"GracefulExit": 1}``. Default: None.
+        config_file (str): A JSON file; ``{"GracefulExit": 1}`` in it requests the end too. Default: None.
         sig (int): The signal. Default: signal.SIGTERM.
 
     Raises:
@@ -103,7 +103,7 @@ class OnRequestExit(Callback):
         """Load the checkpoint, if there is one, and install the signal handler.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self._install_handler()
         if self.save_ckpt:
@@ -113,7 +113,7 @@ class OnRequestExit(Callback):
         """End training, if that was requested.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         if self._is_exit_requested():
             run_context.request_stop()
@@ -122,7 +122,7 @@ class OnRequestExit(Callback):
         """Save the network.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         if self.exit and (self.save_ckpt or self.save_mindir):
@@ -132,7 +132,7 @@ class OnRequestExit(Callback):
         """Load a checkpoint, if there is one, and install the signal handler.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self._install_handler()
         if self.save_ckpt:
@@ -142,7 +142,7 @@ class OnRequestExit(Callback):
         """End evaluation, if that was requested.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         if self._is_exit_requested():
             run_context.request_stop()
@@ -151,7 +151,7 @@ class OnRequestExit(Callback):
         """Save the network.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         if self.exit and (self.save_ckpt or self.save_mindir):

@@ -1,4 +1,4 @@
-"""`ReduceLROnPlateau`."""
+"""`ReduceLROnPlateau`: a callback that reduces the learning rate of a training without progress."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,10 +21,10 @@ class ReduceLROnPlateau(Monitored):
             Default: "eval_loss".
         factor (float): The factor, in (0, 1). Default: 0.1.
         patience (int): Number of epochs without improvement after which the rate changes. Default: 10.
-        verbose (bool): Whether to print a message then. Default: False.
+        verbose (bool): Whether to print a message when the rate changes. Default: False.
         mode (str): "min" or "max", the direction of improvement; "auto" derives it from the name. Default: "auto".
         min_delta (float): The smallest change that counts as an improvement. Default: 1e-4.
-        cooldown (int): Epochs after a change that are not counted. Default: 0.
+        cooldown (int): Number of epochs after a change in which missing improvement is not counted. Default: 0.
         min_lr (float): The smallest learning rate. Default: 0.
 
     Raises:
@@ -59,7 +59,7 @@ class ReduceLROnPlateau(Monitored):
         """Reset the counters.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self._reset()
 
@@ -67,7 +67,7 @@ class ReduceLROnPlateau(Monitored):
         """Check the measure, and reduce the rate if it has not improved.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         rate = moment.optimizer.learning_rate

@@ -158,7 +158,7 @@ class SummaryCollector(Callback):
         """Check that this is the only collector, and set the mode of the Model.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
 
         Raises:
             ValueError: If there is another SummaryCollector among the callbacks.
@@ -174,7 +174,7 @@ class SummaryCollector(Callback):
         """Record this step, if it is due.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         if moment.mode != ModeEnum.TRAIN.value:
@@ -198,7 +198,7 @@ class SummaryCollector(Callback):
         """Record the lineage of the training or the evaluation.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment, record = run_context.original_args(), self._record
         collect = {"train": self._collect_train_lineage, "eval": self._collect_eval_lineage}[moment.mode]
@@ -293,7 +293,7 @@ class SummaryCollector(Callback):
         return None
 
     def _get_optimizer(self, moment):
-        """Return the optimizer of the training, which is searched for once; None if there is none."""
+        """Return the optimizer of the training; None if there is none. It is searched for only once."""
         if self._temp_optimizer is None:
             optimizer = moment.get("optimizer")
             if not isinstance(optimizer, Optimizer):
@@ -338,11 +338,11 @@ def _create_folder(summary_dir):
 
 
 def _merge_custom_lineage(data):
-    """Return the user's lineage, after that of the program that tries hyper-parameters."""
+    """Return the custom lineage: hyper-parameters that mindoptimizer tries, updated by those of the user."""
     custom = {} if data is None else data
     for argument, values in (
         ("custom_lineage_data", custom),
-        ("auto_custom_lineage_data", tried := _read_tried_values()),
+        ("auto_custom_lineage_data", tried := _read_hyperparameters()),
     ):
         typed(argument, values, dict, type(None))
         for name, value in values.items():
@@ -351,8 +351,8 @@ def _merge_custom_lineage(data):
     return {**tried, **custom}
 
 
-def _read_tried_values():
-    """Return the hyper-parameters that mindoptimizer sets in the environment."""
+def _read_hyperparameters():
+    """Return the hyper-parameters that mindoptimizer passes in an environment variable."""
     text = os.environ.get(_HYPER_CONFIG)
     if text is None:
         return {}

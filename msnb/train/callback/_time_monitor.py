@@ -1,4 +1,4 @@
-"""`TimeMonitor`."""
+"""`TimeMonitor`: a callback that prints durations."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class TimeMonitor(Callback):
-    """Prints the duration of each epoch, and its average per step.
+    """Prints the duration of each epoch and the average duration of its steps.
 
     Args:
         data_size (int): Steps per epoch. Default: None, the size of the dataset.
@@ -32,7 +32,7 @@ class TimeMonitor(Callback):
         """Start the clock.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         self.epoch_time = time.perf_counter()
 
@@ -40,7 +40,7 @@ class TimeMonitor(Callback):
         """Print the times.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Values of the current step and epoch.
         """
         moment = run_context.original_args()
         outputs = moment.get("net_outputs")

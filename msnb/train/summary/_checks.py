@@ -7,7 +7,7 @@ _DEFAULT_EXPORT_OPTIONS: dict[str, Any] = {name: set(forms) for name, forms in _
 
 
 def typed(name: str, value: Any, *kinds: type) -> Any:
-    """Return `value` if it is of one of the kinds; a bool is not an int.
+    """Return `value` if its type is one of `kinds`; a bool is not an int. Raises TypeError.
 
     Raises:
         TypeError: Otherwise.

@@ -12,14 +12,15 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def program_of_last(network: "Cell | None") -> "Program | None":
-    """Return the program that a Cell has compiled last; None if there is none, as in PYNATIVE mode."""
+    """Return the last program that was compiled for a Cell; None if there is none, as in PYNATIVE mode."""
     programs = getattr(network, "_programs", None)
     compiled = [entry.program for entries in programs.table.values() for entry in entries] if programs else []
     return compiled[-1] if compiled else None
 
 
 def graph_of(program: "Program") -> Graph:
-    """Return the graph of a program for an event file: its operators with their scopes, loops and branches unfolded."""
+    """Return the graph of a program for an event file: its operators with their scopes, including those in loops and
+    branches."""
     return _NamedGraph(of_program(program)).graph()
 
 

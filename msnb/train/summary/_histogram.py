@@ -68,7 +68,7 @@ def _find_range(flat):
 
 
 def _count_and_sum(numbers, least, largest, bin_count):
-    """Return (number of elements in each bin, int64[bins]; their sum)."""
+    """Return (number of elements in each bin, int64[bin_count]; sum of the elements)."""
     if least == largest:
         return np.bincount([bin_count // 2], [numbers.size], bin_count).astype(np.int64), float(
             numbers.sum(dtype=np.float64)
@@ -99,7 +99,7 @@ def _scale_exponent(distance, most):
 
 
 def _find_bins(numbers, low, scale):
-    """Return the bin of each number, with a fraction."""
+    """Return the position of each number in units of bins, as a float."""
     bins = _scratch_arrays(numbers.dtype)[0][: numbers.size]
     np.subtract(numbers, low, out=bins)
     return np.multiply(bins, scale, out=bins)

@@ -16,12 +16,14 @@ def histograms(arrays: Sequence[np.ndarray]) -> list[Histogram]:
     """Return the `histogram` of each of the arrays."""
     short = [n for n, array in enumerate(arrays) if 0 < array.size <= _SHORT and array.dtype == np.float32]
     by_index = (
-        dict(zip(short, _count_together([arrays[n].ravel() for n in short]), strict=True)) if len(short) > 1 else {}
+        dict(zip(short, _histograms_of_short_arrays([arrays[n].ravel() for n in short]), strict=True))
+        if len(short) > 1
+        else {}
     )
     return [by_index.get(n) or histogram(array) for n, array in enumerate(arrays)]
 
 
-def _count_together(arrays):
+def _histograms_of_short_arrays(arrays):
     """Return the histogram of each float32[n], n from 1 on; None where extreme values need the careful path."""
     flat, sizes = np.concatenate(arrays), np.array([array.size for array in arrays])
     starts = np.cumsum(sizes) - sizes

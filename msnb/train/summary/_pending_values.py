@@ -1,4 +1,4 @@
-"""Values of summary operators since they were last taken.
+"""Storage of the values of summary operators until `take` is called.
 
 A compiled program returns its values before it has computed them, and a flag that tells later whether an operator in a
 branch or loop ran. Nothing here waits for that, unless many such values have arrived.
@@ -19,20 +19,20 @@ _values: dict[str, "Tensor | PendingValue"] = {}  # by "tag[:Kind]"
 
 
 class Candidate(NamedTuple):
-    """An array, and a bool array that tells whether it was computed."""
+    """An array together with a bool array that tells whether the array was computed."""
 
     array: Any
     ran: Any
 
 
 class PendingValue:
-    """A list of values of which the newest computed one counts."""
+    """A list of values in the order of time; its value is the newest one that was computed."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates
 
     def followed_by(self, candidate: Candidate) -> "PendingValue":
-        """Return a copy with one more value. If there are too many, superseded ones are dropped."""
+        """Return a copy with one more value. If there are too many, values with a newer computed one are dropped."""
         candidates = self._candidates
         if len(candidates) >= _MAX_CANDIDATES:
             newest = next((s for s in reversed(candidates) if s.ran), None)
@@ -45,7 +45,7 @@ class PendingValue:
 
 
 def keep(kind: str, name: str, tensor: Tensor, ran: Any = None) -> None:
-    """Store the value of an operator as the last of its name."""
+    """Store the value of an operator as the newest value of its name."""
     key = f"{name}[:{kind.capitalize()}]"
     with _lock:
         if ran is None:
@@ -64,7 +64,7 @@ def put(values: dict[str, Tensor]) -> None:
 
 
 def take() -> dict[str, "Tensor | PendingValue"]:
-    """Return the values since the last call, a `PendingValue` for those not yet computed."""
+    """Return and remove the stored values, by name. For values that are not computed yet it is a `PendingValue`."""
     with _lock:
         values = dict(_values)
         _values.clear()

@@ -9,7 +9,7 @@ _STATM = "/proc/self/statm"  # Linux: numbers of pages, the second is the reside
 
 
 class System:
-    """Samples this process."""
+    """Samples memory and CPU use of this process."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()

@@ -1,4 +1,4 @@
-"""Contents of event files from arrays: a number, a histogram or an image.
+"""Conversion of arrays to the contents of event files: a number, a histogram or an image.
 
 All of this runs in the thread that writes, during the next step.
 """
@@ -18,7 +18,7 @@ _IMAGES_PER_ROW = 8  # images of a batch
 
 
 def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
-    """Return (tag, kind, content) of values by their tags, as `summary_events.summary_event` takes them.
+    """Return a list of (tag, kind, content) for `values`, {tag: array}, as `summary_events.summary_event` takes it.
 
     Values that cannot be written are dropped, with a line in the log.
     """
@@ -47,7 +47,7 @@ def _build_content(kind, tag, value):
 
 
 def image(tag: str, array: np.ndarray) -> Image | None:
-    """Return one image of the images of a batch, (N, C, H, W) with 1 or 3 channels, 8 in a row.
+    """Return one image that shows the images of a batch, (N, C, H, W) with 1 or 3 channels, 8 in each row.
 
     Bytes are used directly, numbers between 0 and 1 are multiplied by 255, and others are scaled to their range.
     """

@@ -128,7 +128,7 @@ class SummaryWriter:
         self._wake_up = threading.Event()
 
     def submit(self, job: Callable[[], None]) -> None:
-        """Call `job()` after those submitted before."""
+        """Queue a job: the thread calls `job()` after the jobs submitted before."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run_jobs, name=self._name, daemon=True)
             self._thread.start()
@@ -137,7 +137,7 @@ class SummaryWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Return when all jobs so far are done."""
+        """Wait until all jobs submitted so far are done."""
         if self._thread is not None and self._process == os.getpid():
             done = threading.Event()
             self._jobs += [self._after, done.set]
@@ -191,5 +191,5 @@ def is_in_host_memory(array: jax.Array) -> bool:
 
 
 def now() -> float:
-    """Return UNIX seconds."""
+    """Return the current time in seconds since 1970."""
     return time.time()

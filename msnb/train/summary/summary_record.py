@@ -37,7 +37,7 @@ _TAG = re.compile(r"(.+)\[:(.+)\]", re.DOTALL)
 
 
 class StepError(ValueError, TypeError):
-    """A step that is not an int: r1.1 raises ValueError, MindSpore 2 TypeError."""
+    """Raised for a step that is not an int. It is a ValueError as in r1.1 and a TypeError as in MindSpore 2."""
 
 
 class SummaryRecord:
@@ -178,7 +178,7 @@ class SummaryRecord:
             raise ValueError(f"No such plugin of {plugin!r}: expect one of {plugins}")
 
     def _keep(self, plugin, name, array):
-        """Store an array that nothing overwrites; the thread that writes copies it from the device."""
+        """Store an array safe from being overwritten. The thread that writes copies it from the device."""
         values = self._pool.setdefault(plugin, {})
         if name in values:
             log.warning("%r has duplicate values. Only the newest one will be recorded.", f"{name}/{plugin}")
@@ -256,14 +256,14 @@ class SummaryRecord:
                 fetched = {tag: value for tag, value in fetched.items() if value is not None}
                 (scalars if plugin == "scalar" else others).extend(contents_of(plugin, fetched))
                 if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
-                    self._export(step, fetched)
+                    self._save_npy_files(step, fetched)
         for part in (scalars, others):  # in separate events, as readers then read scalars fast
             if part:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
                 for take in self.takers:
                     take(wall_time, step, part)
 
-    def _export(self, step, tensors):
+    def _save_npy_files(self, step, tensors):
         self._exported.mkdir(parents=True, exist_ok=True)
         for tag, value in tensors.items():
             np.save(self._exported / f"{quote(tag, safe='')}_{step}.npy", value)
@@ -290,7 +290,7 @@ class SummaryRecord:
         return self.full_file_name
 
     def flush(self) -> None:
-        """Return when all recorded values are written."""
+        """Wait until all recorded values are written."""
         if self._closed:
             log.error("The record writer is closed and can not flush.")
         else:

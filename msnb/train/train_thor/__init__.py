@@ -1,4 +1,4 @@
-"""Re-export module of the THOR converter, which msnb does not have: its names raise an error that says so."""
+"""Placeholders for the converter of the optimizer THOR, which msnb does not have: using a name raises an error."""
 
 from typing import Any
 

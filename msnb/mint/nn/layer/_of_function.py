@@ -1,4 +1,4 @@
-"""Layers without Parameters that call a function of `mint.nn.functional`."""
+"""Base classes of layers without Parameters that call a function of `mint.nn.functional`."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from msnb.nn.cell import Cell
 
 
 class OfFunction(Cell):
-    """A layer that calls a function with its input and the constructor arguments.
+    """Base class of layers that call a function with the input and the constructor arguments.
 
     A subclass names the function: ``class ELU(OfFunction, function=F.elu)``. The constructor arguments are attributes.
     """
@@ -42,7 +42,7 @@ class OfFunction(Cell):
 
 
 class OfTarget(OfFunction):
-    """A layer of a function with two inputs, such as a loss."""
+    """Base class of layers that call a function with two inputs, such as a loss."""
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the loss."""

@@ -25,10 +25,10 @@ __all__ = [
 
 class ELU(OfFunction, function=F.elu):
     """
-    Returns x for positive numbers, else alpha (exp(x) - 1).
+    Returns x where x > 0, else alpha * (exp(x) - 1).
 
     Args:
-        alpha (Union[int, float]): Limit of negative numbers, negated. Default: 1.0.
+        alpha (Union[int, float]): The results are greater than -alpha. Default: 1.0.
         inplace (bool): Whether the result is written into the input. Default: False.
 
     Inputs:
@@ -49,7 +49,7 @@ class ELU(OfFunction, function=F.elu):
 
 class ReLU6(OfFunction, function=F.relu6):
     """
-    Limits each element to [0, 6].
+    Returns min(max(x, 0), 6).
 
     Args:
         inplace (bool): Whether the result is written into the input. Default: False.
@@ -68,7 +68,7 @@ class ReLU6(OfFunction, function=F.relu6):
 
 class SiLU(OfFunction, function=F.silu):
     """
-    Returns x times its sigmoid.
+    Returns x * sigmoid(x).
 
     Args:
         inplace (bool): Whether the result is written into the input. Default: False.
@@ -87,11 +87,11 @@ class SiLU(OfFunction, function=F.silu):
 
 class Hardtanh(OfFunction, function=F.hardtanh):
     """
-    Limits every element to a range.
+    Limits every element to [min_val, max_val].
 
     Args:
-        min_val (Union[int, float]): The lower end. Default: -1.0.
-        max_val (Union[int, float]): The upper end. Default: 1.0.
+        min_val (Union[int, float]): The lower limit. Default: -1.0.
+        max_val (Union[int, float]): The upper limit. Default: 1.0.
         inplace (bool): Whether the result is written into the input. Default: False.
 
     Inputs:
@@ -108,11 +108,11 @@ class Hardtanh(OfFunction, function=F.hardtanh):
 
 class Threshold(OfFunction, function=F.threshold):
     """
-    Replaces elements up to a threshold by `value`.
+    Returns x where x > threshold, else `value`.
 
     Args:
         threshold (Union[int, float]): The threshold.
-        value (Union[int, float]): Replacement of the others.
+        value (Union[int, float]): Replacement of elements up to the threshold.
         inplace (bool): Whether the result is written into the input. Default: False.
 
     Inputs:
@@ -129,10 +129,10 @@ class Threshold(OfFunction, function=F.threshold):
 
 class GELU(OfFunction, function=F.gelu):
     """
-    Returns x times the normal cumulative distribution at x.
+    Gaussian error linear unit: x times the standard normal cumulative distribution function at x.
 
     Args:
-        approximate (str): "none", or "tanh" for an approximation by it. Default: "none".
+        approximate (str): "none" for the exact function, "tanh" for an approximation with tanh. Default: "none".
 
     Inputs:
         - **input** (Tensor) - floating point numbers.
@@ -148,7 +148,7 @@ class GELU(OfFunction, function=F.gelu):
 
 class GLU(OfFunction, function=F.glu):
     """
-    Returns the first half of a dimension times the sigmoid of the second.
+    Gated linear unit: the first half of a dimension times the sigmoid of the second half.
 
     Args:
         dim (int): The dimension. Default: -1.
@@ -157,7 +157,7 @@ class GLU(OfFunction, function=F.glu):
         - **input** (Tensor) - with an even length there.
 
     Outputs:
-        Tensor with half that length.
+        Tensor whose length along `dim` is halved.
     """
 
     @checked
@@ -167,7 +167,7 @@ class GLU(OfFunction, function=F.glu):
 
 class Softmax(OfFunction, function=F.softmax):
     """
-    Returns exponentials divided by their sum.
+    Returns exp(x) / sum(exp(x)), with the sum over a dimension.
 
     Args:
         dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
@@ -186,10 +186,10 @@ class Softmax(OfFunction, function=F.softmax):
 
 class Hardshrink(OfFunction, function=F.hardshrink):
     """
-    Sets elements near 0 to 0, and keeps all others.
+    Returns x where |x| > lambd, else 0.
 
     Args:
-        lambd (Union[int, float]): How near. Default: 0.5.
+        lambd (Union[int, float]): Threshold. Default: 0.5.
 
     Inputs:
         - **input** (Tensor) - floating point numbers.
@@ -205,7 +205,7 @@ class Hardshrink(OfFunction, function=F.hardshrink):
 
 class Softshrink(OfFunction, function=F.softshrink):
     """
-    Moves elements towards 0, and sets those near it to 0.
+    Returns x - lambd where x > lambd, x + lambd where x < -lambd, else 0.
 
     Args:
         lambd (Union[int, float]): Threshold, not negative. Default: 0.5.
@@ -224,7 +224,7 @@ class Softshrink(OfFunction, function=F.softshrink):
 
 class Mish(OfFunction, function=F.mish):
     """
-    Returns x times the tanh of its softplus.
+    Returns x * tanh(softplus(x)).
 
     Inputs:
         - **input** (Tensor) - floating point numbers.

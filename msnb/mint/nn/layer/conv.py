@@ -1,4 +1,4 @@
-"""Convolutions of `mindspore.mint.nn`: no padding by default, and a bias."""
+"""Convolution layers of `mindspore.mint.nn`. By default there is a bias and no padding."""
 
 from itertools import chain
 from math import prod
@@ -48,12 +48,13 @@ PaddingMode = Annotated[str, OneOf("zeros", "reflect", "replicate", "circular")]
 
 
 class _ConvBase(Cell):
-    """Base of convolutions of one, two and three dimensions: sizes, and the Parameters `weight` and `bias`."""
+    """Base class of convolutions in one, two and three dimensions: checks sizes, and creates the Parameters `weight`
+    and `bias`."""
 
     _dims: ClassVar[int] = 0
 
     def _expand_sizes(self, **sizes: Any) -> None:
-        """Set attributes with one number for each dimension."""
+        """Set attributes to tuples with one number for each dimension."""
         for name, size in sizes.items():
             size = (size,) if isinstance(size, int) else size  # a default
             if len(size) not in (1, self._dims):
@@ -125,7 +126,7 @@ class _Conv(_ConvBase):
         return tuple(chain.from_iterable((side, side) for side in reversed(self.padding)))
 
     def construct(self, input: Tensor) -> Tensor:
-        """Return the response of each filter at each position."""
+        """Return the result of the convolution."""
         convolve = getattr(F, f"conv{self._dims}d")
         options = self.stride, self.padding, self.dilation, self.groups
         if self.padding_mode != "zeros":
@@ -144,9 +145,9 @@ class Conv1d(_Conv):
         kernel_size (Union[int, tuple[int]]): Length of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Padding at each end, "same" or "valid". Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether a number is added to each channel. Default: True.
+        bias (bool): Whether a learned bias is added. Default: True.
         padding_mode (str): Kind of padding: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -154,7 +155,7 @@ class Conv1d(_Conv):
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -178,9 +179,9 @@ class Conv2d(_Conv):
         kernel_size (Union[int, tuple[int]]): Height and width of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Padding on each side, "same" or "valid". Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether a number is added to each channel. Default: True.
+        bias (bool): Whether a learned bias is added. Default: True.
         padding_mode (str): Kind of padding: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -188,7 +189,7 @@ class Conv2d(_Conv):
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -212,9 +213,9 @@ class Conv3d(_Conv):
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Padding on each side, "same" or "valid". Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether a number is added to each channel. Default: True.
+        bias (bool): Whether a learned bias is added. Default: True.
         padding_mode (str): Kind of padding: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -222,7 +223,7 @@ class Conv3d(_Conv):
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -244,8 +245,8 @@ class ConvTranspose2d(_ConvBase):
         padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
         output_padding (Union[int, tuple[int]]): Additional length of the result on one side. Default: 0.
         groups (int): Number of groups of channels. Default: 1.
-        bias (bool): Whether a number is added to each channel. Default: True.
-        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        bias (bool): Whether a learned bias is added. Default: True.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         padding_mode (str): Only "zeros". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -254,7 +255,7 @@ class ConvTranspose2d(_ConvBase):
         - **output_size** (tuple[int]) - height and width of the result. Default: None, by `output_padding`.
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -287,7 +288,7 @@ class ConvTranspose2d(_ConvBase):
         )
 
     def construct(self, input: Tensor, output_size: tuple[int, ...] | list[int] | None = None) -> Tensor:
-        """Return the sum of the scaled filters."""
+        """Return the result of the transposed convolution."""
         output_padding = self.output_padding
         if output_size is not None:
             minimum_sizes = [

@@ -23,7 +23,7 @@ Divergence = Annotated[str, OneOf("mean", "batchmean", "sum", "none")]
 
 class MSELoss(OfTarget, function=F.mse_loss):
     """
-    Squared differences.
+    Squared difference (input - target)^2.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -47,11 +47,11 @@ class MSELoss(OfTarget, function=F.mse_loss):
 
 class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
     """
-    Squares of small differences, and absolute values of large ones.
+    Smooth L1 loss: 0.5 * d^2 / beta where d < beta, else d - 0.5 * beta, for d = |input - target|.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        beta (float): Where the one goes over into the other, positive. Default: 1.0.
+        beta (float): Difference below which the loss is quadratic, positive. Default: 1.0.
 
     Inputs:
         - **input** (Tensor) - floating point numbers.
@@ -68,11 +68,11 @@ class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
 
 class KLDivLoss(OfTarget, function=F.kl_div):
     """
-    The Kullback-Leibler divergence of a distribution from another, given by its logarithm.
+    Kullback-Leibler divergence target * (log(target) - input), where the input is a logarithm.
 
     Args:
         reduction (str): "mean", "batchmean", "sum" or "none". Default: "mean".
-        log_target (bool): Whether the targets are logarithms, too. Default: False.
+        log_target (bool): Whether the targets are logarithms too. Default: False.
 
     Inputs:
         - **input** (Tensor) - logarithms of shares.
@@ -138,7 +138,7 @@ class NLLLoss(OfTarget, function=F.nll_loss):
 
     Args:
         weight (Tensor): The weight of each class. Default: None.
-        ignore_index (int): A class that does not count. Default: -100.
+        ignore_index (int): Class index to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -160,7 +160,7 @@ class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
 
     Args:
         weight (Tensor): The weight of each class. Default: None.
-        ignore_index (int): A class that does not count. Default: -100.
+        ignore_index (int): Class index to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
         label_smoothing (float): Fraction of the target spread over all classes, in [0, 1]. Default: 0.0.
 

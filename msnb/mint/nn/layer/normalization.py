@@ -1,4 +1,4 @@
-"""Normalisation of `mindspore.mint.nn`, with `weight` and `bias`, `running_mean` and `running_var`."""
+"""Normalisation layers of `mindspore.mint.nn`, with PyTorch's Parameter names."""
 
 from typing import Any, ClassVar
 
@@ -86,12 +86,11 @@ class BatchNorm1d(_BatchNorm):
 
     Args:
         num_features (int): Number of channels.
-        eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
-            are the mean of those of all batches. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        track_running_stats (bool): Whether there are running statistics, which are used outside training.
-            Default: True.
+        track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -118,12 +117,11 @@ class BatchNorm2d(_BatchNorm):
 
     Args:
         num_features (int): Number of channels.
-        eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
-            are the mean of those of all batches. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        track_running_stats (bool): Whether there are running statistics, which are used outside training.
-            Default: True.
+        track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -146,12 +144,11 @@ class BatchNorm3d(_BatchNorm):
 
     Args:
         num_features (int): Number of channels.
-        eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
-            are the mean of those of all batches. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        track_running_stats (bool): Whether there are running statistics, which are used outside training.
-            Default: True.
+        track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -172,16 +169,16 @@ class SyncBatchNorm(_BatchNorm):
     """
     Batch normalisation with the statistics of the batches of all devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
+    size.
 
     Args:
         num_features (int): Number of channels.
-        eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
-            are the mean of those of all batches. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (Union[float, None]): Weight of a batch in each update of the running statistics. With None they are
+            the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        track_running_stats (bool): Whether there are running statistics, which are used outside training.
-            Default: True.
+        track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
         process_group (str): Name of the group of devices, see `create_group`. Default: None, all.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -228,7 +225,7 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): Number of groups.
         num_channels (int): Number of channels, a multiple of `num_groups`.
-        eps (float): Added to the variance under the root. Default: 1e-5.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
         affine (bool): Whether scale and shift are learned. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 

@@ -1,4 +1,4 @@
-"""Layers of `mindspore.mint.nn` that move elements: windows, padding, resizing."""
+"""Layers of `mindspore.mint.nn` that move elements: padding, windows, pooling, resizing."""
 
 from typing import Annotated, Any
 
@@ -47,8 +47,8 @@ class Identity(Cell):
     Returns its input.
 
     Args:
-        args (Any): Ignored.
-        kwargs (Any): Ignored.
+        args (Any): Ignored, as in PyTorch.
+        kwargs (Any): Ignored, as in PyTorch.
 
     Inputs:
         - **input** (Any) - anything.
@@ -70,7 +70,7 @@ class Identity(Cell):
 
 
 class _ZeroPad(OfFunction, function=F.pad):
-    """Pads a Tensor with zeros."""
+    """Base class of layers that pad a Tensor with zeros."""
 
 
 class ZeroPad1d(_ZeroPad):
@@ -78,13 +78,13 @@ class ZeroPad1d(_ZeroPad):
     Pads both ends with zeros.
 
     Args:
-        padding (Union[int, tuple[int]]): Padding of both sides, or of the left and the right. Negative numbers crop.
+        padding (Union[int, tuple[int]]): Width on both sides, or (left, right). Negative numbers crop.
 
     Inputs:
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -97,14 +97,13 @@ class ZeroPad2d(_ZeroPad):
     Pads an image with zeros.
 
     Args:
-        padding (Union[int, tuple[int]]): Padding of all sides, or of the left, right, top and bottom;
-            negative numbers crop.
+        padding (Union[int, tuple[int]]): Width on all sides, or (left, right, top, bottom); negative numbers crop.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -124,7 +123,7 @@ class ZeroPad3d(_ZeroPad):
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -138,7 +137,7 @@ class Unfold(OfFunction, function=F.unfold):
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        dilation (Union[int, tuple[int]]): Spacing of its elements. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring elements of a window. Default: 1.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 
@@ -162,8 +161,8 @@ class Fold(OfFunction, function=F.fold):
 
     Args:
         output_size (Union[int, tuple[int]]): Height and width of the image.
-        kernel_size (Union[int, tuple[int]]): Those of the window.
-        dilation (Union[int, tuple[int]]): Spacing of its elements. Default: 1.
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring elements of a window. Default: 1.
         padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 
@@ -190,10 +189,10 @@ class Fold(OfFunction, function=F.fold):
 
 class PixelShuffle(OfFunction, function=F.pixel_shuffle):
     """
-    Distributes channels over a finer grid.
+    Moves channels to the pixels of a larger image: (N, C r^2, H, W) becomes (N, C, H r, W r).
 
     Args:
-        upscale_factor (int): Factor of height and width.
+        upscale_factor (int): Factor r by which height and width grow.
 
     Inputs:
         - **input** (Tensor) - (..., C * factor * factor, H, W).
@@ -209,17 +208,17 @@ class PixelShuffle(OfFunction, function=F.pixel_shuffle):
 
 class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
     """
-    Returns the largest value of each part of a sequence, for a given number of parts.
+    Adaptive max pooling: returns the largest value of each of `output_size` windows of a sequence.
 
     Args:
-        output_size (int): Number of windows.
+        output_size (int): Length of the output.
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Inputs:
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the indices.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices).
     """
 
     @checked
@@ -229,7 +228,7 @@ class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
 
 class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
     """
-    Puts the values of a `MaxPool2d` at their original positions, and 0 elsewhere.
+    Inverse of `MaxPool2d`: puts each maximum back at its index, and 0 elsewhere.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -238,11 +237,11 @@ class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
 
     Inputs:
         - **input** (Tensor) - the values, (N, C, H, W) or (C, H, W).
-        - **indices** (Tensor) - their indices.
-        - **output_size** (tuple[int]) - the shape of the result. Default: None, the smallest that gives such a pool.
+        - **indices** (Tensor) - indices of the maxima.
+        - **output_size** (tuple[int]) - the shape of the result. Default: None, the smallest shape that fits.
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
     """
 
     @checked
@@ -257,7 +256,7 @@ class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
 
 
 class _Upsampling(Cell):
-    """Resizes an image."""
+    """Base class of layers that resize images."""
 
     _mode: str = ""
     _corners: bool | None = None
@@ -280,7 +279,7 @@ class UpsamplingNearest2d(_Upsampling):
     Resizes an image by the nearest pixel.
 
     Args:
-        size (Union[int, tuple[int]]): Height and width. Default: None.
+        size (Union[int, tuple[int]]): New height and width. Default: None.
         scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
 
     Inputs:
@@ -295,10 +294,10 @@ class UpsamplingNearest2d(_Upsampling):
 
 class UpsamplingBilinear2d(_Upsampling):
     """
-    Resizes an image by interpolation between four pixels; corners are unchanged.
+    Resizes an image by bilinear interpolation; corner pixels keep their values.
 
     Args:
-        size (Union[int, tuple[int]]): Height and width. Default: None.
+        size (Union[int, tuple[int]]): New height and width. Default: None.
         scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
 
     Inputs:

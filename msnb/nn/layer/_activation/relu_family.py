@@ -1,4 +1,4 @@
-"""Activations that bend straight lines: rectifiers and their smooth ends."""
+"""Activations related to ReLU: ReLU, LeakyReLU, PReLU, RReLU, ELU, SeLU, CELU."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ __all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "RReLU", "ELU", "SeLU", "CELU"
 
 class ReLU(PlainOperator, operator=P.ReLU, attribute_name="relu"):
     """
-    Rectified linear unit: `x` where it is positive, else 0.
+    Rectified linear unit: max(x, 0).
 
     Inputs:
         - **x** (Tensor) - a number Tensor of any shape.
@@ -37,7 +37,7 @@ class ReLU(PlainOperator, operator=P.ReLU, attribute_name="relu"):
 
 class ReLU6(PlainOperator, operator=P.ReLU6, attribute_name="relu6"):
     """
-    A rectifier with a ceiling: `x` cut to [0, 6].
+    ReLU with an upper limit: min(max(x, 0), 6).
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -53,10 +53,10 @@ class ReLU6(PlainOperator, operator=P.ReLU6, attribute_name="relu6"):
 
 class LeakyReLU(Cell):
     """
-    A rectifier that lets a share of negative numbers through: alpha * x where `x` is negative, else `x`.
+    Leaky ReLU: alpha * x where `x` is negative, else `x`.
 
     Args:
-        alpha (Union[int, float]): The share. Default: 0.2.
+        alpha (Union[int, float]): Slope for negative numbers. Default: 0.2.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -78,7 +78,7 @@ class LeakyReLU(Cell):
         self.alpha: float = alpha
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers."""
+        """Return the rectified numbers."""
         return F.leaky_relu(x, self.alpha)
 
 
@@ -98,11 +98,11 @@ Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tens
 @differs_in_api2("the learned shares may be negative, and training leaves them as they are")
 class PReLU(Cell):
     """
-    LeakyReLU with a learned slope, one for all channels or one per channel (He et al., 2015); it does not get
+    LeakyReLU whose slope is learned, one for all channels or one per channel (He et al., 2015). Slopes do not get
     negative.
 
     Args:
-        channel (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
+        channel (int): Number of learned slopes: 1, or the size of axis 1 of the input. Default: 1.
         w (Union[float, list, Tensor]): Initial slopes. Default: 0.25.
 
     Inputs:
@@ -129,7 +129,7 @@ class PReLU(Cell):
         self._is_cut: bool = current_generation() == 1
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers; in training, negative shares of r1.1 become 0 for good."""
+        """Return the rectified numbers. In training, a negative slope is set to 0, as in r1.1."""
         if not self._is_cut:
             return self.prelu(x, self.w)
         share = F.relu(self.w)
@@ -143,8 +143,8 @@ class RReLU(Cell):
     LeakyReLU whose slope is drawn for each element and each call (Xu et al., 2015).
 
     Args:
-        lower (Union[int, float]): The least share. Default: 1 / 8.
-        upper (Union[int, float]): The greatest. Default: 1 / 3.
+        lower (Union[int, float]): Smallest slope. Default: 1 / 8.
+        upper (Union[int, float]): Largest slope. Default: 1 / 3.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -172,17 +172,16 @@ class RReLU(Cell):
         self.upper: float = upper
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rectified numbers."""
+        """Return the rectified numbers."""
         return F.rrelu(x, self.lower, self.upper)
 
 
 class ELU(OneOperator, operator=P.Elu, attribute_name="elu"):
     r"""
-    Exponential linear unit (Clevert et al., 2015): negative numbers approach -alpha as :math:`\alpha (e^x - 1)`, others
-    stay.
+    Exponential linear unit (Clevert et al., 2015): :math:`\alpha (e^x - 1)` where x is negative, else x.
 
     Args:
-        alpha (float): How far below 0 it goes. Default: 1.0.
+        alpha (float): The results are greater than -alpha. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -205,7 +204,7 @@ class ELU(OneOperator, operator=P.Elu, attribute_name="elu"):
 
 class SeLU(PlainOperator, operator=P.SeLU, attribute_name="selu"):
     """
-    ELU, scaled so that activations keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017).
+    Scaled ELU: activations keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017).
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -219,7 +218,7 @@ class SeLU(PlainOperator, operator=P.SeLU, attribute_name="selu"):
     """
 
 
-def _not_zero(value):
+def _accept_nonzero(value):
     value = accept_value(FloatNotNan, value)
     if value == 0:
         raise ValueError
@@ -228,11 +227,10 @@ def _not_zero(value):
 
 class CELU(OneOperator, operator=P.CeLU, attribute_name="celu"):
     r"""
-    ELU whose slope is 1 on either side of 0 for every alpha (Barron, 2017): negative numbers become
-    :math:`\alpha (e^{x / \alpha} - 1)`.
+    Continuously differentiable ELU (Barron, 2017): :math:`\alpha (e^{x / \alpha} - 1)` where x is negative, else x.
 
     Args:
-        alpha (float): How far below 0 it goes, not 0. Default: 1.0.
+        alpha (float): The results are greater than -alpha; not 0. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -250,6 +248,6 @@ class CELU(OneOperator, operator=P.CeLU, attribute_name="celu"):
     """
 
     @checked
-    def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _not_zero)] = 1.0) -> None:
+    def __init__(self, alpha: Annotated[float, Kind("a float other than 0", _accept_nonzero)] = 1.0) -> None:
         super().__init__(alpha)
         self.alpha: float = alpha

@@ -15,11 +15,11 @@ __all__ = ["Hardtanh", "HShrink", "SoftShrink", "Threshold"]
 
 class Hardtanh(Cell):
     """
-    `x`, cut to [min_val, max_val].
+    Limit each element to [min_val, max_val].
 
     Args:
-        min_val (Union[int, float]): The least result. Default: -1.0.
-        max_val (Union[int, float]): The greatest. Default: 1.0.
+        min_val (Union[int, float]): The lower limit. Default: -1.0.
+        max_val (Union[int, float]): The upper limit. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -53,10 +53,10 @@ class Hardtanh(Cell):
 
 class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
     """
-    Numbers near 0 become 0: `x` stays where abs(x) > lambd.
+    Hard shrinkage: x where abs(x) > lambd, else 0.
 
     Args:
-        lambd (float): How near. Default: 0.5.
+        lambd (float): The threshold. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -79,10 +79,10 @@ class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
 
 class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink"):
     """
-    Every number moves towards 0 by lambd, and stops there.
+    Soft shrinkage: x - lambd where x > lambd, x + lambd where x < -lambd, else 0.
 
     Args:
-        lambd (float): How far, not negative. Default: 0.5.
+        lambd (float): The threshold, not negative. Default: 0.5.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -106,7 +106,7 @@ class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink
 
 class Threshold(Cell):
     """
-    Values above a threshold, and a constant for all others.
+    x where x > threshold, else the constant `value`.
 
     Args:
         threshold (Union[int, float]): The threshold.

@@ -41,7 +41,7 @@ class Sigmoid(PlainOperator, operator=P.Sigmoid, attribute_name="sigmoid"):
 
 class HSigmoid(PlainOperator, operator=P.HSigmoid, attribute_name="hsigmoid"):
     """
-    A sigmoid made of three straight lines: (x + 3) / 6, cut to [0, 1].
+    Piecewise linear sigmoid: min(max((x + 3) / 6, 0), 1).
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -57,7 +57,7 @@ class HSigmoid(PlainOperator, operator=P.HSigmoid, attribute_name="hsigmoid"):
 
 class LogSigmoid(Cell):
     r"""
-    The logarithm of the logistic function, finite for large negative numbers as well: :math:`-\log(1 + e^{-x})`.
+    Logarithm of the sigmoid: :math:`-\log(1 + e^{-x})`. It does not overflow for large negative numbers.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -71,7 +71,7 @@ class LogSigmoid(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """log(sigmoid(x))."""
+        """Return log(sigmoid(x))."""
         return F.logsigmoid(x)
 
 
@@ -93,7 +93,7 @@ class Tanh(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
 
 class Softsign(PlainOperator, operator=P.Softsign, attribute_name="softsign"):
     """
-    A sigmoid with slow ends: x / (1 + abs(x)), between -1 and 1.
+    Softsign: x / (1 + abs(x)), between -1 and 1.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -125,7 +125,7 @@ class SiLU(PlainOperator, operator=P.SiLU, attribute_name="silu"):
 
 class HSwish(PlainOperator, operator=P.HSwish, attribute_name="hswish"):
     """
-    Swish with the sigmoid of three straight lines: x * HSigmoid(x) (Howard et al., 2019).
+    Hard swish: x * HSigmoid(x) (Howard et al., 2019).
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -180,14 +180,13 @@ class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
         self.approximate: bool = approximate
 
     def construct(self, x: Tensor) -> Tensor:
-        """The activation of `x`."""
+        """Return the activation of `x`."""
         return super().construct(x) if self.approximate else F.gelu(x)
 
 
 class FastGelu(PlainOperator, operator=P.FastGelu, attribute_name="fast_gelu"):
     r"""
-    GELU by one exponential less: x times a sigmoid of 1.702 x, computed as
-    :math:`x / (1 + \exp(-1.702 |x|)) \exp(0.851 (x - |x|))`.
+    Approximate GELU: x * sigmoid(1.702 x), computed as :math:`x / (1 + \exp(-1.702 |x|)) \exp(0.851 (x - |x|))`.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -203,7 +202,7 @@ class FastGelu(PlainOperator, operator=P.FastGelu, attribute_name="fast_gelu"):
 
 class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     """
-    Difference of a number and its tanh: x - tanh(x).
+    x - tanh(x).
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -217,17 +216,16 @@ class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rest."""
+        """Return x - tanh(x)."""
         return x - self.tanh(x)
 
 
 class GLU(Cell):
     r"""
-    Gated linear unit (Dauphin et al., 2017): one half of the input, as far as the other lets it through:
-    :math:`a \cdot \sigma(b)`.
+    Gated linear unit (Dauphin et al., 2017): :math:`a \cdot \sigma(b)`, where a and b are the two halves of the input.
 
     Args:
-        axis (int): The axis that is cut in two halves. Default: -1.
+        axis (int): The axis that is split into the two halves. Default: -1.
 
     Inputs:
         - **x** (Tensor) - a float Tensor whose `axis` is of even length.

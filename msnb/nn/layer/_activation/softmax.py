@@ -13,10 +13,10 @@ __all__ = ["Softmax", "LogSoftmax", "Softmin", "Softmax2d"]
 
 class Softmax(OneOperator, operator=P.Softmax, attribute_name="softmax"):
     r"""
-    Positive numbers of sum 1, in the ratio of the exponentials: :math:`\exp(x_i) / \sum_j \exp(x_j)`.
+    Softmax: :math:`\exp(x_i) / \sum_j \exp(x_j)`.
 
     Args:
-        axis (Union[int, tuple[int]]): Where the results sum to 1. Default: -1.
+        axis (Union[int, tuple[int]]): Axis along which the results sum to 1. Default: -1.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -40,7 +40,7 @@ class Softmax(OneOperator, operator=P.Softmax, attribute_name="softmax"):
 
 class LogSoftmax(OneOperator, operator=P.LogSoftmax, attribute_name="log_softmax"):
     r"""
-    The logarithm of Softmax, which keeps its digits where that is nearly 0: :math:`x_i - \log \sum_j \exp(x_j)`.
+    Logarithm of Softmax: :math:`x_i - \log \sum_j \exp(x_j)`. It is accurate also where Softmax is nearly 0.
 
     Args:
         axis (int): The axis of the sum. Default: -1.
@@ -67,10 +67,10 @@ class LogSoftmax(OneOperator, operator=P.LogSoftmax, attribute_name="log_softmax
 
 class Softmin(OneOperator, operator=P.Softmax, attribute_name="softmax"):
     """
-    Softmax of -x: the smallest number gets the largest share.
+    Softmax of -x.
 
     Args:
-        axis (int): Where the results sum to 1. Default: -1.
+        axis (int): Axis along which the results sum to 1. Default: -1.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.

@@ -48,7 +48,7 @@ class Filtered(Cell):
         self.format = data_format
         for name, value in attributes.items():
             setattr(self, name, value)
-        self._check_together()
+        self._check_combinations()
 
     def _create_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Create the Parameters and the operators."""
@@ -62,16 +62,16 @@ class Filtered(Cell):
             self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
         self._create_operator()
 
-    def _say_unused(self, bias_init: Any, usual: str | None) -> None:
+    def _log_unused_bias(self, bias_init: Any, usual: str | None) -> None:
         is_custom = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
         log.unused(self.cls_name, "there is no bias", bias_init=is_custom and not self.has_bias)
 
     @property
-    def _takes(self):
+    def _input_requirement(self):
         axis = -1 if self.format == "NHWC" else 1
         return self.in_channels, axis, f"{self.in_channels} channels in {'axis 1' if axis == 1 else 'the last axis'}"
 
-    def _check_together(self):
+    def _check_combinations(self):
         if self.pad_mode != "pad" and any(np.ravel(self.padding)):
             raise ValueError(
                 f"For '{self.cls_name}', 'padding' must be 0 when 'pad_mode' is '{self.pad_mode}', "
@@ -91,7 +91,7 @@ class Filtered(Cell):
         here //= self.group
         return [there, *self.kernel_size, here] if self.format == "NHWC" else [there, here, *self.kernel_size]
 
-    def _window(self):
+    def _operator_attributes(self):
         """Return the attributes that all convolution operators share."""
         return {
             "kernel_size": self.kernel_size,
@@ -154,24 +154,26 @@ class Convolution(Filtered):
             has_bias=has_bias,
         )
         self._create_parameters(weight_init, bias_init, dtype)
-        self._say_unused(bias_init, "zeros")
+        self._log_unused_bias(bias_init, "zeros")
 
     def _create_operator(self):
         """Create the operator. A transposed convolution uses the gradient with respect to the input."""
         if self._transposed:
-            self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._window())
+            self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._operator_attributes())
         else:
-            self.conv2d = P.Conv2D(out_channel=self.out_channels, data_format=self.format, **self._window())
+            self.conv2d = P.Conv2D(
+                out_channel=self.out_channels, data_format=self.format, **self._operator_attributes()
+            )
 
     def _convolve(self, x):
         if self._transposed:
             check_dims(self.cls_name, x, 4)
-            image = self.conv2d_transpose(x, self.weight, self._shape_from(x.shape))
+            image = self.conv2d_transpose(x, self.weight, self._transposed_output_shape(x.shape))
         else:
             image = self.conv2d(x, self.weight)
         return self.bias_add(image, self.bias) if self.has_bias else image
 
-    def _shape_from(self, shape):
+    def _transposed_output_shape(self, shape):
         """Return the output shape of a transposed convolution for an input of `shape`."""
         sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
         axes = zip(shape[2:], self.kernel_size, self.stride, self.dilation, sides[::2], sides[1::2], strict=False)
@@ -184,7 +186,7 @@ def along(axes, size):
 
 
 class RowConvolution(Convolution):
-    """A convolution over one axis: over an image of height 1."""
+    """A 1-D convolution, computed as a convolution over images of height 1."""
 
     @checked
     def __init__(
@@ -212,7 +214,7 @@ class RowConvolution(Convolution):
             (1, dilation),
             group,
             has_bias,
-            self._of_height_1(weight_init),
+            self._add_height_axis(weight_init),
             bias_init,
             dtype=dtype,
         )
@@ -220,7 +222,7 @@ class RowConvolution(Convolution):
         self.squeeze: P.Squeeze = P.Squeeze(2)
 
     @classmethod
-    def _of_height_1(cls, weight):
+    def _add_height_axis(cls, weight):
         if not isinstance(weight, Tensor):
             return weight
         if weight.ndim != 3:

@@ -1,4 +1,4 @@
-"""Convolution of volumes. Signatures and initial Parameters are those of MindSpore 2; r1.1 has no such layer."""
+"""Convolution layers of volumes, with MindSpore 2's signatures and initial Parameters. r1.1 has no such layers."""
 
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ class _VolumeFilters(Filtered):
 
     def _create_with_defaults(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Create the Parameters. The default initial values keep the variance of activations (He et al., 2015)."""
-        self._say_unused(bias_init, None)
+        self._log_unused_bias(bias_init, None)
         self._create_parameters(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:
@@ -35,20 +35,20 @@ class Conv3d(_VolumeFilters):
     :math:`y_{n, j} = b_j + \sum_c W_{j, c} \star x_{n, c}` (Tran et al., 2015).
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how many places it moves along each. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the kernel along each axis. Default: 1.
         pad_mode (str): "same" puts zeros around the volume so that its size is divided by the stride, rounded up;
             "valid" puts none; "pad" puts `padding` of them. Default: "same".
-        padding (Union[int, tuple[int]]): How many zeros for "pad": on each side, or (head, tail, top, bottom, left,
+        padding (Union[int, tuple[int]]): Number of zeros for "pad": on each side, or (head, tail, top, bottom, left,
             right). Default: 0.
-        dilation (Union[int, tuple[int]]): How many places lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
-        has_bias (bool): Whether b is there. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: None,
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
+        group (int): Number of groups of channels; each group has its own kernels. Default: 1.
+        has_bias (bool): Whether b is added. Default: False.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: None,
             HeUniform(sqrt(5)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: None, Uniform(1 / sqrt(n))
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n))
             for n numbers that a kernel weighs.
         data_format (str): "NCDHW". Default: "NCDHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -103,10 +103,12 @@ class Conv3d(_VolumeFilters):
         self._create_with_defaults(weight_init, bias_init, dtype)
 
     def _create_operator(self):
-        self.conv3d: P.Conv3D = P.Conv3D(out_channel=self.out_channels, data_format=self.format, **self._window())
+        self.conv3d: P.Conv3D = P.Conv3D(
+            out_channel=self.out_channels, data_format=self.format, **self._operator_attributes()
+        )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved volumes."""
+        """Return the convolved volumes."""
         volume = self.conv3d(x, self.weight)
         return self.bias_add(volume, self.bias) if self.has_bias else volume
 
@@ -117,24 +119,24 @@ class Conv3dTranspose(_VolumeFilters):
     (Zeiler et al., 2010).
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
-        stride (Union[int, tuple[int]]): By how much they grow. Default: 1.
+        stride (Union[int, tuple[int]]): Factor by which depth, height and width grow. Default: 1.
         pad_mode (str): "same" gives stride times the size; "valid" the full size that the kernels reach; "pad" that
             size less `padding`. Default: "same".
         padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (head, tail, top,
             bottom, left, right).
             Default: 0.
-        dilation (Union[int, tuple[int]]): How many places lie from one kernel element to the next. Default: 1.
-        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
+        group (int): Number of groups of channels; each group has its own kernels. Default: 1.
         output_padding (Union[int, tuple[int]]): For "pad", added to the size; less than the stride or the dilation.
             Default: 0.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: None,
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: None,
             HeUniform(sqrt(5)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: None, Uniform(1 / sqrt(n))
-            for n = C_out / group times the places of a kernel.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n))
+            for n = C_out / group times the number of elements of a kernel.
         data_format (str): "NCDHW". Default: "NCDHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -197,7 +199,7 @@ class Conv3dTranspose(_VolumeFilters):
             out_channel=self.out_channels,
             output_padding=self.output_padding,
             data_format=self.format,
-            **self._window(),
+            **self._operator_attributes(),
         )
 
     def construct(self, x: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "Sync
 
 
 class FeatureNorm(Cell):
-    """Base of normalisation per feature: scale, shift, running statistics, and the check of input dimensions."""
+    """Base class of normalisation per feature: scale, shift, running statistics, and the check of input dimensions."""
 
     _ranks: tuple[int, ...] = (4,)
     moving_mean: Parameter
@@ -41,7 +41,7 @@ class FeatureNorm(Cell):
         setattr(self, attribute, Parameter(start, name, requires_grad=learned))
 
     @property
-    def _takes(self):
+    def _input_requirement(self):
         axis = -1 if getattr(self, "format", "NCHW") == "NHWC" else 1
         return self.num_features, axis, f"{self.num_features} features in {'axis 1' if axis == 1 else 'the last axis'}"
 
@@ -56,7 +56,7 @@ class FeatureNorm(Cell):
         return operator(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
     def extend_repr(self) -> str:
-        """Sizes, settings and Parameters."""
+        """Return sizes, settings and Parameters for `repr`."""
         names = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
         return ", ".join(f"{name}={self._repr_value(name)}" for name in names)
 
@@ -102,15 +102,15 @@ class _BatchNorm(FeatureNorm):
             variance=moving_var_init,
         )
         self.use_batch_statistics = use_batch_statistics
-        self._lay_out(data_format)
+        self._create_operators(data_format)
 
-    def _lay_out(self, data_format):
+    def _create_operators(self, data_format):
         self.format = data_format
         self.bn_train = P.FusedBatchNormEx(epsilon=self.eps, momentum=self.momentum, data_format=data_format)
         self.bn_infer = P.BatchNorm(epsilon=self.eps, data_format=data_format)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         self._check_rank(x)
         chosen = self.use_batch_statistics
         normalise = self.bn_train if (self.training if chosen is None else chosen) else self.bn_infer
@@ -119,24 +119,23 @@ class _BatchNorm(FeatureNorm):
 
 class BatchNorm1d(_BatchNorm):
     r"""
-    Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature gets mean beta and deviation gamma over the
-    batch: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+    Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature is normalised over the batch:
+    :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    In training, mean and variance are those of the batch, and the running ones move towards them:
-    momentum * running + (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones
-    are used.
+    In training, mean and variance of the batch are used, and the running statistics are updated: momentum * running +
+    (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones are used.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
-        use_batch_statistics (bool): Whose statistics are used: those of the batch (True), the running ones (False), or
-            the first in training and the second otherwise (None). Default: None.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
+        use_batch_statistics (bool): Statistics to normalise with: those of the batch (True), the running ones (False),
+            or the first in training and the second otherwise (None). Default: None.
         data_format (str): "NCHW" or "NHWC", which has the features in the last axis. Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -162,17 +161,17 @@ class BatchNorm1d(_BatchNorm):
 
 class BatchNorm2d(_BatchNorm):
     r"""
-    Batch normalisation of images: BatchNorm1d over all pixels of a channel.
+    Batch normalisation of images: as BatchNorm1d, with statistics over all pixels of a channel.
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -198,17 +197,17 @@ class BatchNorm2d(_BatchNorm):
 
 class BatchNorm3d(Cell):
     """
-    Batch normalisation of volumes: BatchNorm2d, for which depth and height are one axis.
+    Batch normalisation of volumes: as BatchNorm1d, with statistics over all elements of a channel.
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -259,7 +258,7 @@ class BatchNorm3d(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         if x.ndim != 5:
             raise ValueError(f"For '{self.cls_name}', the input must have 5 dims, but got shape {x.shape}.")
         batch, channels, depth, height, width = x.shape
@@ -281,16 +280,16 @@ class _DistributedBatchNorm(_BatchNorm):
     """Batch normalisation with statistics over the batches of several devices in training."""
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         chosen = self.use_batch_statistics
         if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
             return super().construct(x)
         self._check_rank(x)
-        group = self._group_of(size(_WORLD))
+        group = self._device_group(size(_WORLD))
         running = self.moving_mean, self.moving_variance
         return normalize_across_devices(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
-    def _group_of(self, number):
+    def _device_group(self, number):
         """Return the name of the group of this device among `number` devices. A group shares its statistics."""
         raise NotImplementedError
 
@@ -299,19 +298,20 @@ class GlobalBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of a group of devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
+    size.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        device_num_each_group (int): How many devices have their statistics in common, at least 2. Default: 2.
+        device_num_each_group (int): Number of devices in a group, at least 2. Default: 2.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (N, C, H, W).
@@ -356,7 +356,7 @@ class GlobalBatchNorm(_DistributedBatchNorm):
         )
         self.group: int = device_num_each_group
 
-    def _group_of(self, number):
+    def _device_group(self, number):
         if number % self.group:
             raise ValueError(
                 f"For '{self.cls_name}', 'device_num_each_group' should divide the {number} devices, but got "
@@ -369,19 +369,20 @@ class SyncBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of all devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
+    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
+    size.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        process_groups (list): Which devices have their statistics in common: lists of ranks, each as long and each rank
+        process_groups (list): Groups of devices that share their statistics: lists of ranks of equal length, each rank
             in one of them. Default: None, all.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -431,7 +432,7 @@ class SyncBatchNorm(_DistributedBatchNorm):
         )
         self.process_groups: list[list[int]] | None = process_groups
 
-    def _group_of(self, number):
+    def _device_group(self, number):
         groups = self.process_groups
         if groups is None:
             return _WORLD

@@ -1,4 +1,4 @@
-"""Normalisation per sample: over a layer, over groups of channels, over each channel."""
+"""Normalisation of each sample: LayerNorm, GroupNorm and InstanceNorm."""
 
 from typing import Annotated, Any
 
@@ -21,16 +21,16 @@ __all__ = ["LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "Instan
 
 class LayerNorm(Cell):
     r"""
-    Layer normalisation (Ba et al., 2016): each sample gets mean 0 and variance 1 over its last axes, then a learned
-        scale and shift for each position: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+    Layer normalisation (Ba et al., 2016): each sample is normalised over its last axes, then scaled and shifted by
+    learned values: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     Args:
         normalized_shape (Union[tuple[int], list[int]]): The shape of gamma and beta.
-        begin_norm_axis (int): The first of the axes over which mean and variance are taken. Default: -1.
-        begin_params_axis (int): The first of the axes that gamma and beta have. Default: -1.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        epsilon (float): Added under the root for numerical stability. Default: 1e-7.
+        begin_norm_axis (int): Index of the first axis over which mean and variance are taken. Default: -1.
+        begin_params_axis (int): Index of the first axis that gamma and beta have. Default: -1.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        epsilon (float): Added to the variance under the square root. Default: 1e-7.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -68,11 +68,11 @@ class LayerNorm(Cell):
         self.layer_norm: P.LayerNorm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         return self.layer_norm(input_x, self.gamma, self.beta)[0]
 
     def extend_repr(self) -> str:
-        """Shape, axes and Parameters."""
+        """Return shape, axes and Parameters for `repr`."""
         axes = f"begin_norm_axis={self.begin_norm_axis}, begin_params_axis={self.begin_params_axis}"
         return f"normalized_shape={self.normalized_shape}, {axes}, gamma{self.gamma}, beta={self.beta}"
 
@@ -85,10 +85,10 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): The number of groups.
         num_channels (int): The number of channels, which `num_groups` divides.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
         affine (bool): Whether scale and shift are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial shift. Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -132,7 +132,7 @@ class GroupNorm(Cell):
         self.group_norm: P.GroupNorm = P.GroupNorm(eps)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             raise ValueError(
                 f"For '{self.cls_name}', the input must have {self.num_channels} channels in axis 1 (num_channels), "
@@ -141,7 +141,7 @@ class GroupNorm(Cell):
         return self.group_norm(widen_if_mixed(x, self.gamma), self.num_groups, self.gamma, self.beta)
 
     def extend_repr(self) -> str:
-        """Numbers of groups and channels."""
+        """Return the numbers of groups and channels for `repr`."""
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
 
 
@@ -158,7 +158,7 @@ class _InstanceNorm(FeatureNorm):
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         self._check_rank(x)
         return self._apply_operator(self.instance_bn, x)
 
@@ -209,15 +209,16 @@ class InstanceNorm2d(_InstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How far the running statistics move towards the new ones; in batch normalisation it is how
-            much of them stays. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the new statistics in each update of the running statistics; in batch normalisation
+            it is how much of them stays. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
-        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
-        use_batch_statistics (bool): Whether an image's own statistics are used, not the running ones. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial shift. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
+        use_batch_statistics (bool): Whether the statistics of each image are used instead of the running ones. Default:
+            True.
         input_dims (str): Only "2d". Default: "2d".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -270,15 +271,15 @@ class InstanceNorm2d(_InstanceNorm):
 
 class InstanceNorm1d(_NewerInstanceNorm):
     r"""
-    Instance normalisation of sequences: InstanceNorm2d for inputs of one axis less.
+    Instance normalisation of sequences: as InstanceNorm2d, for inputs of shape (N, C, L).
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the new statistics in each update of the running statistics. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial shift. Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -301,15 +302,15 @@ class InstanceNorm1d(_NewerInstanceNorm):
 
 class InstanceNorm3d(_NewerInstanceNorm):
     r"""
-    Instance normalisation of volumes: InstanceNorm2d for inputs of one axis more.
+    Instance normalisation of volumes: as InstanceNorm2d, for inputs of shape (N, C, D, H, W).
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): Added under the root for numerical stability. Default: 1e-5.
-        momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
+        eps (float): Added to the variance under the square root. Default: 1e-5.
+        momentum (float): Weight of the new statistics in each update of the running statistics. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial shift. Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:

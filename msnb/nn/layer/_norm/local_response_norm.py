@@ -13,10 +13,10 @@ __all__ = ["LRN"]
 class LRN(OneOperator, operator=P.LRN, attribute_name="lrn_op"):
     r"""
     Local response normalisation (Krizhevsky et al., 2012): each number is divided by
-    :math:`(b + \alpha \sum x_j^2)^\beta`, with the sum over the channels around its own.
+    :math:`(b + \alpha \sum x_j^2)^\beta`, with the sum over the neighbouring channels.
 
     Args:
-        depth_radius (int): How many channels count on each side. Default: 5.
+        depth_radius (int): Number of neighbouring channels on each side in the sum. Default: 5.
         bias (float): The b. Default: 1.0.
         alpha (float): The factor of the sum. Default: 1.0.
         beta (float): The exponent. Default: 0.5.

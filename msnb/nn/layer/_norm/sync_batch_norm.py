@@ -25,9 +25,9 @@ def normalize_across_devices(
         x (Tensor): (N, C, ...), the batch of this device.
         scale (Tensor): (C,), or None, 1.
         shift (Tensor): (C,), or None, 0.
-        running (tuple): Running mean and variance, Parameters (C,), which move; or two None.
-        share (Union[float, Tensor]): By how much these move towards those of the batches.
-        eps (float): Added under the root for numerical stability.
+        running (tuple): Running mean and variance, Parameters (C,), which are updated; or (None, None).
+        share (Union[float, Tensor]): Weight of the new statistics in the update of `running`.
+        eps (float): Added to the variance under the square root.
         group (str): Name of the group.
 
     Returns:

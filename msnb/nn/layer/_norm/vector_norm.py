@@ -17,7 +17,7 @@ __all__ = ["L1Regularizer", "ClipByNorm", "Norm"]
 
 class L1Regularizer(Cell):
     r"""
-    A penalty on large weights: :math:`s \sum |w|`.
+    L1 regularisation: :math:`s \sum |w|`.
 
     Args:
         scale (Union[int, float]): The factor s, positive and finite.
@@ -45,17 +45,17 @@ class L1Regularizer(Cell):
         self.reduce_sum: P.ReduceSum = P.ReduceSum()
 
     def construct(self, weights: Tensor) -> Tensor:
-        """The penalty."""
+        """Return the penalty."""
         check_dtypes(self.cls_name, mstype.number_type, weights=weights)
         return self.reduce_sum(self.abs(weights)) * self.scale
 
 
 class ClipByNorm(Cell):
     r"""
-    A Tensor whose Euclidean norm is larger than a bound, shortened to it: :math:`x \cdot c / \max(\|x\|, c)`.
+    Clip the Euclidean norm of a Tensor to a bound c: :math:`x \cdot c / \max(\|x\|, c)`.
 
     Args:
-        axis (Union[None, int, tuple(int)]): The axes that one vector has, None for all. Default: None.
+        axis (Union[None, int, tuple(int)]): Axes over which the norm is taken, None for all. Default: None.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -79,7 +79,7 @@ class ClipByNorm(Cell):
         self.reduce_sum: P.ReduceSum = P.ReduceSum(keep_dims=True)
 
     def construct(self, x: Tensor, clip_norm: Tensor) -> Tensor:
-        """The shortened Tensor."""
+        """Return the clipped Tensor."""
         check_dtypes(self.cls_name, FLOATS, x=x)
         x = F.cast(x, mstype.float32)
         total = self.reduce_sum(F.square(x), self.axis)
@@ -91,17 +91,17 @@ class ClipByNorm(Cell):
 
 class Norm(Cell):
     r"""
-    The Euclidean norm: :math:`\sqrt{\sum x^2}`.
+    Euclidean norm: :math:`\sqrt{\sum x^2}`.
 
     Args:
-        axis (Union[tuple, int]): The axes that one vector has, () for all. Default: ().
-        keep_dims (bool): Whether they stay, with length 1. Default: False.
+        axis (Union[tuple, int]): Axes over which the norm is taken, () for all. Default: ().
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
 
     Outputs:
-        Tensor without those axes, or with length 1 there.
+        Tensor without the reduced axes, or with length 1 in them.
 
     Raises:
         TypeError: If `axis` is something else, or `keep_dims` no bool.
@@ -118,7 +118,7 @@ class Norm(Cell):
         self.keep_dims: bool = keep_dims
 
     def construct(self, x: Tensor) -> Tensor:
-        """The norm of each vector."""
+        """Return the norm of each vector."""
         return F.norm(x, None, self.axis, self.keep_dims)
 
     def extend_repr(self) -> str:

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def _sizes_of(axes):
+def _output_size_kind(axes):
     def accept(value):
         sizes = value if isinstance(value, tuple) else (value,) * axes
         if len(sizes) != axes:
@@ -32,10 +32,11 @@ def _sizes_of(axes):
 
 Pixels = int | None
 OutputSize = Annotated[
-    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _sizes_of(2))
+    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _output_size_kind(2))
 ]
 VolumeSize = Annotated[
-    Pixels | tuple[Pixels, Pixels, Pixels], Kind("a positive int, None or a tuple of three of them", _sizes_of(3))
+    Pixels | tuple[Pixels, Pixels, Pixels],
+    Kind("a positive int, None or a tuple of three of them", _output_size_kind(3)),
 ]
 
 
@@ -46,7 +47,7 @@ class _AdaptivePool2d(Cell):
         self.output_size = output_size
 
     def extend_repr(self) -> str:
-        """The size."""
+        """Return the output size for `repr`."""
         return f"output_size={self.output_size}"
 
 
@@ -64,7 +65,7 @@ class _AdaptivePool1d(Cell):
         self.output_size: int = output_size
 
     def extend_repr(self) -> str:
-        """The length."""
+        """Return the output length for `repr`."""
         return f"output_size={self.output_size}"
 
 
@@ -75,7 +76,7 @@ class _AdaptivePool3d(Cell):
         self.output_size = output_size
 
     def extend_repr(self) -> str:
-        """The size."""
+        """Return the output size for `repr`."""
         return f"output_size={self.output_size}"
 
 
@@ -88,10 +89,10 @@ class _AdaptiveMaxPool3d(_AdaptivePool3d):
 
 class AdaptiveAvgPool2d(_AdaptivePool2d):
     """
-    The means of windows that make an image of a given size.
+    Adaptive average pooling of images: the output has a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its height and width; None keeps the size of the input.
+        output_size (Union[int, tuple]): Height and width of the output; None keeps the size of the input.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
@@ -115,10 +116,10 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
     """
-    The greatest numbers of windows that make an image of a given size.
+    Adaptive max pooling of images: the output has a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its height and width; None keeps the size of the input.
+        output_size (Union[int, tuple]): Height and width of the output; None keeps the size of the input.
         return_indices (bool): Whether to return the indices of the maxima too. Default: False.
 
     Inputs:
@@ -143,10 +144,10 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
 
 class AdaptiveAvgPool1d(_AdaptivePool1d):
     """
-    The means of windows that make a sequence of a given size.
+    Adaptive average pooling of sequences: the output has a given length.
 
     Args:
-        output_size (int): Its length.
+        output_size (int): Length of the output.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, L).
@@ -170,10 +171,10 @@ class AdaptiveAvgPool1d(_AdaptivePool1d):
 
 class AdaptiveMaxPool1d(_AdaptivePool1d):
     """
-    The greatest numbers of windows that make a sequence of a given size.
+    Adaptive max pooling of sequences: the output has a given length.
 
     Args:
-        output_size (int): Its length.
+        output_size (int): Length of the output.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, L).
@@ -197,10 +198,10 @@ class AdaptiveMaxPool1d(_AdaptivePool1d):
 
 class AdaptiveAvgPool3d(_AdaptivePool3d):
     """
-    The means of windows that make a volume of a given size.
+    Adaptive average pooling of volumes: the output has a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its depth, height and width; None keeps the size of the input.
+        output_size (Union[int, tuple]): Depth, height and width of the output; None keeps the size of the input.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, D, H, W) or (C, D, H, W).
@@ -224,10 +225,10 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
     """
-    The greatest numbers of windows that make a volume of a given size.
+    Adaptive max pooling of volumes: the output has a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its depth, height and width; None keeps the size of the input.
+        output_size (Union[int, tuple]): Depth, height and width of the output; None keeps the size of the input.
         return_indices (bool): Whether to return the indices of the maxima too. Default: False.
 
     Inputs:

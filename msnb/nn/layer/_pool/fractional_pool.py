@@ -29,20 +29,21 @@ class _FractionalPool(Cell):
 
 class FractionalMaxPool2d(_FractionalPool):
     """
-    Fractional max pooling of images: the distances of the windows are random (arXiv:1412.6071).
+    Fractional max pooling of images: windows at random distances (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn in each call.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the input size, instead of
+            `output_size`. Default: None.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 2). Default: None, drawn in each call.
 
     Inputs:
         - **input** (Tensor) - Numbers, of shape (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor, or with `return_indices` a tuple of the elements and their places in an image, int64.
+        Tensor, or with `return_indices` a tuple of the maxima and their indices in the image, int64.
 
     Raises:
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
@@ -67,26 +68,27 @@ class FractionalMaxPool2d(_FractionalPool):
         self._set_window(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
     def construct(self, input: Tensor) -> Any:
-        """The largest elements."""
+        """Return the largest elements."""
         return self._apply_pool(F.fractional_max_pool2d, input)
 
 
 class FractionalMaxPool3d(_FractionalPool):
     """
-    Fractional max pooling of volumes: the distances of the windows are random (arXiv:1412.6071).
+    Fractional max pooling of volumes: windows at random distances (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        output_size (Union[int, tuple[int]]): Those of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of the input. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn in each call.
+        output_size (Union[int, tuple[int]]): Depth, height and width of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the input size, instead of
+            `output_size`. Default: None.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 3). Default: None, drawn in each call.
 
     Inputs:
         - **input** (Tensor) - Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor, or with `return_indices` a tuple of the elements and their places in a volume, int64.
+        Tensor, or with `return_indices` a tuple of the maxima and their indices in the volume, int64.
 
     Raises:
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
@@ -110,5 +112,5 @@ class FractionalMaxPool3d(_FractionalPool):
         self._set_window(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
     def construct(self, input: Tensor) -> Any:
-        """The largest elements."""
+        """Return the largest elements."""
         return self._apply_pool(F.fractional_max_pool3d, input)

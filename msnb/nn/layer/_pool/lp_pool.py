@@ -15,17 +15,17 @@ from msnb.ops import functional as F
 __all__ = ["LPPool1d", "LPPool2d"]
 
 
-def _not_zero(value):
+def _accept_nonzero(value):
     if accept_value(Float, value) == 0:
         raise ValueError
     return value
 
 
-Power = Annotated[float, Kind("a number other than 0", _not_zero)]
+Power = Annotated[float, Kind("a number other than 0", _accept_nonzero)]
 
 
 class _PowerPool(Cell):
-    """Base of power-average pooling: the p-th root of the sum of p-th powers, computed as mean times count."""
+    """Base class of power-average pooling: :math:`(\sum x^p)^{1/p}`, where the sum is computed as mean times count."""
 
     def _set_window(self, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> None:
         self.norm_type = norm_type
@@ -45,19 +45,19 @@ class _PowerPool(Cell):
 
 class LPPool1d(_PowerPool):
     r"""
-    The power mean of each stretch of a sequence: :math:`(\sum x^p)^{1/p}`.
+    Power-average pooling of sequences: :math:`(\sum x^p)^{1/p}` in each window.
 
     Args:
-        norm_type (Union[int, float]): The p, not 0.
-        kernel_size (int): Length of the stretch.
-        stride (int): By how many places it moves. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete stretch counts. Default: False.
+        norm_type (Union[int, float]): The exponent p, not 0.
+        kernel_size (int): Length of the window.
+        stride (int): Step of the window. Default: None, `kernel_size`.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -76,7 +76,7 @@ class LPPool1d(_PowerPool):
         self._set_window(norm_type, kernel_size, stride, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The power means."""
+        """Return the power means."""
         check_dims(self.cls_name, x, 2, 3)
         if x.ndim == 2:
             return self.construct(F.expand_dims(x, 0))[0]
@@ -85,13 +85,13 @@ class LPPool1d(_PowerPool):
 
 class LPPool2d(_PowerPool):
     r"""
-    The power mean of each window of an image: :math:`(\sum x^p)^{1/p}`.
+    Power-average pooling of images: :math:`(\sum x^p)^{1/p}` in each window.
 
     Args:
-        norm_type (Union[int, float]): The p, not 0.
+        norm_type (Union[int, float]): The exponent p, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moves along each. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        stride (Union[int, tuple[int]]): Step of the window along each axis. Default: None, `kernel_size`.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, H, W).
@@ -116,6 +116,6 @@ class LPPool2d(_PowerPool):
         self._set_window(norm_type, kernel_size, stride, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The power means."""
+        """Return the power means."""
         check_dims(self.cls_name, x, 4)
         return self._apply_pool(x, F.avg_pool2d, prod(along(2, self.kernel_size)))

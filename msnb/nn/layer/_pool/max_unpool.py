@@ -1,4 +1,4 @@
-"""Inverse of max pooling, layers of MindSpore 2."""
+"""Layers of MindSpore 2 that invert max pooling."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from msnb.ops import functional as F
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 
-def _sizes_kind(kind, words):
+def _size_or_tuple_kind(kind, words):
     def accept(value):
         if isinstance(value, tuple):
             return tuple(accept_value(kind, size) for size in value)
@@ -19,8 +19,8 @@ def _sizes_kind(kind, words):
     return Kind(f"{words} or a tuple of them", accept)
 
 
-Sizes = Annotated[int | tuple[int, ...], _sizes_kind(PositiveInt, "a positive int")]
-Offsets = Annotated[int | tuple[int, ...], _sizes_kind(NonNegInt, "a non-negative int")]
+Sizes = Annotated[int | tuple[int, ...], _size_or_tuple_kind(PositiveInt, "a positive int")]
+Offsets = Annotated[int | tuple[int, ...], _size_or_tuple_kind(NonNegInt, "a non-negative int")]
 
 
 class _MaxUnpool(Cell):
@@ -49,14 +49,15 @@ class MaxUnpool1d(_MaxUnpool):
     Inverse of MaxPool1d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
-        kernel_size (Union[int, tuple[int]]): Length of the stretch.
-        stride (Union[int, tuple[int]]): By how many places it moved. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many places were added at each end. Default: 0.
+        kernel_size (Union[int, tuple[int]]): Length of the window.
+        stride (Union[int, tuple[int]]): Step of the window in the pooling. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of elements that the pooling added at each end. Default: 0.
 
     Inputs:
         - **x** (Tensor) - (N, C, L) or (C, L).
-        - **indices** (Tensor) - the places, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - the length, or the shape. Default: None, the shortest that fits.
+        - **indices** (Tensor) - indices of the maxima, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - the length, or the shape. Default: None, the shortest length that
+            fits.
 
     Outputs:
         Tensor of shape (N, C, L_out) or (C, L_out).
@@ -80,13 +81,16 @@ class MaxUnpool2d(_MaxUnpool):
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moved along each. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many pixels were added on both sides of each. Default: 0.
+        stride (Union[int, tuple[int]]): Step of the window in the pooling, along each axis. Default: None,
+            `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of pixels that the pooling added on both sides of each axis. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (C, H, W).
-        - **indices** (Tensor) - the places within each image, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - height and width, or the shape. Default: None, the least that fits.
+        - **indices** (Tensor) - indices of the maxima within each image, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - height and width, or the shape. Default: None, the smallest size that
+            fits.
 
     Outputs:
         Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
@@ -111,14 +115,16 @@ class MaxUnpool3d(_MaxUnpool):
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moved along each. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many places were added on both sides of each. Default: 0.
+        stride (Union[int, tuple[int]]): Step of the window in the pooling, along each axis. Default: None,
+            `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of elements that the pooling added on both sides of each axis. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
-        - **indices** (Tensor) - the places within each volume, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - depth, height and width, or the shape. Default: None, the least that
-          fits.
+        - **indices** (Tensor) - indices of the maxima within each volume, int32 or int64, of the shape of `x`.
+        - **output_size** (tuple[int], optional) - depth, height and width, or the shape. Default: None, the smallest
+            size that fits.
 
     Outputs:
         Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).

@@ -41,20 +41,20 @@ class _Average(Cell):
 
 class AvgPool1dExt(_Average):
     """
-    The mean of each stretch of a sequence.
+    Average pooling of sequences: the mean of each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Length of the window.
-        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many zeros are added on both sides. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of zeros added on both sides. Default: 0.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
 
     Inputs:
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is of another type.
@@ -87,21 +87,21 @@ class AvgPool1dExt(_Average):
 
 class AvgPool2dExt(_Average):
     """
-    The mean of each window of an image.
+    Average pooling of images: the mean of each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many zeros are added on both sides. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of zeros added on both sides. Default: 0.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
-        divisor_override (int): Divides the sum instead of the number of places. Default: None.
+        divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is of another type.
@@ -135,21 +135,21 @@ class AvgPool2dExt(_Average):
 
 class AvgPool3dExt(_Average):
     """
-    The mean of each window of a volume.
+    Average pooling of volumes: the mean of each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many zeros are added on both sides. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of zeros added on both sides. Default: 0.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
-        divisor_override (int): Divides the sum instead of the number of places. Default: None.
+        divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is of another type.
@@ -183,21 +183,21 @@ class AvgPool3dExt(_Average):
 
 class MaxPool2dExt(Cell):
     """
-    The greatest number in each window of an image.
+    Max pooling of images: the greatest number in each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
-        stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): How many pixels are added on both sides. Default: 0.
-        dilation (Union[int, tuple[int]]): The spacing of the pixels that a window looks at. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Number of pixels added on both sides. Default: 0.
+        dilation (Union[int, tuple[int]]): Distance between neighbouring elements of a window. Default: 1.
         return_indices (bool): Whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the places.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices of the maxima).
 
     Raises:
         TypeError: If a size is of another type.

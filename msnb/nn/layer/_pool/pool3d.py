@@ -1,4 +1,4 @@
-"""Pooling of volumes. Signatures are those of MindSpore 2."""
+"""Pooling layers of volumes, with MindSpore 2's signatures."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ __all__ = ["AvgPool3d", "MaxPool3d"]
 
 
 class _VolumePool(Cell):
-    """Base of 3-D pooling: window, stride, and inputs without a batch axis."""
+    """Base class of 3-D pooling: checks window and stride, and accepts inputs without a batch axis."""
 
     def _set_window(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
         self.kernel_size = kernel_size
@@ -42,22 +42,23 @@ class _VolumePool(Cell):
 
 class AvgPool3d(_VolumePool):
     """
-    The mean of each window of a volume.
+    Average pooling of volumes: the mean of each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window. Default: 1.
-        stride (Union[int, tuple[int]]): By how much it moves along each. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the window along each axis. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
-        padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        padding (Union[int, tuple[int]]): For "pad", the number of elements added on both sides of each axis. Default:
+            0.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
         count_include_pad (bool): Whether the padding counts in the mean. Default: True.
-        divisor_override (int): Divides the sum instead of the number of places. Default: None.
+        divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions.
+        Tensor with as many dimensions as the input.
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
@@ -94,22 +95,24 @@ class AvgPool3d(_VolumePool):
 
 class MaxPool3d(_VolumePool):
     """
-    The greatest number in each window of a volume.
+    Max pooling of volumes: the greatest number in each window.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window. Default: 1.
-        stride (Union[int, tuple[int]]): By how much it moves along each. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the window along each axis. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
-        padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
-        dilation (Union[int, tuple[int]]): For "pad", the spacing of the places that a window looks at. Default: 1.
+        padding (Union[int, tuple[int]]): For "pad", the number of elements added on both sides of each axis. Default:
+            0.
+        dilation (Union[int, tuple[int]]): For "pad", the distance between neighbouring elements of a window. Default:
+            1.
         return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the places, int64.
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices of the maxima, int64).
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.

@@ -1,4 +1,4 @@
-"""Quantised activations, sums and products."""
+"""Activations, sums and products with simulated quantisation."""
 
 from typing import Annotated
 
@@ -13,16 +13,16 @@ from msnb.ops import operations as P
 
 class ActQuant(Cell):
     """
-    An activation whose result is quantised, in simulation.
+    Apply an activation, and round its result to the grid of an integer type (simulated quantisation).
 
     Args:
         activation (Cell): The activation.
         ema (bool): Whether the range is an exponential moving average. Default: False.
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
-        fake_before (bool): Whether the input is quantised, too. Default: False.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
+        fake_before (bool): Whether the input is quantised too. Default: False.
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x** (Tensor) - of any shape.
@@ -58,7 +58,7 @@ class ActQuant(Cell):
         self.fake_quant_act: Cell = flow_observer(quant_config, quant_dtype, ema, ema_decay)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The quantised result."""
+        """Return the quantised result."""
         if self.fake_before:
             x = self.fake_quant_act_before(x)
         return self.fake_quant_act(self.act(x))
@@ -70,17 +70,17 @@ class ActQuant(Cell):
 
 class TensorAddQuant(Cell):
     """
-    The sum of two Tensors, quantised in simulation.
+    Add two Tensors, and round the sum to the grid of an integer type (simulated quantisation).
 
     Args:
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x1** (Tensor) - of any shape.
-        - **x2** (Tensor) - that broadcasts against `x1`.
+        - **x2** (Tensor) - of a shape that broadcasts with `x1`.
 
     Outputs:
         Tensor of the shape that both broadcast to.
@@ -107,23 +107,24 @@ class TensorAddQuant(Cell):
         self.add: P.TensorAdd = P.TensorAdd()
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The quantised sum."""
+        """Return the quantised sum."""
         return self.fake_quant_act(self.add(x1, x2))
 
 
 class MulQuant(Cell):
     """
-    The product of two Tensors, element by element, quantised in simulation.
+    Multiply two Tensors element by element, and round the product to the grid of an integer type (simulated
+    quantisation).
 
     Args:
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x1** (Tensor) - of any shape.
-        - **x2** (Tensor) - that broadcasts against `x1`.
+        - **x2** (Tensor) - of a shape that broadcasts with `x1`.
 
     Outputs:
         Tensor of the shape that both broadcast to.
@@ -150,5 +151,5 @@ class MulQuant(Cell):
         self.mul: P.Mul = P.Mul()
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The quantised product."""
+        """Return the quantised product."""
         return self.fake_quant_act(self.mul(x1, x2))

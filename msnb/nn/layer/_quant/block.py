@@ -1,4 +1,5 @@
-"""Blocks of a deployed network: Conv2d or Dense in integers, or in floats with recorded ranges."""
+"""Blocks of a converted network: Conv2d or Dense in integer arithmetic, or in floats with the recorded ranges as
+attributes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,17 +13,17 @@ from msnb.ops import operations as P
 
 class QuantBlock(Cell):
     """
-    Conv2d or Dense of integers of 8 bits, from floats to floats; it cannot be trained.
+    Conv2d or Dense in 8-bit integer arithmetic. Input and output are floats. It cannot be trained.
 
     Args:
         core_op (Primitive): Conv2D or MatMul.
         weight (Tensor): The weight, int8; for MatMul of shape (in, out).
-        quant_op (Quant): Makes integers of the input.
-        dequant_op (Dequant): Makes floats of the sums.
+        quant_op (Quant): Quantises the input.
+        dequant_op (Dequant): Converts the integer sums to floats.
         dequant_scale (Tensor): Product of the quantisation steps of input and weight.
-        bias (Tensor): The bias in such steps, int32. Default: None.
+        bias (Tensor): The bias in multiples of `dequant_scale`, int32. Default: None.
         activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
-        weight_offset (Tensor): The integers that stand for 0 in the weight, one or one a channel. Default: None, 0.
+        weight_offset (Tensor): Zero point of the weight: one integer, or one per channel. Default: None, 0.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (..., C), float.
@@ -76,7 +77,7 @@ class QuantBlock(Cell):
         return self.activation(y) if self.has_act else y
 
     def extend_repr(self) -> str:
-        """Operators and shapes."""
+        """Return operators and shapes for `repr`."""
         text = f"quant={self.quant}, core_op={self.core_op.name}, weight=shape{list(self.weight.shape)}"
         if self.has_bias:
             text += f", bias=shape{list(self.bias.shape)}"
@@ -85,16 +86,16 @@ class QuantBlock(Cell):
 
 class QuantMindirBlock(Cell):
     """
-    Conv2d or Dense of floats. Its operator has the ranges of weight, input and output as attributes, so that an
-    exporter can convert it to integers.
+    Conv2d or Dense in floats whose operator has the ranges of weight, input and output as attributes. An exporter can
+    convert it to integers.
 
     Args:
         core_op (Primitive): Conv2D or MatMul.
         weight (Tensor): The weight; for MatMul of shape (in, out).
         bias (Tensor): The bias. Default: None.
         activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
-        param_dict (dict): The attributes, numbers, arrays or texts by name; numbers become arrays, None is left
-            out. Default: None.
+        param_dict (dict): The attributes by name: numbers, arrays or texts. Numbers are converted to arrays, None is
+            left out. Default: None.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (N, C), float.
@@ -124,12 +125,12 @@ class QuantMindirBlock(Cell):
         self.bias_add: P.BiasAdd = P.BiasAdd()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The result in floats."""
+        """Return the result, computed in floats."""
         y = self.core_op(x, self.weight)
         if self.has_bias:
             y = self.bias_add(y, self.bias)
         return self.activation(y) if self.has_act else y
 
     def extend_repr(self) -> str:
-        """Operator and shapes."""
+        """Return the operator and shapes for `repr`."""
         return f"core_op={self.core_op}, weight=shape{list(self.weight.shape)}"

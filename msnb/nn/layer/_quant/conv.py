@@ -1,4 +1,4 @@
-"""Convolutions with a quantised weight."""
+"""Convolutions with simulated quantisation of the weight."""
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt, readable
@@ -13,7 +13,8 @@ from msnb.ops import operations as P
 
 
 class QuantConvolution(Convolution):
-    """A convolution with an observer of its weight. The weight stays in floating point and is trained."""
+    """Base class of convolutions whose weight is rounded by an observer. The weight stays in floating point and is
+    trained."""
 
     quant_config: QuantConfig
     quant_dtype: QuantDtype
@@ -31,7 +32,7 @@ class QuantConvolution(Convolution):
         return self.bias_add(y, bias) if self.has_bias else y
 
     def extend_repr(self) -> str:
-        """Arguments."""
+        """Return the arguments for `repr`."""
         names = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group")
         names += ("has_bias",)
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
@@ -39,11 +40,11 @@ class QuantConvolution(Convolution):
 
 class Conv2dQuant(QuantConvolution):
     """
-    Conv2d whose weight is quantised, in simulation.
+    Conv2d whose weight is rounded to the grid of an integer type (simulated quantisation).
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -51,11 +52,11 @@ class Conv2dQuant(QuantConvolution):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -107,17 +108,17 @@ class Conv2dQuant(QuantConvolution):
         self._make_observer(quant_config, quant_dtype)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved images."""
+        """Return the convolved images."""
         return self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias)
 
 
 class Conv2dBnWithoutFoldQuant(QuantConvolution):
     """
-    Conv2d whose weight is quantised, in simulation, and BatchNorm2d behind it, in floating point.
+    Conv2d with simulated quantisation of the weight, followed by BatchNorm2d in floating point.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -126,12 +127,12 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         group (int): As in Conv2d. Default: 1.
         has_bias (bool): As in Conv2d. Default: False.
         eps (float): As in BatchNorm2d. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -186,5 +187,5 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         self.batchnorm: BatchNorm2d = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved and normalised images."""
+        """Return the convolved and normalised images."""
         return self.batchnorm(self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias))

@@ -1,4 +1,4 @@
-"""Dense with a quantised weight."""
+"""Dense with simulated quantisation of the weight."""
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt, readable
@@ -13,18 +13,18 @@ from msnb.nn.layer.basic import Activation, Dense
 
 class DenseQuant(Dense):
     """
-    Dense whose weight is quantised, in simulation.
+    Dense whose weight is rounded to the grid of an integer type (simulated quantisation).
 
     Args:
-        in_channels (int): How many features come in.
-        out_channels (int): How many go out.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first weight. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        in_channels (int): Number of input features.
+        out_channels (int): Number of output features.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial weight. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         activation (Union[str, Cell, Primitive]): As in Dense. Default: None.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x** (Tensor) - whose last axis are the `in_channels` features.

@@ -1,4 +1,5 @@
-"""Convolutions with folded batch normalisation, so that the weights of the deployed network are quantised."""
+"""Convolutions with batch normalisation folded into the weight. The folded weight, which the deployed network has, is
+quantised."""
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
@@ -16,12 +17,12 @@ from msnb.ops import operations as P
 
 class BatchNormFoldCell(Cell):
     """
-    Statistics of the batch in training, and running ones, for Conv2dBnFoldQuant.
+    Return the statistics that Conv2dBnFoldQuant needs: mean and deviation of the batch, and the running ones.
 
     Args:
-        momentum (float): How much of the running statistics stays at each step. Default: 0.9.
-        epsilon (float): Added under the roots for numerical stability. Default: 1e-5.
-        freeze_bn (int): The step from which on the running statistics stay. Default: 0.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
+        epsilon (float): Added to the variances under the square roots. Default: 1e-5.
+        freeze_bn (int): The step from which on the running statistics are not updated. Default: 0.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -40,13 +41,13 @@ class BatchNormFoldCell(Cell):
         self.bn_infer: P.BatchNormFold = P.BatchNormFold(momentum, epsilon, False, freeze_bn)
 
     def construct(self, x: Tensor, mean: Parameter, variance: Parameter, global_step: Tensor) -> tuple[Tensor, ...]:
-        """The four statistics."""
+        """Return mean and deviation of the batch, and the running mean and deviation."""
         fold = self.bn_train if self.training else self.bn_infer
         return fold(x, mean, variance, global_step)
 
 
 class _FoldedConvolution(QuantConvolution):
-    """A convolution with the Parameters of the normalisation that is folded into it."""
+    """Base class of convolutions with folded batch normalisation, which have its Parameters."""
 
     eps: float
     momentum: float
@@ -71,18 +72,18 @@ class _FoldedConvolution(QuantConvolution):
         return self.fake_quant_weight(weight) if self.fake else weight
 
     def extend_repr(self) -> str:
-        """Arguments."""
+        """Return the arguments for `repr`."""
         return f"{super().extend_repr()}, fake={self.fake}, momentum={self.momentum}"
 
 
 class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
     """
-    Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation: the weight is scaled by
-    gamma / running deviation, quantised, and the image scaled back before it is normalised.
+    Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation. The weight is multiplied by gamma
+    / running deviation and quantised; the result of the convolution is divided by that factor and then normalised.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -90,18 +91,18 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         eps (float): As in BatchNorm2d. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -165,7 +166,7 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         self.ones_like: P.OnesLike = P.OnesLike()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved and normalised images."""
+        """Return the convolved and normalised images."""
         factor = self.gamma / self.sqrt(self.moving_variance + self.eps)
         # A channel with gamma 0 gives beta; its output must not be divided by 0.
         factor = self.select(factor == 0, self.ones_like(factor), factor)
@@ -180,11 +181,11 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
 class Conv2dBnFoldQuant(_FoldedConvolution):
     """
     Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation. A first convolution gives the
-    statistics; those of the batch correct the image of the second one, until they are frozen.
+    statistics of the batch, which correct the result of the second convolution until step `freeze_bn`.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): As in Conv2d.
         stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
@@ -192,19 +193,19 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
         eps (float): As in BatchNorm2d. Default: 1e-5.
-        momentum (float): How much of the running statistics stays at each step. Default: 0.997.
+        momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
         has_bias (bool): As in Conv2d. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
-        mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
-        var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial gamma. Default: "ones".
+        mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
+        var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
-        quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
-        freeze_bn (int): The step from which on the running statistics stay, and are used. Default: 100000.
+        quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
+        freeze_bn (int): The step from which on the running statistics are used and no longer updated. Default: 100000.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -271,7 +272,7 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
         self.assignadd: P.AssignAdd = P.AssignAdd()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved and normalised images."""
+        """Return the convolved and normalised images."""
         plain = self._convolve_with(x, self.weight, self.bias)
         statistics = self.batchnorm_fold(plain, self.moving_mean, self.moving_variance, self.step)
         batch_mean, batch_std, running_mean, running_std = statistics

@@ -1,4 +1,4 @@
-"""Observers: they record the range of values, and round them to a quantised grid."""
+"""Observers: Cells that record the range of values and round the values to the grid of an integer type."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,10 +18,10 @@ IntegerType = Annotated[QuantDtype, Instance(QuantDtype)]
 
 
 class Prepared:
-    """An observer class with some of its arguments bound.
+    """A factory of observers: an observer class with some of its arguments bound.
 
     Args:
-        make (Callable): Makes the observer.
+        make (Callable): Creates the observer.
     """
 
     def __init__(self, make: Callable[..., Any]) -> None:
@@ -34,20 +34,21 @@ class Prepared:
         return f"Prepared({self.make!r})"
 
     def partial_init(self, **options: Any) -> "Prepared":
-        """Return a copy with more bound arguments. Arguments of a call override them."""
+        """Return a copy with more arguments bound. Arguments of a call override bound ones."""
         return Prepared(partial(self.make, **options))
 
 
 class UniformQuantObserver(Cell):
     """
-    Base of observers with a uniform grid.
+    Base class of observers with equally spaced grid points.
 
     Args:
-        quant_dtype (QuantDtype): The type whose number of bits is simulated. Default: QuantDtype.INT8.
-        per_channel (bool): Whether each channel has a range of its own. Default: False.
+        quant_dtype (QuantDtype): The simulated integer type, of which the number of bits counts. Default:
+            QuantDtype.INT8.
+        per_channel (bool): Whether each channel has a separate range. Default: False.
         symmetric (bool): Whether 0 is the middle of the range. Default: False.
         narrow_range (bool): Whether the smallest integer is left out. Default: False.
-        num_channels (int): How many channels there are. Default: 1.
+        num_channels (int): Number of channels. Default: 1.
     """
 
     @checked
@@ -76,21 +77,24 @@ class UniformQuantObserver(Cell):
 class FakeQuantWithMinMaxObserver(UniformQuantObserver):
     r"""
     Simulated quantisation: values are rounded to the grid of an integer type between the smallest and the largest
-    observed value. In training the range moves with each batch, and the gradient goes straight through it.
+    observed value. In training the range moves with each batch, and the gradient of the rounding is 1 (straight-through
+    estimator).
 
     Args:
-        min_init (Union[int, float]): The lower end before anything has passed. Default: -6.
-        max_init (Union[int, float]): The upper end before anything has passed. Default: 6.
+        min_init (Union[int, float]): Lower end of the range before the first batch. Default: -6.
+        max_init (Union[int, float]): Upper end of the range before the first batch. Default: 6.
         ema (bool): Whether the range is an exponential moving average; otherwise it is that of the last batch.
             Default: False.
-        ema_decay (float): How much of the range stays at each step. Default: 0.999.
-        per_channel (bool): Whether each channel has a range of its own. Default: False.
+        ema_decay (float): Weight of the old range in each update. Default: 0.999.
+        per_channel (bool): Whether each channel has a separate range. Default: False.
         channel_axis (int): The axis of the channels: 0 of weights, 1 of images. Default: 1.
-        num_channels (int): How many channels there are. Default: 1.
-        quant_dtype (QuantDtype): The type whose number of bits is simulated. Default: QuantDtype.INT8.
+        num_channels (int): Number of channels. Default: 1.
+        quant_dtype (QuantDtype): The simulated integer type, of which the number of bits counts. Default:
+            QuantDtype.INT8.
         symmetric (bool): Whether 0 is the middle of the range. Default: False.
         narrow_range (bool): Whether the smallest integer is left out. Default: False.
-        quant_delay (int): How many training steps only watch, and round nothing. Default: 0.
+        quant_delay (int): Number of first training steps in which ranges are recorded and nothing is rounded. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - of any shape; for `per_channel` with `num_channels` along `channel_axis`.
@@ -135,8 +139,8 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         self.ema_decay = ema_decay
         self.channel_axis: int = channel_axis
         self.quant_delay: int = quant_delay
-        self.minq: Parameter = self._make_bound("quant_min", min_init)
-        self.maxq: Parameter = self._make_bound("quant_max", max_init)
+        self.minq: Parameter = self._create_range_parameter("quant_min", min_init)
+        self.maxq: Parameter = self._create_range_parameter("quant_max", max_init)
         grid: dict[str, Any] = {"num_bits": self.num_bits, "symmetric": symmetric, "narrow_range": narrow_range}
         if per_channel:
             axis = {"channel_axis": channel_axis}
@@ -153,7 +157,7 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             self.quant_step: Parameter = Parameter(Tensor([0], mstype.int32), "quant_step", requires_grad=False)
             self.assign_add: P.AssignAdd = P.AssignAdd()
 
-    def _make_bound(self, name, value):
+    def _create_range_parameter(self, name, value):
         channels = self.num_channels if self.per_channel else 1
         return Parameter(initializer(value, [channels]), name, requires_grad=False)
 
@@ -171,7 +175,7 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         return y
 
     def extend_repr(self) -> str:
-        """Type and range."""
+        """Return the type and the range for `repr`."""
         names = ("quant_dtype", "symmetric", "narrow_range", "ema", "ema_decay", "per_channel", "channel_axis")
         names += ("num_channels", "quant_delay", "min_init", "max_init")
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)

@@ -13,7 +13,7 @@ def _gate_inputs(x, state, w_ih, w_hh, b_ih, b_hh):
 def _rnn_tanh_cell(
     inputs: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> Tensor:
-    """The next state of `nn.RNNCell`."""
+    """Return the next state of `nn.RNNCell`."""
     of_input, of_state = _gate_inputs(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
     return F.tanh(of_input + of_state)
 
@@ -21,7 +21,7 @@ def _rnn_tanh_cell(
 def _rnn_relu_cell(
     inputs: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> Tensor:
-    """The next state of `nn.RNNCell` with `nonlinearity` "relu"."""
+    """Return the next state of `nn.RNNCell` with `nonlinearity` "relu"."""
     of_input, of_state = _gate_inputs(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
     return F.relu(of_input + of_state)
 
@@ -34,7 +34,7 @@ def _lstm_cell(
     b_ih: Tensor | None,
     b_hh: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """The next state and memory of `nn.LSTMCell`; the order of the gates is input, forget, cell, output."""
+    """Return the next state and memory of `nn.LSTMCell`; the order of the gates is input, forget, cell, output."""
     state, memory = hidden
     of_input, of_state = _gate_inputs(inputs, state, w_ih, w_hh, b_ih, b_hh)
     enters, stays, new, leaves = F.split(of_input + of_state, w_hh.shape[-1], -1)
@@ -45,7 +45,7 @@ def _lstm_cell(
 def _gru_cell(
     inputs: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> Tensor:
-    """The next state of `nn.GRUCell`; the order of the gates is reset, update, new."""
+    """Return the next state of `nn.GRUCell`; the order of the gates is reset, update, new."""
     of_input, of_state = _gate_inputs(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
     (i_reset, i_update, i_new), (h_reset, h_update, h_new) = (
         F.split(part, w_hh.shape[-1], -1) for part in (of_input, of_state)

@@ -38,26 +38,26 @@ class LSTM(_RecurrentLayers):
     weights and biases come in the order i, f, g, o.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many a result has.
-        num_layers (int): How many layers there are. Default: 1.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of the hidden state h.
+        num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
-        bidirectional (bool): Whether each layer also runs backwards. Default: False.
+        bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): how long each sequence is. Results behind its
-          end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
+          its end are 0. Default: None, all are of length seq_len.
 
     Outputs:
-        Tuple (output, (h, c)): all results of the last layer, laid out as `x`, with directions * hidden_size features;
-        the last h and c of each layer and direction.
+        Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
+        hidden_size features; the last h and c of each layer and direction.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -91,7 +91,7 @@ class LSTM(_RecurrentLayers):
     def construct(
         self, x: Tensor, hx: tuple[Tensor, Tensor] | None = None, seq_length: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """(results, (h, c))."""
+        """Return (outputs of all times, (h, c) after the last time)."""
         check_dims(self.cls_name, x, 3, name="'x'")
         if self.batch_first:
             x = self._transpose(x, (1, 0, 2))
@@ -122,8 +122,8 @@ class LSTMCell(_RecurrentCell):
     One step of long short-term memory, see `LSTM`.
 
     Args:
-        input_size (int): How many features come in.
-        hidden_size (int): How many h and c have.
+        input_size (int): Number of input features.
+        hidden_size (int): Number of features of h and of c.
         has_bias (bool): Whether there are biases. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -153,7 +153,7 @@ class LSTMCell(_RecurrentCell):
         self._expand, self._squeeze = P.ExpandDims(), P.Squeeze(0)
 
     def construct(self, x: Tensor, hx: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """The next (h, c)."""
+        """Return the next (h, c)."""
         check_dims(self.cls_name, x, 2, name="'x'")
         for state in hx:
             check_dims(self.cls_name, state, 2, name="'hx'")
