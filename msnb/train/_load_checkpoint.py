@@ -40,8 +40,8 @@ def load_checkpoint(
         strict_load (bool): As in :func:`load_param_into_net`. Default: False.
         filter_prefix (Union[str, list[str], tuple[str]]): Leave out the Parameters whose names are, or begin with, one
             of these and a ".". Default: None.
-        dec_key (bytes): Key of an encrypted file. Default: None, the file is not encrypted.
-        dec_mode (str): Encryption mode of the file: "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
+        dec_key (bytes): Key with which the file was encrypted. Default: None, no encryption.
+        dec_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC", the mode in which the file was encrypted. Default: "AES-GCM".
         specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters whose names are, or begin with, one of
             these. Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
