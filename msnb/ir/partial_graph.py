@@ -36,9 +36,8 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
         return None
     closed, names = number_names(trace.jaxpr)
     closed, inputs = _drop_unread_inputs(closed, trace.inputs)
-    program = SimpleNamespace(
-        jaxpr=closed, names=names, inputs=inputs, written=(), static=[None] * len(closed.jaxpr.outvars)
-    )
+    results = SimpleNamespace(static=[None] * len(closed.jaxpr.outvars))
+    program = SimpleNamespace(jaxpr=closed, names=names, inputs=inputs, written=(), results=results)
     graph = of_program(program, name or trace.name)
     uses = [_constant_node(value) if index is None else graph.outputs[index] for index, value in trace.taken]
     default_message = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")

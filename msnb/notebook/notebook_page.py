@@ -26,6 +26,7 @@ try:
     from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
     from bleach.html5lib_shim import Filter
     from jinja2 import pass_context
+    from jupyter_core.paths import jupyter_data_dir
     from nbconvert import HTMLExporter
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
     from nbformat import NotebookNode
@@ -305,7 +306,8 @@ def has_scripts(notebook: NotebookNode) -> bool:
 def is_signed(notebook: NotebookNode) -> bool:
     """Return True if Jupyter trusts a notebook: this user has run it or has called `jupyter trust`."""
     try:
-        return NotebookNotary().check_signature(notebook)
+        # without a folder, the notary starts a Jupyter application: it parses sys.argv and configures logging
+        return NotebookNotary(data_dir=jupyter_data_dir()).check_signature(notebook)
     except Exception:  # its database may be of another user, or locked
         return False
 

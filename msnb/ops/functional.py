@@ -1,4 +1,4 @@
-"""Re-export module of the functions of all operators, at MindSpore's path `mindspore.ops.functional`."""
+"""Functions of all operators that have one, `mindspore.ops.functional`."""
 
 from functools import partial
 

@@ -1,5 +1,4 @@
-"""Re-export module: functions that read and write checkpoints and graphs, under r1.1's names, and tables of element
-types."""
+"""Functions that read and write checkpoints and graphs, under r1.1's names, and tables of element types."""
 
 from typing import Any
 

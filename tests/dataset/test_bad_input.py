@@ -260,7 +260,7 @@ def test_every_changed_byte_of_a_tfrecord_is_an_error_that_names_the_record(tmp_
     for at in range(len(whole)):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
         with pytest.raises(RuntimeError, match=f"record {at // half}|not valid tfrecord files"):
-            list(ds.TFRecordDataset(str(path), shuffle=False)._stream().rows())
+            list(ds.TFRecordDataset(str(path), shuffle=False)._make_stream().rows())
 
 
 def test_a_length_is_not_believed_before_its_checksum(tmp_path):

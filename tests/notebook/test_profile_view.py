@@ -104,7 +104,9 @@ def test_the_payload_holds_every_row_and_asks_for_nothing(made):
 def test_the_picture_is_svg_with_the_headline_and_operators(made):
     tree = ElementTree.fromstring(made.svg())
     text = " ".join(tree.itertext())
-    assert "TrainOneStepCell" in text and "MatMul" in text and "_view.py:" in text
+    assert "TrainOneStepCell" in text
+    assert "MatMul" in text
+    assert ".py:" in text  # a long file name is shortened in the middle
 
 
 def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):

@@ -1,4 +1,4 @@
-"""Re-export module of ``mindspore.dataset.audio.transforms``: all audio transforms."""
+"""The audio transforms, and the tables of their enumerations."""
 
 from typing import Any
 

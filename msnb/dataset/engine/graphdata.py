@@ -120,7 +120,7 @@ class GraphData:
         num_parallel_workers (int, optional): Number of workers. Default: None.
         working_mode (str, optional): 'local' reads the file here. 'server' reads it and answers clients; the call
             returns after they have disconnected. 'client' sends requests to a server. Default: 'local'.
-        hostname (str, optional): Host of the server. Default: '127.0.0.1'.
+        hostname (str, optional): Name or address of the host on which the server runs. Default: '127.0.0.1'.
         port (int, optional): Port of the server, 1024 to 65535. Default: 50051.
         num_client (int, optional): Number of clients that the server expects, 1 to 255. Default: 1.
         auto_shutdown (bool, optional): Whether the server ends after all clients have disconnected. Default: True.

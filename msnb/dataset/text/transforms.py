@@ -1,4 +1,4 @@
-"""Re-export module of the text transforms, with MindSpore's tables of their enumerations."""
+"""The text transforms, and MindSpore's tables of their enumerations."""
 
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer

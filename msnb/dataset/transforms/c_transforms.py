@@ -1,4 +1,4 @@
-"""Re-export module of the general transforms, with MindSpore's table of comparisons."""
+"""The general transforms, and MindSpore's table of comparisons."""
 
 from msnb.dataset.transforms._common import (
     Concatenate,

@@ -1,4 +1,4 @@
-"""Re-export module of the vision transforms that r1.1 has in C++, with MindSpore's tables of their enumerations."""
+"""The vision transforms that r1.1 has in C++, and MindSpore's tables of their enumerations."""
 
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy, UniformAugment
 from msnb.dataset.vision._auto import AutoAugment

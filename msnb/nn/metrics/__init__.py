@@ -1,4 +1,4 @@
-"""Re-export module of metrics, and functions that find a metric by name."""
+"""Metrics, and functions that find a metric by name."""
 
 from typing import Any
 

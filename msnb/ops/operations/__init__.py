@@ -1,4 +1,4 @@
-"""Re-export module of all operator classes, at MindSpore's path `mindspore.ops.operations`."""
+"""The classes of all operators, `mindspore.ops.operations`."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ Power = Annotated[float, Kind("a number other than 0", _accept_nonzero)]
 
 
 class _PowerPool(Cell):
-    """Base class of power-average pooling: :math:`(\sum x^p)^{1/p}`, where the sum is computed as mean times count."""
+    r"""Base class of power-average pooling: :math:`(\sum x^p)^{1/p}`, where the sum is computed as mean times count."""
 
     def _set_window(self, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> None:
         self.norm_type = norm_type
