@@ -67,7 +67,9 @@ class Unknown:
 
 
 def sizes_of(open_axes: Iterable[_Axis]) -> dict[_Axis, tuple[int, int]]:
-    """Return two lengths for each axis, with which the network is traced. No product of lengths equals another one.
+    """Return two example lengths for each open axis; the network is traced once with each.
+
+    All lengths are distinct primes, so that a length in the result tells which axes it comes from.
 
     Raises:
         ValueError: If there are more than five.

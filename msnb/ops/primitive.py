@@ -22,7 +22,7 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
         name (str): Name of the operator. Default: None, that of the function.
         reuse_result (bool): MindSpore 2's: True caches results. The function runs whenever a graph
             is made, whatever this says. Default: True.
-        check (bool): MindSpore 2's: whether to warn of inputs that are no constants, which raise here. Default: True.
+        check (bool): No effect. MindSpore 2 warns if an input is not a constant; msnb raises. Default: True.
 
     Returns:
         Callable.

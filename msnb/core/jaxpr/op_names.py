@@ -132,14 +132,14 @@ def attributes_of(graph_name: str) -> tuple[str, dict[str, Any]]:
 
 
 def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
-    """Collect the names of operators in a jaxpr, and append numbers to those with equal texts.
+    """Collect the operator names in a jaxpr, and make the printed names unique by a number.
 
     Args:
         jaxpr (ClosedJaxpr): The graph with the calls of operators.
 
     Returns:
-        tuple, the graph and a dict {name: OpInfo}. Where two settings share a text, all but the first one are
-        numbered in the graph that is returned: ``Const[value=float32(9)]``, ``Const[value=float32(9)]#2``.
+        tuple, the graph and a dict {name: OpInfo}. If operators with different attributes have the same printed
+        name, all but the first one get a number in the returned graph: ``Const[value=float32(9)]``, ``Const[value=float32(9)]#2``.
     """
     table, numbered = {}, {}
 

@@ -1,4 +1,4 @@
-"""Re-export module of ``mindspore.dataset.transforms.transforms`` of MindSpore 2: one class for each pair in r1.1."""
+"""Re-export module of MindSpore 2's transforms: one class for the C++ and the Python class of r1.1."""
 
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.transforms._common import (

@@ -159,8 +159,8 @@ class MaxPool2d(_MaxPool):
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): Step of the window along height and width. Default: 1.
-        pad_mode (str): "same" widens the image so that its size is divided by the stride, rounded up; "valid" takes
-            whole windows only; "pad" adds `padding` first. In any case of letters. Default: "valid".
+        pad_mode (str): "same" pads the image so that the output size is the input size divided by the stride, rounded
+            up; "valid" takes whole windows only; "pad" adds `padding` first. Upper or lower case. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         padding (Union[int, tuple[int]]): For "pad", the number of pixels added above and below, left and right.
             Default: 0.

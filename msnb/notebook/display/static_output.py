@@ -110,7 +110,7 @@ class Rebuilding:
 
 
 def wake_script():
-    """Return the script of the picture's `onload` attribute, which puts the page over it."""
+    """Return the JavaScript of the still image's `onload` attribute. It replaces the image by the interactive page."""
     return text_of(_WAKE).strip()
 
 

@@ -19,7 +19,7 @@ def changed(view: Any) -> None:
 
 
 def follow(view: Any) -> None:
-    """Call `view.refresh()` at the end of each cell, before outputs are updated. For views of files."""
+    """Register a view of a file: `view.refresh()` is called at the end of each cell, before outputs are updated."""
     _followed.add(view)
 
 

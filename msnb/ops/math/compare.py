@@ -103,7 +103,7 @@ def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
     """Return True where the operands differ by less than `tolerance`.
 
     Args:
-        tolerance (float): Largest difference that still counts as equal. Default: 1e-05.
+        tolerance (float): Smaller differences count as equal. Default: 1e-05.
 
     Inputs:
         - **x** (Tensor) - Floating point numbers.
@@ -299,7 +299,7 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
     Args:
         x (Tensor): Numbers.
         y (Tensor): Of the shape of `x`. The two are compared in their common element type, which is floating point.
-        tolerance (float): Largest difference that still counts as equal. Default: 1e-05.
+        tolerance (float): Smaller differences count as equal. Default: 1e-05.
 
     Returns:
         Tensor of bool, of the shape of `x`.
