@@ -139,7 +139,8 @@ def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
 
     Returns:
         tuple, the graph and a dict {name: OpInfo}. If operators with different attributes have the same printed
-        name, all but the first one get a number in the returned graph: ``Const[value=float32(9)]``, ``Const[value=float32(9)]#2``.
+        name, all but the first one get a number in the returned graph: ``Const[value=float32(9)]`` and
+        ``Const[value=float32(9)]#2``.
     """
     table, numbered = {}, {}
 
