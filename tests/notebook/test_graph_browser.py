@@ -882,3 +882,28 @@ def _rgb(text):
 def _lightness(rgb):
     linear = [v / 3295 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
     return sum(share * v for share, v in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_a_graph_that_was_replaced_before_it_had_a_size_opens_as_one_that_is_shown_at_once(window):
+    page = window.page
+    page.goto("about:blank")
+    page.set_viewport_size({"width": 1200, "height": 800})
+    payloads = [base64.b64encode(view(layers=layers).payload).decode() for layers in (2, 3)]
+    page.evaluate(
+        """async ({source, payloads}) => {
+            const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+            const {mount} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+            document.body.innerHTML = '<div id="hidden" style="display: none"></div><div id="shown"></div>';
+            const at = (id, payload) => mount(document.getElementById(id), bytes(payload), {height: 700});
+            window.views = [at("hidden", payloads[0]), at("shown", payloads[1])];
+            await Promise.all(views.map(one => one.app.ready));
+            views[0].setPayload(bytes(payloads[1]));
+        }""",
+        {"source": graph_module.read_text(encoding="utf-8"), "payloads": payloads},
+    )
+    until(page, lambda: page.evaluate("views[0].app.panes[0]?.stage.total === views[1].app.panes[0].stage.total"))
+    page.evaluate("document.getElementById('hidden').style.display = 'block'")
+    until(page, lambda: page.evaluate("views[0].app.panes[0].w > 0"))
+    opened, at_once = page.evaluate("views.map(one => one.app.panes[0].layout.open.reduce((a, b) => a + b, 0))")
+    assert opened == at_once
+    assert not window.complaints()

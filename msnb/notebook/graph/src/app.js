@@ -175,7 +175,8 @@ export class App {
   // what the reader has opened and where they look
   keep() {
     return {
-      panes: this.panes.map((p) => [p.stage.name, p.k, p.x, p.y, openPaths(p), p.w && !p.whole()]),
+      // a pane without a size has not opened its scopes yet: its successor begins anew
+      panes: this.panes.filter((p) => p.w).map((p) => [p.stage.name, p.k, p.x, p.y, openPaths(p), !p.whole()]),
       stage: this.choice.stageBox.value,
       other: this.choice.otherBox.value,
       colour: this.colouring.select.value,
