@@ -18,6 +18,7 @@ DISTRIBUTION = {
     "PIL": "pillow",
     "IPython": "ipython",
     "jupyter_client": "nbclient",
+    "jupyter_core": "nbclient",
     "orbax": "orbax-checkpoint",
 }
 OURS = {"msnb", "mindspore", "mindinsight"}

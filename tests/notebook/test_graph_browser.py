@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from browsing import Window, chromium, frames, until
 
+import msnb
 from msnb import Tensor, ir, nn, ops
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.ir.partial_graph import graph_before
@@ -906,4 +907,56 @@ def test_a_graph_that_was_replaced_before_it_had_a_size_opens_as_one_that_is_sho
     until(page, lambda: page.evaluate("views[0].app.panes[0].w > 0"))
     opened, at_once = page.evaluate("views.map(one => one.app.panes[0].layout.open.reduce((a, b) => a + b, 0))")
     assert opened == at_once
+    assert not window.complaints()
+
+
+def test_a_scope_that_an_edit_adds_is_opened_and_one_that_the_reader_closed_stays_closed(window):
+    page = window.page
+    page.goto("about:blank")
+    page.set_viewport_size({"width": 1200, "height": 800})
+
+    class Net(nn.Cell):
+        def __init__(self, has_activation, has_tail=False):
+            super().__init__()
+            self.dense = nn.Dense(3, 4)
+            self.sigmoid = nn.Sigmoid() if has_activation else None
+            self.tail = nn.SequentialCell(nn.Dense(4, 4), nn.ReLU()) if has_tail else None
+
+        def construct(self, x):
+            x = self.dense(x)
+            x = x if self.sigmoid is None else self.sigmoid(x)
+            return x if self.tail is None else self.tail(x)
+
+    x = Tensor(np.ones((2, 3), np.float32))
+    nets = [Net(False), Net(True), Net(True, True)]
+    payloads = [base64.b64encode(msnb.view(net, x).payload).decode() for net in nets]
+    page.evaluate(
+        """async ({source, payloads}) => {
+            const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+            const {mount} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+            document.body.innerHTML = '<div id="graph"></div>';
+            window.show = async n => { graph.setPayload(bytes(payloads[n])); };
+            window.graph = mount(document.getElementById("graph"), bytes(payloads[0]), {height: 700});
+            window.titles = () => graph.app.pane.scene.boxes.filter(b => !b.open).map(b => graph.app.stage.title(b.id));
+            await graph.app.ready;
+        }""",
+        {"source": graph_module.read_text(encoding="utf-8"), "payloads": payloads},
+    )
+    page.evaluate("show(1)")
+    until(page, lambda: "sigmoid" in page.evaluate("titles()"))
+    page.evaluate(
+        """() => {
+            const {pane, stage} = graph.app, scope = stage.scopes.find(s => s.name.includes("dense"));
+            if (pane.layout.isOpen(scope.id)) pane.toggle(scope.id);
+        }"""
+    )
+    closed = page.evaluate("graph.app.stage.scopes.filter(s => !graph.app.pane.layout.open[s.i]).map(s => s.name)")
+    page.evaluate("show(2)")
+    until(page, lambda: page.evaluate("graph.app.stage.scopes.some(s => s.name.startsWith('tail'))"))
+    assert page.evaluate(
+        "graph.app.stage.scopes.some(s => s.name.startsWith('tail') && graph.app.pane.layout.open[s.i])"
+    )
+    still = page.evaluate("graph.app.stage.scopes.filter(s => !graph.app.pane.layout.open[s.i]).map(s => s.name)")
+    assert closed
+    assert set(closed) <= set(still)
     assert not window.complaints()

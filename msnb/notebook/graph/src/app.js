@@ -186,11 +186,9 @@ export class App {
   // a graph that is replaced (live edit, another stage) keeps what was open and where one was looking
   restore(pane, [, k, x, y, open, far], stay) {
     const { stage, layout } = pane;
-    for (const s of stage.scopes) {
-      const was = open.get(pathOf(stage, s));
-      if (was !== undefined && s.kind > 1) layout.set(s, was);
-    }
-    pane.restored = true;
+    const isNew = (s) => !open.has(pathOf(stage, s));
+    for (const s of stage.scopes) if (!isNew(s) && s.kind > 1) layout.set(s, open.get(pathOf(stage, s)));
+    pane.isNew = isNew;
     pane.relayout();
     if (stay && far) Object.assign(pane, { k, x, y, kept: true });
   }

@@ -72,10 +72,10 @@ export class Layout {
   }
   // Open as far as everything fits into `wide` by `high` and can be read. Level by level, all that stand beside each
   // other; else those that are repeated; else the one that holds more than the others together. What would leave a
-  // lane a single box is opened in any case.
-  openInto(wide, high) {
+  // lane a single box is opened in any case. Only scopes that `isEligible` accepts are opened.
+  openInto(wide, high, isEligible = () => true) {
     for (const wave of this.waves((s) => this.open[s.i])) {
-      const closed = wave.filter((s) => !this.open[s.i]),
+      const closed = wave.filter((s) => !this.open[s.i] && isEligible(s)),
         alone = closed.every((s) => this.stage.scopes[s.parent].children.every((id) => !this.beside(s, id))),
         beside = (s) => closed.reduce((sum, other) => sum + (other.lane === s.lane ? other.size : 0), 0);
       const choices = [closed, closed.filter((s) => s.kind === FOLD), closed.filter((s) => s.size * 2 > beside(s))],

@@ -66,7 +66,7 @@ export class Pane extends Camera {
     if (!first) this.x += (w - this.w) / 2; // what was in the middle stays there
     this.w = w;
     this.h = h;
-    if (first && !this.kept) this.begin();
+    if (first) this.begin();
     else if (this.settled) this[this.settled]();
     else this.moved(true);
     if (seen && !this.inSight(looked)) this.bring(this.selected);
@@ -76,18 +76,18 @@ export class Pane extends Camera {
     }
   }
 
-  // opened as far as all of it is seen and read
+  // Open scopes as far as all of the graph is seen and read. Of a graph that replaces another, only those that the
+  // other did not have: the reader opened or closed the rest.
   begin() {
-    const id = this.restored ? -1 : (this.app.differs?.(this.stage) ?? -1);
-    if (!this.restored) {
-      this.layout.openInto(this.w - 24, this.h - 16);
-      if (id >= 0) {
-        this.layout.reveal(id);
-        this.layout.now();
-      }
-      this.build();
+    const id = this.isNew ? -1 : (this.app.differs?.(this.stage) ?? -1);
+    this.layout.openInto(this.w - 24, this.h - 16, this.isNew);
+    if (id >= 0) {
+      this.layout.reveal(id);
+      this.layout.now();
     }
-    this.home();
+    this.build();
+    if (this.kept) this.moved(true);
+    else this.home();
     const box = id >= 0 ? this.place(id) : null;
     if (box && !this.inSight(box)) this.centre(id);
   }
