@@ -8,7 +8,11 @@ the one compiled call. An observer has two methods:
 * ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing.
 
 An exception in either is logged, and the observer is removed. The results and Parameters of the program are unchanged.
-If the observer has a third method, ``dropped(why)``, it is called with the sentence of the log.
+An observer that has to end the user's call raises `Halt` in ``receive``. Two further methods are optional:
+
+* ``wants(program)`` is called before each run. The program runs its own form if every observer returns False. Both forms
+  stay compiled, so that an observer can look at every n-th step only. It also receives runs that another wants.
+* ``dropped(why)`` is called with the sentence of the log when the observer is removed.
 
 An observed program does not donate the arrays that it reads: `Run.inputs` can be run again. Programs hold observers
 weakly, so recorded arrays are freed with the owner of the observer. A program that runs under a PYNATIVE gradient is
@@ -34,6 +38,10 @@ class Run(NamedTuple):
     inputs: list[Any]
     outputs: list[Any]
     extras: list[Any]
+
+
+class Halt(Exception):
+    """Raised by ``receive`` to end the call of the program. It reaches the user; the observer stays."""
 
 
 observers: tuple[Any, ...] = ()
@@ -65,11 +73,22 @@ def rewrite_program(observer: Any, program: Any) -> Any:
 
 
 def send_run(observer: Any, program: Any, run: Any) -> None:
-    """Send a run to `observer`; drop it if it fails."""
+    """Send a run to `observer`; drop it if it fails. `Halt` propagates."""
     try:
         observer.receive(program, run)
+    except Halt:
+        raise
     except Exception as problem:
         _drop_observer(observer, f"given a run of {program.name}", problem)
+
+
+def is_wanted(observer: Any, program: Any) -> bool:
+    """Return False if `observer` leaves out the next run of `program`; drop it if it fails."""
+    try:
+        return not hasattr(observer, "wants") or bool(observer.wants(program))
+    except Exception as problem:
+        _drop_observer(observer, f"asked about a run of {program.name}", problem)
+        return False
 
 
 def _drop_observer(observer, when, problem):

@@ -98,7 +98,7 @@ class Program(Staged):
         rest += [(a,) for a in arrays]
         if forms.frozen is not None:
             self._refresh_constants()
-        if forms.current is not forms.ready or self._stores.epoch != _storage_epoch.value:
+        if forms.is_selective or forms.current is not forms.ready or self._stores.epoch != _storage_epoch.value:
             self._make_ready()
         with _lock:
             if self._stores.epoch != _storage_epoch.value:
@@ -165,6 +165,8 @@ class Program(Staged):
         with _lock:
             if self._stores.epoch != _storage_epoch.value:
                 self._refresh_storage()
+        if self._forms.is_selective:
+            self._forms.select_for_run(self)
         if self._forms.current is not self._forms.ready:
             self._compile_form()
 

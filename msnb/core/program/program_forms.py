@@ -45,6 +45,7 @@ class ProgramForms:
         ready (Union[Callable, None]): The form of the last call, which is compiled.
         compiled (Union[tuple, None]): (form, its arguments) of the last call that compiled.
         receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
+        is_selective (bool): True if an observer chooses the runs that it receives, so that forms alternate.
         frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
             are arguments, the default.
     """
@@ -55,11 +56,13 @@ class ProgramForms:
         "ready",
         "compiled",
         "receivers",
+        "is_selective",
         "frozen",
         "_plan",
         "_observers",
         "_observed_form",
         "_undonated_form",
+        "_ready_forms",
         "_flatten",
         "_compile_call",
         "_flat",
@@ -91,6 +94,8 @@ class ProgramForms:
         self.ready: Callable[..., Any] | None = None
         self.compiled: tuple[Any, Any] | None = None
         self.receivers: tuple[tuple[Any, int], ...] = ()
+        self.is_selective: bool = False
+        self._ready_forms: list[Callable[..., Any]] = []  # compiled since observers or Parameters have changed
         self._observers: tuple[Any, ...] = ()
         self._observed_form = _ObservedForm((), [], self.own, ())  # of the last observers
         self._undonated_form: Callable[..., Any] | None = None  # compiled once threads contend for Parameters
@@ -113,10 +118,24 @@ class ProgramForms:
 
     def select(self, program: Any) -> None:
         """Select the form of `program` that observers and threads need now."""
+        self._ready_forms.clear()
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
             self._adopt_observers(program, extra_outputs.observers)
         if not self._observers:
             self.current = self._unobserved_form()
+
+    def select_for_run(self, program: Any) -> None:
+        """Select the observed form if an observer wants the next run, else the program's own form."""
+        observed = self._observed_form
+        wanting = [o for weak, _ in observed.receivers if (o := weak()) is not None]
+        is_wanted = any([extra_outputs.is_wanted(o, program) for o in wanting])
+        form = observed.form if is_wanted else self._unobserved_form()
+        if form is not self.current:
+            if self.ready is not None and self.ready not in self._ready_forms:
+                self._ready_forms.append(self.ready)
+            self.current = form
+            self.ready = form if form in self._ready_forms else self.ready
+        self.receivers = observed.receivers if is_wanted else ()
 
     def _unobserved_form(self):
         """Return the program's own form, or the one without donation if threads contend for Parameters."""
@@ -129,12 +148,13 @@ class ProgramForms:
         """Select the form with the outputs of `observers`, or the program's own form."""
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
-            self.receivers = ()
+            self.receivers, self.is_selective = (), False
             return
         last = self._observed_form
         if last.observers != self._observers:  # an observer that returns is not asked again
             self._observed_form = self._make_observed_form(program, observers, last)
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
+        self.is_selective = any(hasattr(weak(), "wants") for weak, _ in self.receivers)
 
     def _make_observed_form(self, program, observers, last):
         """Return the form with the outputs of `observers`; `last` is the one of the observers before."""

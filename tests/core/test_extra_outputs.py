@@ -1,0 +1,111 @@
+"""Observers of compiled programs: a halt reaches the user, and an observer can leave out runs."""
+
+import numpy as np
+import pytest
+
+from msnb import Parameter, Tensor, context, nn
+from msnb.core.program import extra_outputs
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    context.set_context(mode=context.GRAPH_MODE)
+
+
+class Counter(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.total = Parameter(Tensor(np.zeros(3, np.float32)), name="total")
+
+    def construct(self, x):
+        self.total = self.total + x
+        return self.total * 2
+
+
+class Observer:
+    """Adds the first result as an extra output, and wants the runs whose number is a multiple of `every`."""
+
+    def __init__(self, every=1):
+        self.every, self.asked, self.totals = every, 0, []
+
+    def rewrite(self, program):
+        closed = program.jaxpr
+        return closed.replace(jaxpr=closed.jaxpr.replace(outvars=[*closed.jaxpr.outvars, closed.jaxpr.outvars[0]]))
+
+    def wants(self, program):
+        self.asked += 1
+        return (self.asked - 1) % self.every == 0
+
+    def receive(self, program, run):
+        self.totals.append(float(run.extras[0][0]))
+
+
+@pytest.fixture
+def observe():
+    observers = []
+
+    def start(observer):
+        observers.append(extra_outputs.add(observer))
+        return observer
+
+    yield start
+    for observer in observers:
+        extra_outputs.remove(observer)
+
+
+def run(net, times):
+    return [float(net(Tensor(np.ones(3, np.float32))).asnumpy()[0]) for _ in range(times)]
+
+
+def test_an_observer_receives_the_runs_that_it_wants(observe):
+    observer, net = observe(Observer(every=3)), Counter()
+    assert run(net, 7) == [2, 4, 6, 8, 10, 12, 14]
+    assert observer.asked == 7
+    assert observer.totals == [2, 8, 14]
+
+
+def test_both_forms_are_compiled_once(observe, monkeypatch):
+    net, compiled = Counter(), []
+    from msnb.core.program import background_compile
+
+    compile_ahead = background_compile.compile_ahead
+    monkeypatch.setattr(
+        background_compile, "compile_ahead", lambda *args: (compiled.append(1), compile_ahead(*args))[1]
+    )
+    observe(Observer(every=2))
+    run(net, 8)
+    assert len(compiled) == 2
+
+
+def test_a_run_that_one_observer_wants_reaches_all(observe):
+    often, seldom, net = observe(Observer(every=1)), observe(Observer(every=4)), Counter()
+    run(net, 4)
+    assert often.totals == [2, 4, 6, 8]
+    assert seldom.totals == [2, 4, 6, 8]
+
+
+def test_a_halt_reaches_the_user_and_the_observer_stays(observe):
+    class Stopping(Observer):
+        def receive(self, program, run):
+            super().receive(program, run)
+            if len(self.totals) == 2:
+                raise extra_outputs.Halt("the second run")
+
+    observer, net = observe(Stopping()), Counter()
+    run(net, 1)
+    with pytest.raises(extra_outputs.Halt, match="the second run"):
+        run(net, 1)
+    assert net.total.asnumpy()[0] == 2  # of the step that has ended
+    assert run(net, 1) == [6]
+    assert observer.totals == [2, 4, 6]
+
+
+def test_an_observer_that_fails_when_it_is_asked_is_removed(observe, caplog):
+    class Failing(Observer):
+        def wants(self, program):
+            raise ValueError("no answer")
+
+    observer, net = observe(Failing()), Counter()
+    assert run(net, 2) == [2, 4]
+    assert observer not in extra_outputs.observers
+    assert observer.totals == []
