@@ -10,8 +10,8 @@ the one compiled call. An observer has two methods:
 An exception in either is logged, and the observer is removed. The results and Parameters of the program are unchanged.
 An observer that has to end the user's call raises `Halt` in ``receive``. Two further methods are optional:
 
-* ``wants(program)`` is called before each run. The program runs its own form if every observer returns False. Both forms
-  stay compiled, so that an observer can look at every n-th step only. It also receives runs that another wants.
+* ``wants(program)`` is called before each run. The program runs its own form if every observer returns False. Both
+  forms stay compiled, so that an observer can look at every n-th step only. It also receives runs that another wants.
 * ``dropped(why)`` is called with the sentence of the log when the observer is removed.
 
 An observed program does not donate the arrays that it reads: `Run.inputs` can be run again. Programs hold observers
