@@ -163,7 +163,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.display.summary import summary
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
-    from msnb.notebook.graph import diff, timeline, view
+    from msnb.notebook.graph import diff, timeline, view, watch
     from msnb.notebook.runs import runs
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -459,6 +459,7 @@ _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
     "timeline": "msnb.notebook.graph",
+    "watch": "msnb.notebook.graph",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
