@@ -5,7 +5,6 @@ The alarm of a step is computed inside its program (`alarm`). After an alarm the
 """
 
 import dataclasses
-import functools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -17,9 +16,10 @@ from msnb.core.program import extra_outputs
 from msnb.core.state import trace_state
 from msnb.insight.debugger.alarm import Alarm
 from msnb.insight.debugger.conditions import Watchpoint, as_watchpoints
+from msnb.insight.debugger.eager_watch import EagerRun, EagerWatch
 from msnb.insight.debugger.exact_check import ExactCheck, check_array, make_hits
 from msnb.insight.debugger.hits import Hit, HitTable
-from msnb.insight.debugger.replay import Replay, as_inputs
+from msnb.insight.debugger.replay import Replay, as_inputs, program_inputs
 from msnb.insight.debugger.watched_values import WatchedValues, watched_values, weights_of
 from msnb.ir.api import name_of
 from msnb.nn.cell import Cell
@@ -111,10 +111,12 @@ class Watch(Callback):
         self._selections: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._replays: dict[int, tuple[Any, Replay]] = {}
         self._groups = self._make_groups(every)
-        self._pending: list[_Run] = []
-        self._kept: list[_Run] = []  # steps with hits
-        self._last: _Run | None = None
+        self._eager = EagerWatch(weakref.proxy(self))
+        self._pending: list[Any] = []  # runs whose alarm was not read yet
+        self._kept: list[Any] = []  # steps with hits
+        self._last: Any = None
         self._step, self._is_new_step = 0, True
+        self._eager_step = -1  # last step that ran operator by operator
         self._has_trained = False
         self._moved: set[str] = set()  # weights that a program writes
         self._query_error: ValueError | None = None
@@ -143,6 +145,8 @@ class Watch(Callback):
             self._check_initialization()
             for group in self._groups:
                 extra_outputs.add(group)
+            if self._eager.is_needed:
+                self._eager.listen()
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
@@ -151,6 +155,7 @@ class Watch(Callback):
             return
         for group in self._groups:
             extra_outputs.remove(group)
+        self._eager.close()
         self._finish(is_failing=error is not None)
 
     def _finish(self, is_failing):
@@ -164,7 +169,7 @@ class Watch(Callback):
             return
         if not self._step:
             log.warning("%s", f"watch: {name_of(self.net)} has not run, so nothing was checked.")
-        elif self._query_error is not None and not any(s is not None for s in self._selections.values()):
+        elif self._query_error is not None and not len(self._selections) and not self._eager.has_selected:
             raise self._query_error
 
     def step_end(self, run_context: Any) -> None:
@@ -236,7 +241,45 @@ class Watch(Callback):
         self._has_trained = self._has_trained or values.trains or bool(values.gradients)
         self._is_new_step = values.trains or not self._has_trained
 
+    # ------------------------------------------------------------------ PYNATIVE mode
+    def is_own(self, name: str) -> bool:
+        """Return True if a Parameter is a weight of the network."""
+        return name in self._weights
+
+    def active_watchpoints(self, step: int) -> list[Watchpoint]:
+        """Return the watchpoints that are checked in a step."""
+        return [w for group in self._groups if (step - 1) % group.every == 0 for w in group.watchpoints]
+
+    def begin_eager_step(self) -> int:
+        """Return the number of a step that runs operator by operator; its optimizer ends it."""
+        if self._step == self._eager_step:  # the last one has had no optimizer
+            self._is_new_step = True
+        self._step, self._is_new_step = self.upcoming_step(), False
+        self._eager_step = self._step
+        return self._step
+
+    def add_eager_run(self, run: EagerRun) -> None:
+        """Add a checked step; its alarm is read now or a step later."""
+        self._has_trained = self._has_trained or any(value.name is not None for value in run.values)
+        self._pending.append(run)
+        may_lag = self.at == "record" and run.nbytes <= _LAG_BYTES
+        self._read_pending(1 if may_lag else 0)
+
+    def _read_eager_run(self, run):
+        hits, self._initial_hits = self._initial_hits, []
+        if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
+            hits += run.hits(self.active_watchpoints(run.step))
+        run.verdicts = []
+        self._last = run
+        if hits:
+            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self.report(hits, run)
+
     # ------------------------------------------------------------------ reading
+    def dropped(self, why: str) -> None:
+        """Store the reason why watching has ended."""
+        self.problem = why
+
     def add_run(self, run: _Run) -> None:
         """Add a checked run; its alarm is read now or a few steps later."""
         self._pending.append(run)
@@ -256,6 +299,9 @@ class Watch(Callback):
             self._read_run(self._pending.pop(0))
 
     def _read_run(self, run):
+        if isinstance(run, EagerRun):
+            self._read_eager_run(run)
+            return
         hits = self._take_initial_hits(run)
         if not run.extras or bool(np.asarray(run.extras[0])):
             hits += self._exact_hits(run, run.group.single_step, run.step)
@@ -320,13 +366,18 @@ class Watch(Callback):
             self._unmoved[key] = array, verdict
         return verdict
 
-    def replay_of(self, run: _Run) -> Replay:
-        """Return the replay of a checked run."""
+    def replay_of(self, run: Any) -> Replay:
+        """Return the replay of a checked run. A step in PYNATIVE mode is traced for it.
+
+        Raises:
+            ValueError: If it was a step in PYNATIVE mode outside of a Cell.
+        """
         key = id(run)
         if key not in self._replays or self._replays[key][0] is not run:
             if len(self._replays) >= 4:
                 self._replays.pop(next(iter(self._replays)))
-            replay = Replay(run.program, self.values_of(run.program).graph, as_inputs(run.program, run.inputs))
+            program, inputs = (run.program, run.inputs) if isinstance(run, _Run) else _traced_step(run)
+            replay = Replay(program, self.values_of(program).graph, as_inputs(program, inputs))
             self._replays[key] = run, replay
         return self._replays[key][1]
 
@@ -363,9 +414,11 @@ class Watch(Callback):
 
     def _restore_parameters(self, run):
         """Set the written Parameters to their values after the step of a hit; later steps have run since."""
+        if isinstance(run, EagerRun):
+            return ""  # it is read before its optimizer runs
         later = {entry.step for entry in self._pending}
         written = {}
-        for entry in reversed(self._pending):
+        for entry in reversed([entry for entry in self._pending if isinstance(entry, _Run)]):
             written |= entry.arrays_before()
         written.update(zip(run.program.written, run.outputs[run.program.n_results :], strict=True))
         if any(getattr(array, "is_deleted", bool)() for array in written.values()):
@@ -437,6 +490,9 @@ class Watch(Callback):
             else:
                 watchpoints.append(watchpoint)
         for run in sorted(runs.values(), key=lambda run: run.step):
+            if isinstance(run, EagerRun):
+                hits += run.hits(watchpoints, every_value=True)
+                continue
             values = self.values_of(run.program)
             check = ExactCheck(self.replay_of(run), values, run.step, run.outputs)
             selection = values.select(nodes)
@@ -528,6 +584,17 @@ class _Group:
     def read_series(self, run: _Run) -> list[Hit]:
         """Return hits of bands and dead units, which compare several steps."""
         return []
+
+
+def _traced_step(run):
+    """Return (program, inputs) of a step in PYNATIVE mode, with the current Parameters."""
+    call = run.call
+    if call is None or not isinstance(call.net, Cell):
+        raise ValueError(
+            f"Step {run.step} ran in PYNATIVE mode and outside of a Cell, so it has no graph. Put the step into a Cell, "
+            "such as nn.TrainOneStepCell, or use GRAPH mode."
+        )
+    return program_inputs(call.net, *call.args, **call.kwargs)
 
 
 def _has_stepped(optimizer):

@@ -35,8 +35,8 @@ class ViewedWatch(Watch):
         """
         hits = self.hits
         run = self.stored_run(step)
-        graph_view = of_program(run.program, run.program.name, height=height)
         replay = self.replay_of(run)
+        graph_view = of_program(replay.program, replay.program.name, height=height)
         stage = next(iter(graph_view.graphs))
         graph_view.show_values(NodeValues(lambda _: replay, stage, [run.step]))
         of_step = [hit for hit in hits if hit.step == run.step and hit.node is not None]
