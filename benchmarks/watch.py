@@ -1,8 +1,8 @@
 """What watchpoints cost a LeNet step of 32 samples: with and without, in turns; and how long the first step takes.
 
-    python benchmarks/watch.py              # both modes
-    python benchmarks/watch.py --pynative   # PYNATIVE alone
-    python benchmarks/watch.py --graph      # GRAPH alone
+python benchmarks/watch.py              # both modes
+python benchmarks/watch.py --pynative   # PYNATIVE alone
+python benchmarks/watch.py --graph      # GRAPH alone
 """
 
 import contextlib

@@ -14,6 +14,7 @@ import numpy as np
 
 from msnb.core.jaxpr.instrument import Measure
 from msnb.core.tensor.tensor import box
+from msnb.insight.debugger import bounds
 from msnb.insight.debugger.overflow_points import select_overflow_points
 from msnb.insight.instrument import instrument
 
@@ -35,10 +36,12 @@ class Alarm:
         values (WatchedValues): its values.
         watchpoints (Sequence[Watchpoint]): the conditions.
         selection (frozenset[int]): numbers of the watched nodes; None for all.
+        is_bounded (bool): True to test few values against a bound, see `bounds`; False to test more values for NaN and
+            infinities, see `overflow_points`.
 
     Attributes:
         jaxpr (Union[ClosedJaxpr, None]): the program, with the alarm and series as extra outputs; None if no condition
-            applies to it.
+            applies to it. The alarm is a uint8: 1 if a condition may be met, plus 2 if a value is above its bound.
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
@@ -50,7 +53,11 @@ class Alarm:
         values: "WatchedValues",
         watchpoints: "Sequence[Watchpoint]",
         selection: "frozenset[int] | None",
+        is_bounded: bool = True,
     ) -> None:
+        self.is_bounded = is_bounded
+        self.n_false: int = 0  # alarms of bounds without a hit
+        self.bounded: dict[str, set[Any]] = {"points": set(), "inputs": set(), "read": set(), "written": set()}
         self.jaxpr: Any = None
         self.series: list[tuple[Watchpoint, list[Any]]] = []
         self.missed: list[str] = []
@@ -62,8 +69,9 @@ class Alarm:
         self._values = values
         for watchpoint in watchpoints:
             self._add(program, watchpoint, selection)
-        self.keys: set[Key] = {*self.tests, *self.finite_points, *(key for _, key in self.collected)}
-        if not (self.keys or self.weight_tests or self.finite_weights):
+        collected = {key for _, key in self.collected}
+        self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
+        if not (self.keys or self.weight_tests or self.finite_weights or any(self.bounded.values())):
             return
 
         def choose(points):
@@ -83,7 +91,10 @@ class Alarm:
         if condition.target == "gradient":
             keys = [self._values.gradients[name] for name in keys]
         if condition.id in ("tensor_overflow", "operator_overflow") and selection is None:
-            self.finite_points |= _overflow_points(program, self._values)
+            if self.is_bounded:
+                self._add_bounds(program)
+            else:
+                self.finite_points |= _overflow_points(program, self._values)
         elif condition.is_overflow:
             self.finite_points.update(keys)
         elif watchpoint.band is not None or condition.id == "dead":
@@ -91,6 +102,25 @@ class Alarm:
         else:
             for key in keys:
                 self.tests.setdefault(key, []).append(functools.partial(rings, watchpoint))
+
+    def _add_bounds(self, program):
+        """Add the tests of values against bounds; Parameters that are written are tested after their update."""
+        if self.bounded["points"] or self.bounded["inputs"]:
+            return  # another watchpoint has added them
+        written = {id(p) for p in program.written}
+        logs: list[float | None] = [
+            bounds.WEIGHT + 1 if index < len(program.params) else None for index in range(len(program.inputs))
+        ]
+        avals, first = program.jaxpr.out_avals, program.n_results
+        outputs = {first + i for i in range(len(program.written)) if _is_testable(avals[first + i])}
+        selection = bounds.select_bounded_points(program.jaxpr, _testable(self._values), logs, sorted(outputs))
+        equations = self._values.equations
+        self.bounded["points"] = {(equations[path].id, slot) for path, slot in selection.points}
+        self.bounded["inputs"] = {index for index in selection.inputs if program.inputs[index][0] != "random"}
+        real = [index for index, aval in enumerate(program.jaxpr.in_avals) if _is_testable(aval)]
+        places = {index: id(p) for index, p in enumerate(program.params)}
+        self.bounded["read"] = {index for index in real if index in places and places[index] not in written}
+        self.bounded["written"] = outputs
 
     def _add_weights(self, watchpoint, names):
         condition = watchpoint.condition
@@ -106,12 +136,20 @@ class Alarm:
                 self.weight_tests.append((place, output, functools.partial(rings, watchpoint)))
 
 
-def _overflow_points(program, values):
+def _is_testable(aval):
+    return jax.dtypes.issubdtype(aval.dtype, np.floating) and aval.size > 0
+
+
+def _testable(values):
+    """Return {key of an equation: indices of the results that can be tested}."""
     slots: dict[int, list[int]] = {}
     for ident, slot in values.tensors:
         slots.setdefault(ident, []).append(slot)
-    testable = {path: slots.get(node.id, ()) for path, node in values.equations.items()}
-    points = select_overflow_points(program.jaxpr, testable)
+    return {path: slots.get(node.id, ()) for path, node in values.equations.items()}
+
+
+def _overflow_points(program, values):
+    points = select_overflow_points(program.jaxpr, _testable(values))
     return {(values.equations[path].id, slot) for path, slot in points}
 
 
@@ -130,8 +168,9 @@ class _AlarmMeasure(Measure):
             rung |= test(array)
         if key in self.alarm.finite_points:
             rung |= has_nonfinite([array])
+        is_above = exceeds([array], bounds.TESTED) if key in self.alarm.bounded["points"] else jnp.zeros((), bool)
         collected = [_collect(watchpoint, array) for watchpoint, other in self.alarm.collected if other == key]
-        return rung, collected
+        return rung, collected, is_above
 
     def empty(self, point):
         key = point.node.id, point.slot
@@ -140,21 +179,23 @@ class _AlarmMeasure(Measure):
             for watchpoint, other in self.alarm.collected
             if other == key
         ]
-        return jnp.zeros((), bool), [jnp.zeros(shape.shape, shape.dtype) for shape in shapes]
+        no = jnp.zeros((), bool)
+        return no, [jnp.zeros(shape.shape, shape.dtype) for shape in shapes], no
 
     def merge(self, point, first, second):
         # a living unit stays alive; of a statistic the last iteration counts
         merged = [a | b if a.dtype == bool else b for a, b in zip(first[1], second[1], strict=True)]
-        return first[0] | second[0], merged
+        return first[0] | second[0], merged, first[2] | second[2]
 
     def finish(self, points, measurements, inputs, outputs):
         alarm = self.alarm
-        arrays, rung = {}, []
+        arrays, rung, above = {}, [], []
         collected = {}
         for point, measurement in zip(points, measurements, strict=True):
             key = point.node.id, point.slot
             if point.nested:
                 rung.append(measurement[0])
+                above.append(measurement[2])
                 watchpoints = [watchpoint for watchpoint, other in alarm.collected if other == key]
                 collected |= {(id(w), key): value for w, value in zip(watchpoints, measurement[1], strict=True)}
             else:
@@ -167,8 +208,18 @@ class _AlarmMeasure(Measure):
         for place, output, test in alarm.weight_tests:
             rung.append(test(outputs[output], None if place is None else inputs[place]))
         alarm.series, series = self._collect_series(arrays, collected)
-        verdict = jnp.stack(rung).any() if rung else jnp.zeros((), bool)
-        return [verdict, *series]
+        above += self._bound_tests(arrays, inputs, outputs)
+        verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
+        return [verdict[0] | verdict[1] << 1, *series]
+
+    def _bound_tests(self, arrays, inputs, outputs):
+        bounded = self.alarm.bounded
+        tested = [arrays[key] for key in sorted(bounded["points"]) if key in arrays]
+        tested += [inputs[index] for index in sorted(bounded["inputs"])]
+        weights = [inputs[index] for index in sorted(bounded["read"])]
+        weights += [outputs[index] for index in sorted(bounded["written"])]
+        tests = [(tested, bounds.TESTED), (weights, bounds.WEIGHT)]
+        return [exceeds(members, log) for members, log in tests if members]
 
     def _collect_series(self, arrays, nested):
         """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""
@@ -205,21 +256,26 @@ def living_units(array: jax.Array) -> jax.Array:
 
 
 def has_nonfinite(arrays: Sequence[jax.Array]) -> jax.Array:
-    """Return True if any of the arrays has a NaN or an infinity. Small arrays are tested together."""
+    """Return True if any of the arrays has a NaN or an infinity."""
+    return _any_at_least(arrays, _INFINITE)
+
+
+def exceeds(arrays: Sequence[jax.Array], log: int) -> jax.Array:
+    """Return True if any of the arrays has a NaN, or a magnitude of at least 2**log."""
+    return _any_at_least(arrays, 127 + log << 23)
+
+
+def _any_at_least(arrays, least):
+    """Return True if the float32 bits of any magnitude are at least `least`. Small arrays are tested together."""
     groups: dict[Any, list[Any]] = {}
     for index, array in enumerate(arrays):
         groups.setdefault((array.dtype, -1 if array.size <= _SMALL else index), []).append(array)
     tests = []
     for members in groups.values():
         flat = members[0] if len(members) == 1 else jnp.concatenate([a.ravel() for a in members])
-        tests.append(_has_nonfinite(flat))
+        # of integers, whose maximum XLA vectorises; a float64 beyond float32 becomes an infinity
+        tests.append(_largest_bits(flat) >= least if flat.dtype != np.float64 else ~jnp.isfinite(flat).all())
     return functools.reduce(jnp.logical_or, tests)
-
-
-def _has_nonfinite(array):
-    if array.dtype == np.float64:
-        return ~jnp.isfinite(array).all()
-    return _largest_bits(array) >= _INFINITE  # of integers, whose maximum XLA vectorises
 
 
 def _bits(array):
@@ -262,20 +318,21 @@ def _test(name, preset, presets, x, before):
         return (top < _TINY) | (top >= _INFINITE)
     if column == "subnormal_percentage" and x.dtype != np.float64:
         bits = _bits(x)
-        return _compare(100.0 * _share((bits > 0) & (bits < _TINY)), preset, comparison) | ~jnp.isfinite(jnp.max(x))
+        share = 100.0 * _share((bits > 0) & (bits < _TINY))
+        return _compare(share, preset, comparison, preset * 1e-5) | (_largest_bits(x) >= _INFINITE)
     value, slack = _statistic(column, presets, x, before)
-    return _compare(value, preset, comparison, slack) | ~jnp.isfinite(value) | _count_hides_nonfinite(column, x)
+    if column.endswith("percentage"):
+        slack = preset * 1e-5
+    rung = _compare(value, preset, comparison, slack) | ~jnp.isfinite(value)
+    if column in ("max", "min") or column.endswith("percentage"):  # they may be finite where x is not
+        rung |= ~(jnp.isfinite(jnp.max(x)) & jnp.isfinite(jnp.min(x)))
+    return rung
 
 
-def _count_hides_nonfinite(column, x):
-    """Return True if x is not finite, for columns that are counts and stay finite then."""
-    return ~(jnp.isfinite(jnp.max(x)) & jnp.isfinite(jnp.min(x))) if column.endswith("percentage") else False
-
-
-def _compare(value, preset, comparison, slack=1e-4):
+def _compare(value, preset, comparison, slack):
     if comparison == "lt":
         return value - slack < preset
-    return value + slack >= preset
+    return value + slack > preset if comparison == "gt" else value + slack >= preset
 
 
 def _statistic(column, presets, x, before):
@@ -287,10 +344,10 @@ def _statistic(column, presets, x, before):
         high, low = jnp.max(x), jnp.min(x)
         return high - low, (jnp.abs(high) + jnp.abs(low)) * 1e-6
     if column == "zero_percentage":
-        return 100.0 * _share(x == 0), 1e-3
+        return 100.0 * _share(x == 0), 0.0
     if column == "range_percentage":
         low, high = _round_inwards(presets["range_start_inclusive"], presets["range_end_inclusive"], x.dtype)
-        return 100.0 * _share((x >= low) & (x <= high)), 1e-3
+        return 100.0 * _share((x >= low) & (x <= high)), 0.0
     if column == "abs_mean_update_ratio":
         change, size = abs_mean(x - before.astype(x.dtype)), abs_mean(before)
         ratio = change / (size + presets["epsilon"])

@@ -148,6 +148,7 @@ class ExactCheck:
                     number,
                     key[0],
                     reader,
+                    key[1] > 0 or (key[0], 1) in self._values.tensors,
                 )
         return []
 
@@ -209,6 +210,7 @@ def make_hits(
     round: int | None = None,
     order: int = 0,
     reader: Any = None,
+    has_results: bool = False,
 ) -> list[Hit]:
     """Return a Hit for each parameter that was met, or one with an error code.
 
@@ -224,13 +226,14 @@ def make_hits(
         round (int): iteration of a loop. Default: None.
         order (int): position in the order of execution. Default: 0.
         reader (CNode): first node that reads the Parameter whose gradient it is. Default: None.
+        has_results (bool): True if the node has several results, so that the name needs the index. Default: False.
     """
     place = reader if reader is not None else node
     common = {
         "step": step,
         "node": None if node is None else node.id,
         "slot": slot,
-        "name": _title(node, slot, kind, name),
+        "name": _title(node, slot, kind, name, has_results),
         "kind": kind,
         "op": "" if node is None else node.op,
         "cell": "" if place is None else attribute_path(place.scope, root),
@@ -246,7 +249,7 @@ def make_hits(
     return [Hit(**common, parameter=test, preset=preset, actual=actual) for test, preset, actual in verdict.met]
 
 
-def _title(node, slot, kind, name):
+def _title(node, slot, kind, name, has_results):
     if name is not None:
         return f"gradient of {name}" if kind == "gradient" else name
-    return node.fullname if len(node.types) == 1 else f"{node.fullname}, result {slot}"
+    return f"{node.fullname}, result {slot}" if has_results else node.fullname

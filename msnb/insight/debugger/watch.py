@@ -14,6 +14,7 @@ import numpy as np
 from msnb import log
 from msnb.core.program import extra_outputs
 from msnb.core.state import trace_state
+from msnb.insight.debugger import bounds
 from msnb.insight.debugger.alarm import Alarm
 from msnb.insight.debugger.conditions import Watchpoint, as_watchpoints
 from msnb.insight.debugger.eager_watch import EagerRun, EagerWatch
@@ -21,6 +22,7 @@ from msnb.insight.debugger.exact_check import ExactCheck, check_array, make_hits
 from msnb.insight.debugger.hits import Hit, HitTable
 from msnb.insight.debugger.replay import Replay, as_inputs, program_inputs
 from msnb.insight.debugger.watched_values import WatchedValues, watched_values, weights_of
+from msnb.insight.gradients.rows import is_real
 from msnb.ir.api import name_of
 from msnb.nn.cell import Cell
 from msnb.nn.optim import Optimizer
@@ -33,6 +35,7 @@ _EVERY = 10  # steps between checks that read every value of all nodes
 _LAG = 2  # steps that an alarm may be read late
 _LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
 _MAX_HITS = 10_000
+_FALSE_ALARMS = 3  # of bounds, until a program is tested without them
 _KEPT_STEPS = 8  # steps with hits whose inputs are kept for `recheck`
 
 
@@ -64,6 +67,7 @@ class _Run:
         outputs (list): its outputs.
         extras (list): the alarm and the series; empty once they are read.
         group (_Group): the watchpoints that are checked.
+        has_new_inputs (bool): True if a written Parameter is not what the run before has returned.
     """
 
     step: int
@@ -72,6 +76,7 @@ class _Run:
     outputs: list[Any]
     extras: list[Any]
     group: Any
+    has_new_inputs: bool = False
 
     def arrays_before(self) -> dict[Any, Any]:
         """Return {Parameter: array before the run} of the written Parameters."""
@@ -230,6 +235,11 @@ class Watch(Callback):
                 return frozenset()
         return self._selections[program]
 
+    @property
+    def itself(self) -> Self:
+        """Return the watch, for those that hold it weakly."""
+        return self
+
     def upcoming_step(self) -> int:
         """Return the number of the step that the next run belongs to."""
         return self._step + self._is_new_step
@@ -303,8 +313,12 @@ class Watch(Callback):
             self._read_eager_run(run)
             return
         hits = self._take_initial_hits(run)
-        if not run.extras or bool(np.asarray(run.extras[0])):
-            hits += self._exact_hits(run, run.group.single_step, run.step)
+        verdict = int(np.asarray(run.extras[0])) | (2 if run.has_new_inputs and self._exceed_bounds(run) else 0)
+        if verdict:
+            exact = self._exact_hits(run, run.group.single_step, run.step)
+            if verdict == 2 and not exact:
+                self._count_false_alarm(run)
+            hits += exact
         if len(run.extras) > 1:
             hits += run.group.read_series(run)
         hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
@@ -313,6 +327,28 @@ class Watch(Callback):
         if hits:
             self._kept = [*self._kept, run][-_KEPT_STEPS:]
             self.report(sorted(hits, key=lambda hit: hit.order), run)
+
+    def _exceed_bounds(self, run):
+        """Return True if a Parameter that the program writes was above its bound before the run."""
+        alarm = run.group.alarms[run.program]
+        if not alarm.bounded["written"]:
+            return False
+        with np.errstate(invalid="ignore"):
+            return any(
+                not np.abs(np.asarray(array).astype(np.float64)).max(initial=0.0) < 2.0**bounds.WEIGHT
+                for p, array in run.arrays_before().items()
+                if is_real(array.dtype)
+            )
+
+    def _count_false_alarm(self, run):
+        """After a few alarms without a hit, test the program for NaN and infinities and not for bounds."""
+        alarm = run.group.alarms[run.program]
+        alarm.n_false += 1
+        if alarm.n_false == _FALSE_ALARMS and self._on:
+            group = run.group.without_bounds(run.program)
+            self._groups = [group if other is run.group else other for other in self._groups]
+            extra_outputs.remove(run.group)
+            extra_outputs.add(group)
 
     def _take_initial_hits(self, run):
         hits, self._initial_hits = self._initial_hits, []
@@ -541,6 +577,8 @@ class _Group:
             w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")
         ]
         self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
+        self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
+        self._last_outputs: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self._series: dict[Any, Any] = {}
         if every > 1:
             self.wants = self._wants
@@ -557,7 +595,8 @@ class _Group:
             return None
         if program not in self.alarms:
             selection = self.watch.selection_of(program)
-            self.alarms[program] = Alarm(program, self.watch.values_of(program), self.watchpoints, selection)
+            values, is_bounded = self.watch.values_of(program), program not in self._unbounded
+            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded)
         jaxpr = self.alarms[program].jaxpr
         # without an alarm the runs are still counted
         return jaxpr if jaxpr is not None else program.jaxpr if self.is_leader else None
@@ -572,10 +611,23 @@ class _Group:
         """Add a run to the watch."""
         if self.is_leader and self.every == 1:
             self.watch.count_run(program)
-        if (self.watch._step - 1) % self.every == 0:
-            self.watch.add_run(
-                _Run(self.watch._step, program, run.inputs, run.outputs, run.extras or [np.zeros((), bool)], self)
-            )
+        if (self.watch._step - 1) % self.every:
+            return
+        entry = _Run(self.watch._step, program, run.inputs, run.outputs, run.extras or [np.uint8(0)], self)
+        written = run.outputs[program.n_results :]
+        last = self._last_outputs.get(program, ())
+        before = list(entry.arrays_before().values())
+        entry.has_new_inputs = len(last) != len(before) or any(a is not b for a, b in zip(before, last))
+        self._last_outputs[program] = written
+        self.watch.add_run(entry)
+
+    def without_bounds(self, program: "Program") -> "_Group":
+        """Return a copy of the group that tests a program for NaN and infinities."""
+        group = _Group(self.watch.itself, self.watchpoints, self.every)
+        group._unbounded = self._unbounded
+        group._unbounded.add(program)
+        group.alarms.update((other, alarm) for other, alarm in self.alarms.items() if other is not program)
+        return group
 
     def dropped(self, why: str) -> None:
         """Store the reason why watching has ended."""
