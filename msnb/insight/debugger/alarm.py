@@ -65,11 +65,11 @@ class Alarm:
         self.weight_tests: list[tuple[int | None, int | None, Callable[..., Any]]] = []
         self.finite_points: set[Key] = set()  # values that are tested for NaN and infinities
         self.finite_weights: list[int] = []  # outputs of the program that are
-        self.collected: list[tuple[Watchpoint, Key]] = []
+        self.collected: list[tuple[Watchpoint, Any]] = []  # a Key, or ("output", index) for a weight
         self._values = values
         for watchpoint in watchpoints:
             self._add(program, watchpoint, selection)
-        collected = {key for _, key in self.collected}
+        collected = {key for _, key in self.collected if key[0] != "output"}
         self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
         if not (self.keys or self.weight_tests or self.finite_weights or any(self.bounded.values())):
             return
@@ -128,7 +128,9 @@ class Alarm:
             place, output = self._values.weights[name]
             if output is None:
                 continue  # it has not moved: `Watch` compares it without numbers
-            if condition.is_overflow:
+            if watchpoint.band is not None:
+                self.collected.append((watchpoint, ("output", output)))
+            elif condition.is_overflow:
                 self.finite_weights.append(output)
             elif condition.needs_previous and place is None:
                 continue
@@ -169,13 +171,13 @@ class _AlarmMeasure(Measure):
         if key in self.alarm.finite_points:
             rung |= has_nonfinite([array])
         is_above = exceeds([array], bounds.TESTED) if key in self.alarm.bounded["points"] else jnp.zeros((), bool)
-        collected = [_collect(watchpoint, array) for watchpoint, other in self.alarm.collected if other == key]
+        collected = [collect(watchpoint, array) for watchpoint, other in self.alarm.collected if other == key]
         return rung, collected, is_above
 
     def empty(self, point):
         key = point.node.id, point.slot
         shapes = [
-            jax.eval_shape(functools.partial(_collect, watchpoint), jax.ShapeDtypeStruct(point.shape, point.dtype))
+            jax.eval_shape(functools.partial(collect, watchpoint), jax.ShapeDtypeStruct(point.shape, point.dtype))
             for watchpoint, other in self.alarm.collected
             if other == key
         ]
@@ -189,6 +191,8 @@ class _AlarmMeasure(Measure):
 
     def finish(self, points, measurements, inputs, outputs):
         alarm = self.alarm
+        # the tests read finished arrays: fused into the program, they would change its last digits
+        measurements, inputs, outputs = jax.lax.optimization_barrier((measurements, inputs, outputs))
         arrays, rung, above = {}, [], []
         collected = {}
         for point, measurement in zip(points, measurements, strict=True):
@@ -207,7 +211,8 @@ class _AlarmMeasure(Measure):
             rung.append(has_nonfinite(finite))
         for place, output, test in alarm.weight_tests:
             rung.append(test(outputs[output], None if place is None else inputs[place]))
-        alarm.series, series = self._collect_series(arrays, collected)
+        outputs_by_key = {key: outputs[key[1]] for _, key in alarm.collected if key[0] == "output"}
+        alarm.series, series = self._collect_series(arrays | outputs_by_key, collected)
         above += self._bound_tests(arrays, inputs, outputs)
         verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
         return [verdict[0] | verdict[1] << 1, *series]
@@ -229,11 +234,11 @@ class _AlarmMeasure(Measure):
             values = []
             for key in keys:
                 if key in arrays:
-                    values.append(_collect(watchpoint, arrays[key]))
+                    values.append(collect(watchpoint, arrays[key]))
                 elif (id(watchpoint), key) in nested:
                     values.append(nested[id(watchpoint), key])
             keys = [key for key in keys if key in arrays or (id(watchpoint), key) in nested]
-            if watchpoint.condition.id == "dead":
+            if watchpoint.condition.id == "dead":  # the units of one value
                 for key, value in zip(keys, values, strict=True):
                     entries.append((watchpoint, [key]))
                     series.append(value)
@@ -243,7 +248,8 @@ class _AlarmMeasure(Measure):
         return entries, series
 
 
-def _collect(watchpoint, array):
+def collect(watchpoint: "Watchpoint", array: jax.Array) -> jax.Array:
+    """Return the number that a band follows, or the living units; see `series`."""
     if watchpoint.condition.id == "dead":
         return living_units(array)
     return abs_mean(array)

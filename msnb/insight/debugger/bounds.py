@@ -360,7 +360,7 @@ def _range_of_value(value):
 
 def _integer_range(var):
     dtype = getattr(var.aval, "dtype", None)
-    if dtype == bool:
+    if dtype is not None and jax.dtypes.issubdtype(dtype, np.bool_):
         return Range(0.0, 0.0)
     if dtype is not None and jax.dtypes.issubdtype(dtype, np.integer):
         return Range(float(np.iinfo(dtype).bits), 0.0 if jax.dtypes.issubdtype(dtype, np.unsignedinteger) else -_INF)

@@ -17,7 +17,7 @@ from msnb.core.program import extra_outputs
 from msnb.core.state import events, trace_state
 from msnb.insight.debugger import alarm, conditions
 from msnb.insight.debugger.conditions import ACTIVATIONS, Watchpoint
-from msnb.insight.debugger.exact_check import check_array, make_hits
+from msnb.insight.debugger.exact_check import check_array, hits_of_outlier, make_hits
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.gradients.eager_recorder import locate_scope
 from msnb.insight.gradients.rows import is_real
@@ -27,6 +27,7 @@ from msnb.ir.read import dtype_name
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.state.events import Listener
     from msnb.insight.debugger.hits import Hit
+    from msnb.insight.debugger.series import Series
 
 _CHUNK = 32  # results that one call tests
 
@@ -107,10 +108,11 @@ class EagerRun:
         values (list[Value]): the values, in the order of execution.
         verdicts (list): (positions in `values`, bool on the device) of each chunk.
         call (Union[Call, None]): the outermost call of a Cell in which the step ran.
+        series (list): (watchpoint, position in `values`, statistic or living units).
     """
 
-    def __init__(self, step: int, values: list[Value], verdicts: list[Any], call: Any) -> None:
-        self.step, self.values, self.verdicts, self.call = step, values, verdicts, call
+    def __init__(self, step: int, values: list[Value], verdicts: list[Any], call: Any, series: list[Any]) -> None:
+        self.step, self.values, self.verdicts, self.call, self.series = step, values, verdicts, call, series
 
     @property
     def nbytes(self) -> int:
@@ -133,8 +135,24 @@ class EagerRun:
         for at in positions:
             value = self.values[at]
             for watchpoint in watchpoints:
-                if applies(watchpoint, value):
+                if not is_series(watchpoint) and applies(watchpoint, value):
                     hits += self._check(watchpoint, value, at)
+        return hits
+
+    def read_series(self, series: "Series") -> "list[Hit]":
+        """Return hits of bands and dead units, which compare several steps."""
+        hits, entries = [], self.series
+        self.series = []
+        for watchpoint, at, number in entries:
+            value = self.values[at]
+            node, place = value.place.node, value.place
+            key = value.name or (node.id, node.direction, value.slot, node.op)
+            outlier = series.add(watchpoint, key, np.asarray(number))
+            if outlier is not None:
+                target = watchpoint.condition.target
+                hits += hits_of_outlier(
+                    watchpoint, outlier, self.step, node, value.slot, target, value.name, place.root, None, at
+                )
         return hits
 
     def _check(self, watchpoint, value, order):
@@ -153,10 +171,15 @@ def _any_nonfinite(arrays):
     )
 
 
+def is_series(watchpoint: Watchpoint) -> bool:
+    """Return True if a watchpoint compares several steps."""
+    return watchpoint.band is not None or watchpoint.condition.id == "dead"
+
+
 def applies(watchpoint: Watchpoint, value: Value) -> bool:
     """Return True if a watchpoint is for this value."""
     target, node = watchpoint.condition.target, value.place.node
-    if target == "weight" or watchpoint.band is not None or watchpoint.condition.id == "dead":
+    if target == "weight":
         return False
     if target == "gradient" or value.name is not None:
         return target == "gradient" and value.name is not None
@@ -177,6 +200,11 @@ def _test_chunk(tests, arrays):
     for array, watchpoints in zip(arrays, tests):
         rung += [alarm.rings(w, array) for w in watchpoints if not w.condition.is_overflow]
     return jnp.stack(rung).any()
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _collect_all(watchpoints, arrays):
+    return [alarm.collect(watchpoint, array) for watchpoint, array in zip(watchpoints, arrays)]
 
 
 class EagerWatch:
@@ -327,6 +355,10 @@ class EagerWatch:
         step = self.watch.begin_eager_step()
         watchpoints = self.watch.active_watchpoints(step)
         verdicts, chunk = [], []
+        followed = [w for w in watchpoints if is_series(w)]
+        pairs = [(w, at) for w in followed for at, value in enumerate(self._values) if applies(w, value)]
+        numbers = _collect_all(tuple(w for w, _ in pairs), [self._values[at].array for _, at in pairs]) if pairs else []
+        watchpoints = [w for w in watchpoints if not is_series(w)]
         for at, value in enumerate(self._values):
             tests = tuple(w for w in watchpoints if applies(w, value))
             if tests:
@@ -336,7 +368,8 @@ class EagerWatch:
                 chunk = []
         if chunk:
             verdicts.append(self._test(chunk))
-        self.watch.add_eager_run(EagerRun(step, self._values, verdicts, call))
+        series = [(w, at, number) for (w, at), number in zip(pairs, numbers, strict=True)]
+        self.watch.add_eager_run(EagerRun(step, self._values, verdicts, call, series))
 
     def _test(self, chunk):
         arrays = [self._values[at].array for at, _ in chunk]

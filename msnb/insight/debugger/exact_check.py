@@ -1,5 +1,6 @@
 """The exact check of one step: its program is run again, and every watched value is compared in float64."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from msnb.ir.anf import CNode
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.debugger.conditions import Watchpoint
+    from msnb.insight.debugger.series import Outlier
     from msnb.insight.debugger.watched_values import Key, WatchedValues
 
 _LAST = 1 << 40  # order of values that are there after all nodes have run
@@ -132,8 +134,9 @@ class ExactCheck:
             return []
         for number, array in entries:
             verdict = check_array(watchpoint, array)
-            if watchpoint.condition.id == "operator_overflow" and verdict.met and self._reads_nonfinite(node, number):
-                continue  # it only passes on what an earlier operator has made
+            if watchpoint.condition.id == "operator_overflow" and verdict.met:
+                if node.graphs or self._reads_nonfinite(node, number):
+                    continue  # it only passes on what an earlier operator has made
             if verdict.met or verdict.error_code:
                 reader = self._values.readers.get(name) if name is not None else None
                 return make_hits(
@@ -146,7 +149,7 @@ class ExactCheck:
                     name,
                     self._values.graph.name,
                     number,
-                    key[0],
+                    _end_of(node),
                     reader,
                     key[1] > 0 or (key[0], 1) in self._values.tensors,
                 )
@@ -181,6 +184,11 @@ class ExactCheck:
         return False
 
 
+def _end_of(node):
+    """Return the position of a node in the order of execution; a loop ends after the nodes inside it."""
+    return max([node.id, *(inner.id + 0.5 for graph in node.graphs for inner in graph.all_nodes())])
+
+
 class _Tests(Measure):
     def __init__(self, tests):
         self._tests = tests
@@ -208,7 +216,7 @@ def make_hits(
     name: str | None,
     root: str,
     round: int | None = None,
-    order: int = 0,
+    order: float = 0,
     reader: Any = None,
     has_results: bool = False,
 ) -> list[Hit]:
@@ -224,7 +232,7 @@ def make_hits(
         name (Union[str, None]): name of the Parameter; None for another value.
         root (str): name of the graph.
         round (int): iteration of a loop. Default: None.
-        order (int): position in the order of execution. Default: 0.
+        order (float): position in the order of execution. Default: 0.
         reader (CNode): first node that reads the Parameter whose gradient it is. Default: None.
         has_results (bool): True if the node has several results, so that the name needs the index. Default: False.
     """
@@ -247,6 +255,13 @@ def make_hits(
         test = next(iter(watchpoint.tests), "")
         return [Hit(**common, parameter=test, preset=watchpoint.tests.get(test), error_code=verdict.error_code)]
     return [Hit(**common, parameter=test, preset=preset, actual=actual) for test, preset, actual in verdict.met]
+
+
+def hits_of_outlier(watchpoint: "Watchpoint", outlier: "Outlier", *place: Any) -> list[Hit]:
+    """Return the Hit of a value that differs from its history; `place` is as for `make_hits`, from `step` on."""
+    verdict = Verdict([(outlier.parameter, outlier.preset, outlier.actual)])
+    hits = make_hits(watchpoint, verdict, *place)
+    return [dataclasses.replace(hit, name=hit.name + outlier.note) for hit in hits]
 
 
 def _title(node, slot, kind, name, has_results):

@@ -31,7 +31,7 @@ class Hit:
         actual (Union[float, None]): number that was compared with it; the count of NaN and infinities for an overflow.
         error_code (int): not 0 if the condition could not be checked: bits 1 NaN, 2 infinity, 4 no previous value.
         round (Union[int, None]): iteration of the loop around the node; None outside of loops.
-        order (int): position in the order of execution.
+        order (float): position in the order of execution.
     """
 
     step: int
@@ -49,7 +49,7 @@ class Hit:
     actual: Any = None
     error_code: int = 0
     round: int | None = None
-    order: int = 0
+    order: float = 0
 
     @property
     def is_checked(self) -> bool:

@@ -13,19 +13,20 @@ import numpy as np
 
 from msnb import log
 from msnb.core.program import extra_outputs
+from msnb.core.program.program_cache import all_programs
 from msnb.core.state import trace_state
 from msnb.insight.debugger import bounds
 from msnb.insight.debugger.alarm import Alarm
 from msnb.insight.debugger.conditions import Watchpoint, as_watchpoints
 from msnb.insight.debugger.eager_watch import EagerRun, EagerWatch
-from msnb.insight.debugger.exact_check import ExactCheck, check_array, make_hits
+from msnb.insight.debugger.exact_check import ExactCheck, check_array, hits_of_outlier, make_hits
 from msnb.insight.debugger.hits import Hit, HitTable
 from msnb.insight.debugger.replay import Replay, as_inputs, program_inputs
+from msnb.insight.debugger.series import Series
 from msnb.insight.debugger.watched_values import WatchedValues, watched_values, weights_of
 from msnb.insight.gradients.rows import is_real
 from msnb.ir.api import name_of
 from msnb.nn.cell import Cell
-from msnb.nn.optim import Optimizer
 from msnb.train.callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -117,6 +118,7 @@ class Watch(Callback):
         self._replays: dict[int, tuple[Any, Replay]] = {}
         self._groups = self._make_groups(every)
         self._eager = EagerWatch(weakref.proxy(self))
+        self._eager_series = Series()
         self._pending: list[Any] = []  # runs whose alarm was not read yet
         self._kept: list[Any] = []  # steps with hits
         self._last: Any = None
@@ -185,8 +187,8 @@ class Watch(Callback):
         watchpoints = [w for w in self.watchpoints if w.condition.id == "weight_initialization"]
         if not watchpoints:
             return
-        optimizers = [cell for _, cell in self.net.cells_and_names() if isinstance(cell, Optimizer)]
-        if self._step or any(_has_stepped(optimizer) for optimizer in optimizers):
+        own = {id(p) for p in self._weights.values()}
+        if any(program.calls and any(id(p) in own for p in program.written) for program in all_programs()):
             self._note("weight_initialization is skipped: the training has begun before the watch.")
             return
         with trace_state.donation_lock.lock:
@@ -213,8 +215,8 @@ class Watch(Callback):
         return self._values[program]
 
     def reads(self, program: "Program") -> bool:
-        """Return True if a program reads a Parameter of the network."""
-        return any(id(p) in self._own for p in program.params)
+        """Return True if a program reads a Parameter of the network, or calls it."""
+        return any(id(p) in self._own for p in program.params) or any(cell is self.net for cell in program.cells)
 
     def selection_of(self, program: "Program") -> Any:
         """Return the numbers of the watched nodes of a program: None for all, an empty set for none.
@@ -279,6 +281,7 @@ class Watch(Callback):
         hits, self._initial_hits = self._initial_hits, []
         if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
             hits += run.hits(self.active_watchpoints(run.step))
+        hits += run.read_series(self._eager_series)
         run.verdicts = []
         self._last = run
         if hits:
@@ -579,7 +582,7 @@ class _Group:
         self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
         self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
         self._last_outputs: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
-        self._series: dict[Any, Any] = {}
+        self.series: Series = Series()
         if every > 1:
             self.wants = self._wants
         self._counts_in_wants = False
@@ -624,7 +627,7 @@ class _Group:
     def without_bounds(self, program: "Program") -> "_Group":
         """Return a copy of the group that tests a program for NaN and infinities."""
         group = _Group(self.watch.itself, self.watchpoints, self.every)
-        group._unbounded = self._unbounded
+        group._unbounded, group.series = self._unbounded, self.series
         group._unbounded.add(program)
         group.alarms.update((other, alarm) for other, alarm in self.alarms.items() if other is not program)
         return group
@@ -635,7 +638,27 @@ class _Group:
 
     def read_series(self, run: _Run) -> list[Hit]:
         """Return hits of bands and dead units, which compare several steps."""
-        return []
+        values = self.watch.values_of(run.program)
+        names = {key: name for name, key in values.gradients.items()}
+        names |= {("output", output): name for name, (_, output) in values.weights.items() if output is not None}
+        hits = []
+        for (watchpoint, keys), array in zip(self.alarms[run.program].series, run.extras[1:], strict=True):
+            numbers = [array] if watchpoint.condition.id == "dead" else np.asarray(array)
+            for key, number in zip(keys, numbers, strict=True):
+                outlier = self.series.add(watchpoint, (run.program.name, key), number)
+                if outlier is None:
+                    continue
+                target = watchpoint.condition.target
+                name = names.get(key) if target in ("weight", "gradient") else None
+                node = values.nodes[key[0]] if key[0] != "output" else values.readers.get(name)
+                place = values.readers.get(name) if name is not None else None
+                order = key[0] if key[0] != "output" else 1 << 40
+                slot = 0 if key[0] == "output" else key[1]
+                root = values.graph.name
+                hits += hits_of_outlier(
+                    watchpoint, outlier, run.step, node, slot, target, name, root, None, order, place
+                )
+        return hits
 
 
 def _traced_step(run):
@@ -643,12 +666,7 @@ def _traced_step(run):
     call = run.call
     if call is None or not isinstance(call.net, Cell):
         raise ValueError(
-            f"Step {run.step} ran in PYNATIVE mode and outside of a Cell, so it has no graph. Put the step into a Cell, "
-            "such as nn.TrainOneStepCell, or use GRAPH mode."
+            f"Step {run.step} ran in PYNATIVE mode and outside of a Cell, so it has no graph. Put the step into a "
+            "Cell, such as nn.TrainOneStepCell, or use GRAPH mode."
         )
     return program_inputs(call.net, *call.args, **call.kwargs)
-
-
-def _has_stepped(optimizer):
-    step = getattr(optimizer, "global_step", None)
-    return step is not None and bool(np.asarray(step._stored()).any())
