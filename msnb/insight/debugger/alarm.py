@@ -19,6 +19,7 @@ from msnb.insight.debugger.overflow_points import select_overflow_points
 from msnb.insight.instrument import instrument
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program.extra_outputs import Run
     from msnb.core.program.program import Program
     from msnb.insight.debugger.conditions import Watchpoint
     from msnb.insight.debugger.watched_values import Key, WatchedValues
@@ -42,6 +43,7 @@ class Alarm:
     Attributes:
         jaxpr (Union[ClosedJaxpr, None]): the program, with the alarm and series as extra outputs; None if no condition
             applies to it. The alarm is a uint8: 1 if a condition may be met, plus 2 if a value is above its bound.
+        ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs; None if they are not tested.
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
@@ -71,7 +73,11 @@ class Alarm:
             self._add(program, watchpoint, selection)
         collected = {key for _, key in self.collected if key[0] != "output"}
         self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
-        if not (self.keys or self.weight_tests or self.finite_weights or any(self.bounded.values())):
+        self.ends: _EndsAlarm | None = _EndsAlarm(self)
+        if not self.ends.is_needed:
+            self.ends = None
+        if not self.keys:
+            self.jaxpr = program.jaxpr if self.ends is not None else None
             return
 
         def choose(points):
@@ -80,6 +86,20 @@ class Alarm:
         instrumented = instrument(program.jaxpr, choose, _AlarmMeasure(self), program.inputs, program.name)
         self.jaxpr = instrumented.jaxpr
         self.missed = sorted({point.node.fullname for point in instrumented.missed})
+
+    def test_run(self, run: "Run") -> tuple[list[Any], list[Any]]:
+        """Return (alarms, values of the series) of a run, which may still be computing."""
+        verdicts, series = list(run.extras[:1]), list(run.extras[1:])
+        if self.ends is not None:
+            verdict, *rest = self.ends(run.inputs, run.outputs)
+            verdicts.append(verdict)
+            series += rest
+        return verdicts, series
+
+    @property
+    def all_series(self) -> list[Any]:
+        """Return (watchpoint, keys) of each value that `test_run` returns."""
+        return [*self.series, *(self.ends.series if self.ends is not None else ())]
 
     def _add(self, program, watchpoint, selection):
         condition = watchpoint.condition
@@ -192,7 +212,7 @@ class _AlarmMeasure(Measure):
     def finish(self, points, measurements, inputs, outputs):
         alarm = self.alarm
         # the tests read finished arrays: fused into the program, they would change its last digits
-        measurements, inputs, outputs = jax.lax.optimization_barrier((measurements, inputs, outputs))
+        measurements = jax.lax.optimization_barrier(measurements)
         arrays, rung, above = {}, [], []
         collected = {}
         for point, measurement in zip(points, measurements, strict=True):
@@ -206,32 +226,21 @@ class _AlarmMeasure(Measure):
                 arrays[key] = measurement
                 rung += [test(measurement) for test in alarm.tests.get(key, ())]
         finite = [arrays[key] for key in sorted(alarm.finite_points) if key in arrays]
-        finite += [outputs[index] for index in dict.fromkeys(alarm.finite_weights)]
         if finite:
             rung.append(has_nonfinite(finite))
-        for place, output, test in alarm.weight_tests:
-            rung.append(test(outputs[output], None if place is None else inputs[place]))
-        outputs_by_key = {key: outputs[key[1]] for _, key in alarm.collected if key[0] == "output"}
-        alarm.series, series = self._collect_series(arrays | outputs_by_key, collected)
-        above += self._bound_tests(arrays, inputs, outputs)
-        verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
-        return [verdict[0] | verdict[1] << 1, *series]
-
-    def _bound_tests(self, arrays, inputs, outputs):
-        bounded = self.alarm.bounded
-        tested = [arrays[key] for key in sorted(bounded["points"]) if key in arrays]
-        tested += [inputs[index] for index in sorted(bounded["inputs"])]
-        weights = [inputs[index] for index in sorted(bounded["read"])]
-        weights += [outputs[index] for index in sorted(bounded["written"])]
-        tests = [(tested, bounds.TESTED), (weights, bounds.WEIGHT)]
-        return [exceeds(members, log) for members, log in tests if members]
+        bounded = [arrays[key] for key in sorted(alarm.bounded["points"]) if key in arrays]
+        if bounded:
+            above.append(exceeds(bounded, bounds.TESTED))
+        alarm.series, series = self._collect_series(arrays, collected)
+        return [_join(rung, above), *series]
 
     def _collect_series(self, arrays, nested):
         """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""
         entries, series = [], []
-        for watchpoint in dict.fromkeys(w for w, _ in self.alarm.collected):
-            keys = [key for w, key in self.alarm.collected if w is watchpoint]
-            values = []
+        collected = [(w, key) for w, key in self.alarm.collected if key[0] != "output"]
+        for watchpoint in dict.fromkeys(w for w, _ in collected):
+            keys = [key for w, key in collected if w is watchpoint]
+            values: list[jax.Array] = []
             for key in keys:
                 if key in arrays:
                     values.append(collect(watchpoint, arrays[key]))
@@ -246,6 +255,62 @@ class _AlarmMeasure(Measure):
                 entries.append((watchpoint, keys))
                 series.append(jnp.stack(values))
         return entries, series
+
+
+def _join(rung, above):
+    """Return the alarm: 1 if a test rings, plus 2 if a value is above its bound."""
+    verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
+    return verdict[0] | verdict[1] << 1
+
+
+class _EndsAlarm:
+    """The alarm of the inputs and outputs of a program, computed outside of it: it keeps its last digits.
+
+    Args:
+        alarm (Alarm): the alarm of the program.
+
+    Attributes:
+        series (list): (watchpoint, keys) per result after the verdict.
+    """
+
+    def __init__(self, alarm: "Alarm") -> None:
+        bounded = alarm.bounded
+        collected = [(w, key) for w, key in alarm.collected if key[0] == "output"]
+        tests = alarm.weight_tests
+        read = {*bounded["inputs"], *bounded["read"], *(place for place, _, _ in tests if place is not None)}
+        written = {*bounded["written"], *alarm.finite_weights, *(output for _, output, _ in tests)}
+        written |= {key[1] for _, key in collected}
+        self._inputs, self._outputs = sorted(read), sorted(written)
+        watchpoints = dict.fromkeys(w for w, _ in collected)
+        self.series: list[tuple[Watchpoint, list[Any]]] = [
+            (watchpoint, [key for w, key in collected if w is watchpoint]) for watchpoint in watchpoints
+        ]
+
+        def run(inputs, outputs):
+            inputs = dict(zip(self._inputs, inputs, strict=True))
+            outputs = dict(zip(self._outputs, outputs, strict=True))
+            rung = [
+                test(outputs[output], None if place is None else inputs[place]) for place, output, test in tests
+            ]
+            finite = [outputs[index] for index in dict.fromkeys(alarm.finite_weights)]
+            rung += [has_nonfinite(finite)] if finite else []
+            weights = [inputs[index] for index in sorted(bounded["read"])]
+            weights += [outputs[index] for index in sorted(bounded["written"])]
+            others = [inputs[index] for index in sorted(bounded["inputs"])]
+            above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
+            series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
+            return [_join(rung, above), *series]
+
+        self._run = jax.jit(run)
+
+    @property
+    def is_needed(self) -> bool:
+        """Return True if there is something to test."""
+        return bool(self._inputs or self._outputs)
+
+    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[jax.Array]:
+        """Return the alarm of a run and its series, which may still be computing."""
+        return self._run([inputs[i] for i in self._inputs], [outputs[i] for i in self._outputs])
 
 
 def collect(watchpoint: "Watchpoint", array: jax.Array) -> jax.Array:

@@ -66,7 +66,8 @@ class _Run:
         program (Program): the program that ran.
         inputs (list): its inputs.
         outputs (list): its outputs.
-        extras (list): the alarm and the series; empty once they are read.
+        verdicts (list): the alarms, see `Alarm`; empty once they are read.
+        series (list): values of the series; empty once they are read.
         group (_Group): the watchpoints that are checked.
         has_new_inputs (bool): True if a written Parameter is not what the run before has returned.
     """
@@ -75,7 +76,8 @@ class _Run:
     program: Any
     inputs: list[Any]
     outputs: list[Any]
-    extras: list[Any]
+    verdicts: list[Any]
+    series: list[Any]
     group: Any
     has_new_inputs: bool = False
 
@@ -316,16 +318,18 @@ class Watch(Callback):
             self._read_eager_run(run)
             return
         hits = self._take_initial_hits(run)
-        verdict = int(np.asarray(run.extras[0])) | (2 if run.has_new_inputs and self._exceed_bounds(run) else 0)
+        verdict = 2 if run.has_new_inputs and self._exceed_bounds(run) else 0
+        for array in run.verdicts:
+            verdict |= int(np.asarray(array))
         if verdict:
             exact = self._exact_hits(run, run.group.single_step, run.step)
             if verdict == 2 and not exact:
                 self._count_false_alarm(run)
             hits += exact
-        if len(run.extras) > 1:
+        if run.series:
             hits += run.group.read_series(run)
         hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
-        run.extras = []
+        run.verdicts, run.series = [], []
         self._last = run
         if hits:
             self._kept = [*self._kept, run][-_KEPT_STEPS:]
@@ -616,7 +620,8 @@ class _Group:
             self.watch.count_run(program)
         if (self.watch._step - 1) % self.every:
             return
-        entry = _Run(self.watch._step, program, run.inputs, run.outputs, run.extras or [np.uint8(0)], self)
+        verdicts, series = self.alarms[program].test_run(run)
+        entry = _Run(self.watch._step, program, run.inputs, run.outputs, verdicts, series, self)
         written = run.outputs[program.n_results :]
         last = self._last_outputs.get(program, ())
         before = list(entry.arrays_before().values())
@@ -642,7 +647,7 @@ class _Group:
         names = {key: name for name, key in values.gradients.items()}
         names |= {("output", output): name for name, (_, output) in values.weights.items() if output is not None}
         hits = []
-        for (watchpoint, keys), array in zip(self.alarms[run.program].series, run.extras[1:], strict=True):
+        for (watchpoint, keys), array in zip(self.alarms[run.program].all_series, run.series, strict=True):
             numbers = [array] if watchpoint.condition.id == "dead" else np.asarray(array)
             for key, number in zip(keys, numbers, strict=True):
                 outlier = self.series.add(watchpoint, (run.program.name, key), number)
