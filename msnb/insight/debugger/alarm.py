@@ -289,9 +289,7 @@ class _EndsAlarm:
         def run(inputs, outputs):
             inputs = dict(zip(self._inputs, inputs, strict=True))
             outputs = dict(zip(self._outputs, outputs, strict=True))
-            rung = [
-                test(outputs[output], None if place is None else inputs[place]) for place, output, test in tests
-            ]
+            rung = [test(outputs[output], None if place is None else inputs[place]) for place, output, test in tests]
             finite = [outputs[index] for index in dict.fromkeys(alarm.finite_weights)]
             rung += [has_nonfinite(finite)] if finite else []
             weights = [inputs[index] for index in sorted(bounded["read"])]
