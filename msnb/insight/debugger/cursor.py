@@ -59,9 +59,8 @@ class Cursor:
             raise ValueError(f"{replay.graph.name} has no node: its results are its inputs or constants.")
         self._index = {node.id: index for index, node in enumerate(self.nodes)}
         self._around: dict[int, CNode] = {}  # number of a node -> the loop or branch around it
-        for node in self.nodes:
-            for graph in node.graphs:
-                self._around.update((inner.id, node) for inner in graph.nodes)
+        for outer in self.nodes:
+            self._around.update((inner.id, outer) for graph in outer.graphs for inner in graph.nodes)
         self.node: CNode = self.nodes[0] if node is None else select_nodes(replay.graph, node)[0]
         self.round: int | None = None
 

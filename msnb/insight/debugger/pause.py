@@ -91,7 +91,7 @@ class Pause:
 
     def describe_hits(self) -> str:
         """Return the note and the hits, one per line."""
-        return "\n".join([*filter(None, [self.note]), *map(str, self.hits)])
+        return "\n".join([*filter(None, [self.note]), *map(str, self.hits)]) or "No watchpoint was hit."
 
     def __repr__(self) -> str:
         return f"Pause({self.cursor.where()})"

@@ -140,8 +140,9 @@ def run_prompt(pause: "Pause") -> bool:
 
     The end of the input continues the training.
     """
-    print(f"Paused. {pause.describe_hits()}".rstrip())
-    print(pause.cursor.where())
+    if pause.note or pause.hits:
+        print(pause.describe_hits())
+    print(f"Paused at {pause.cursor.where()}")
     is_answered = False
     while not pause.is_resumed:
         try:

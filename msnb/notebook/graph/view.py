@@ -84,6 +84,7 @@ class GraphView(Renewed):
         self._weights = {parameter.name: parameter for parameter in weights}
         self._caller: Caller | None = None
         self._values: NodeValues | None = None
+        self._stepper: Any = None
 
     @property
     def graph(self) -> FuncGraph:
@@ -217,6 +218,16 @@ class GraphView(Renewed):
     def attach(self, caller: Caller) -> None:
         """Set the network that `run` calls."""
         self._caller = caller
+
+    def attach_stepper(self, stepper: Any) -> None:
+        """Set the cursor over a paused step that the page shows and moves: an object with ``state`` and ``answer``."""
+        self._stepper = stepper
+        self.show_stepper()
+
+    def show_stepper(self) -> None:
+        """Show the state of the cursor."""
+        if self._widget is not None and self._stepper is not None:
+            self._widget.debug = self._stepper.state
 
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
@@ -365,6 +376,7 @@ class GraphView(Renewed):
             "cells": cell_names.ids(),
             "waits": self._stage_builder.waits(),
             **self._value_state(),
+            "debug": self._stepper.state if self._stepper is not None else {},
         }
 
     def _start_widget(self, widget):
@@ -388,6 +400,8 @@ class GraphView(Renewed):
             widget.send(self._values.answer(content))
             self._payload = self._saved = None  # the saved form has the values that were looked at
             cell_views.changed(self)
+        elif kind == "debug" and self._stepper is not None:
+            self._stepper.answer(content)
         elif kind == "cancel":
             self._stage_builder.give_up()
 
