@@ -60,6 +60,7 @@ class Stepper:
         self._status = status
         self._said = self._said if said is None else said
         self.shown.show_stepper()
+        _answer_on_named_shell(self.shown.widget)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -166,3 +167,13 @@ class Controls:
             stepper.set_status("ended", "")
         self._steppers.clear()
         self._current = None
+
+
+def _answer_on_named_shell(widget):
+    """Let messages of a page reach the subshell that the page names.
+
+    ipykernel 7.4 sends them to the shell that has last written to the page, here the main one, which the cell blocks.
+    """
+    comm = getattr(widget, "comm", None)
+    if comm is not None:
+        vars(comm).pop("_reply_subshell_id", None)

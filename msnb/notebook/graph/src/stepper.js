@@ -57,6 +57,7 @@ export class Stepper {
       e.preventDefault();
       const query = bar.querySelector("[name=query]").value.trim();
       if (query) this.ask(`r ${query}`);
+      app.panes[0]?.svg.focus();
     });
     app.on(bar.querySelector(".hits"), "change", (e) => this.ask(`r node:${e.target.value}`));
     app.on(app.root, "keydown", (e) => this.key(e));
@@ -99,11 +100,15 @@ export class Stepper {
     bar.querySelector(".status").textContent = STATUS[status] || status;
     bar.querySelector(".where").textContent = where;
     bar.querySelector(".reply").textContent = said;
+    const focused = bar.getRootNode().activeElement;
     for (const one of bar.querySelectorAll("[data-word]")) {
       const { word } = one.dataset,
         ends = ["s", "c", "q"].includes(word);
       one.disabled = !ready || (word === "pause" ? status !== "running" : ends ? status !== "paused" : node < 0);
     }
+    // a button that is disabled loses the focus, and keys would go to the notebook
+    if (focused?.disabled && bar.contains(focused))
+      bar.querySelector(`[data-word="${status === "running" ? "pause" : "n"}"]`).focus();
     this.offerHits(hits, node);
     if (!ready && status !== "ended") this.greet();
     if (round !== this.round) app.values.answers.clear();
