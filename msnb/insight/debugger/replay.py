@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # named in annotations alone
 _ALL_AT_ONCE = 96 << 20  # bytes: a program with fewer returns all values from one call
 _WINDOW = 64  # nodes that one call returns values of, if all do not fit
 _LIMIT = 512 << 20  # bytes of values that a replay keeps
+Round = int | tuple[int, ...]  # an iteration of one loop, or of nested loops from the outermost
 
 
 class Replay:
@@ -51,17 +52,19 @@ class Replay:
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._values: dict[tuple[int, int], jax.Array] = {}
         self._rounds: dict[tuple[int, int], int] = {}  # values inside loops and branches: times computed
+        self._iterations: dict[tuple[int, int], tuple[int, ...]] = {}  # and iterations of the loops around them
         self._forms = _compiled_forms_of(program)
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
     # ------------------------------------------------------------------ values
-    def output(self, node: CNode, slot: int = 0, round: int | None = None) -> jax.Array:
+    def output(self, node: CNode, slot: int = 0, round: Round | None = None) -> jax.Array:
         """Return one result of a node.
 
         Args:
             node (CNode): a node of `graph`.
             slot (int): index of the result. Default: 0.
-            round (int): iteration of the loop around the node, from 0. Default: None, the last one.
+            round (Union[int, tuple[int]]): iteration of the loop around the node, from 0. In nested loops, one int
+                per loop from the outermost. Default: None, the last one.
 
         Raises:
             ValueError: If the value can't be read, or there is no such result or round.
@@ -80,6 +83,16 @@ class Replay:
         """Return the number of runs of a node inside loops or branches; None for other nodes."""
         self.output(node, slot)
         return self._rounds.get((node.id, slot))
+
+    def iterations(self, node: CNode, slot: int = 0, round: Round | None = None) -> tuple[int, ...]:
+        """Return the number of iterations of each loop around a node, from the outermost; () outside loops.
+
+        An inner loop has as many as in `round` of the outer ones, or in the last that reached the node.
+        """
+        if round is None:
+            self.output(node, slot)
+            return self._iterations.get((node.id, slot), ())
+        return self._compute_round(node, slot, self._checked_round(node, slot, round))[1]
 
     def operands(self, node: CNode) -> list[tuple[str, Any]]:
         """Return (name, value) of each input of a node; the value is None if it can't be read."""
@@ -182,25 +195,44 @@ class Replay:
         form, points = self._forms.values(window)
         if sum(array.nbytes for array in self._values.values()) > _LIMIT:
             self._values.clear()
-        for point, (count, array) in zip(points, form(*self.inputs), strict=True):
+        for point, (count, iterations, array) in zip(points, form(*self.inputs), strict=True):
             key = point.node.id, point.slot
             self._values[key] = array
             if point.nested:
                 self._rounds[key] = int(count)
+                self._iterations[key] = tuple(map(int, iterations))
 
     def _output_in_iteration(self, node, slot, round):
-        count = self.rounds(node, slot)
-        if count is None:
+        count, _, array = self._compute_round(node, slot, self._checked_round(node, slot, round))
+        if not count:
+            raise ValueError(f"{node.fullname} did not run in round {round}: it is inside a branch.")
+        return array
+
+    def _checked_round(self, node, slot, round):
+        """Return the iteration of each loop around a node, from the outermost."""
+        count, loops = self.rounds(node, slot), self._forms.loops(node.id)
+        if count is None or not loops:
             raise ValueError(f"{node.fullname} is not inside a loop: it has one value, no 'round'.")
-        if not 0 <= round < count:
-            raise ValueError(f"{node.fullname} has run {count} times, so 'round' is 0 to {count - 1}, not {round}.")
-        if self._forms.loops(node.id) > 1:
-            raise ValueError(f"{node.fullname} is inside several loops: only the value of its last round can be read.")
-        form, points = self._forms.values((node.id,), round)
-        for point, (_, array) in zip(points, form(*self.inputs), strict=True):
+        chosen = tuple(round) if isinstance(round, (tuple, list)) else (round,)
+        if len(chosen) != loops:
+            wanted = "an int" if loops == 1 else f"{loops} ints, one per loop from the outermost"
+            raise ValueError(f"{node.fullname} is inside {loops} loops, so 'round' is {wanted}, but got {round!r}.")
+        return chosen
+
+    def _compute_round(self, node, slot, round):
+        """Return (times computed, iterations of each loop, value) of one iteration of the loops around a node."""
+        form, points = self._forms.values_in_round(node.id)
+        measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
+        for point, (count, iterations, array) in zip(points, measurements, strict=True):
             if point.slot == slot:
-                return array
-        raise ValueError(self._explain_missing(node))
+                break
+        else:
+            raise ValueError(self._explain_missing(node))
+        iterations = tuple(map(int, iterations))
+        for number, length in zip(round, iterations, strict=True):
+            if not 0 <= number < length:
+                raise ValueError(_explain_rounds(node, round, iterations))
+        return int(count), iterations, array
 
     def _explain_missing(self, node):
         if not node.types:
@@ -208,6 +240,13 @@ class Replay:
         if any(kind.dtype == "Key" for kind in node.types):
             return f"{node.fullname} is a random key, which has no numbers to show."
         return f"The value of {node.fullname} can't be read: it is computed in the condition of a loop."
+
+
+def _explain_rounds(node, round, iterations):
+    if len(round) == 1:
+        return f"{node.fullname} has run {iterations[0]} times, so 'round' is 0 to {iterations[0] - 1}, not {round[0]}."
+    ends = " and ".join(f"0 to {length - 1}" for length in iterations if length)
+    return f"The loops around {node.fullname} have run {iterations} times there: 'round' is {ends}, not {round}."
 
 
 def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[Any]]":
@@ -248,13 +287,30 @@ class _Forms:
         """Return the number of loops around a node."""
         return self._loops[ident]
 
-    def values(self, window, round=None):
-        """Return (function of the program's inputs, points). It returns (times computed, value) of each point."""
-        key = window, round
-        if key not in self._cache:
+    def values(self, window):
+        """Return (function of the program's inputs, points). It returns (times computed, iterations, value) of each
+        point.
+        """
+        if window not in self._cache:
             ids = frozenset(window)
-            jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(round))
-            self._cache[key] = _compile_counts_and_values(jaxpr, len(self._jaxpr.jaxpr.outvars), len(points)), points
+            jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(None))
+            self._cache[window] = _by_point(_compile(jaxpr, len(self._jaxpr.jaxpr.outvars))), points
+        return self._cache[window]
+
+    def values_in_round(self, ident):
+        """Return (function of a round and the program's inputs, points) of one node, as `values` does."""
+        key = "round", ident
+        if key not in self._cache:
+            points = []
+
+            def run(round, *inputs):  # the round is an input, so that all rounds share one compiled form
+                chosen = _Capture(round)
+                jaxpr, points[:], _ = self._instrument(lambda every: [p for p in every if p.node.id == ident], chosen)
+                quiet = remove_debug_callbacks(jaxpr.jaxpr)
+                return eval_jaxpr(quiet, jaxpr.consts, *inputs)[len(self._jaxpr.jaxpr.outvars) :]
+
+            form = jax.jit(run)
+            self._cache[key] = _by_point(form), points
         return self._cache[key]
 
     def statistics(self):
@@ -305,41 +361,51 @@ def _compile(closed, first):
     return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
 
-def _compile_counts_and_values(closed, first, count):
-    form = _compile(closed, first)
+def _by_point(form):
+    """Return a function that returns the outputs of `form`, three columns, as a row per point."""
 
     def run(*inputs):
         flat = form(*inputs)
-        return list(zip(flat[:count], flat[count:], strict=True))
+        count = len(flat) // 3
+        return list(zip(flat[:count], flat[count : 2 * count], flat[2 * count :], strict=True))
 
     return run
 
 
 class _Capture(Measure):
-    """Measures the values themselves. For a value inside a loop it is the value in one iteration of the loop.
+    """Measures the values themselves. For a value inside loops it is the value in one iteration of the loops.
+
+    A measurement is (times computed, iterations of each loop around the value, value).
 
     Args:
-        round (int): the round; None for the last one.
+        round (jax.Array): the iteration of each loop, from the outermost; None for the last that computed the value.
     """
 
-    def __init__(self, round: int | None) -> None:
+    def __init__(self, round: jax.Array | None) -> None:
         self._round = round
 
     def measure(self, point: Any, array: Any) -> Any:
-        return jnp.int32(1), array
+        return jnp.int32(1), jnp.zeros(point.loops, jnp.int32), array
 
     def empty(self, point: Any) -> Any:
-        return jnp.int32(0), jnp.zeros(point.shape, point.dtype)
+        return jnp.int32(0), jnp.zeros(point.loops, jnp.int32), jnp.zeros(point.shape, point.dtype)
 
-    def merge(self, point: Any, first: Any, second: Any) -> Any:
-        count = first[0] + second[0]
-        is_later = second[0] > 0
-        if self._round is not None:
-            is_later &= first[0] <= self._round
-        return count, jnp.where(is_later, second[1], first[1])
+    def merge_iteration(self, point: Any, first: Any, second: Any, depth: int) -> Any:
+        done = first[1][depth]
+        has_value = second[0] > 0
+        if self._round is None:
+            count, is_chosen = first[0] + second[0], has_value
+            takes_value = has_value
+        else:
+            is_chosen = done == self._round[depth]
+            takes_value = is_chosen & has_value
+            count = jnp.where(takes_value, second[0], first[0])
+        inner = jnp.where(is_chosen, second[1], first[1])
+        iterations = jnp.where(jnp.arange(point.loops) > depth, inner, first[1]).at[depth].set(done + 1)
+        return count, iterations, jnp.where(takes_value, second[2], first[2])
 
     def finish(self, points: list[Any], measurements: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
-        return [count for count, _ in measurements] + [array for _, array in measurements]
+        return [leaf for column in zip(*measurements, strict=True) for leaf in column]
 
 
 class _Statistics(Measure):
