@@ -223,11 +223,10 @@ class Replay:
         """Return (times computed, iterations of each loop, value) of one iteration of the loops around a node."""
         form, points = self._forms.values_in_round(node.id)
         measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
-        for point, (count, iterations, array) in zip(points, measurements, strict=True):
-            if point.slot == slot:
-                break
-        else:
+        at = next((index for index, point in enumerate(points) if point.slot == slot), None)
+        if at is None:
             raise ValueError(self._explain_missing(node))
+        count, iterations, array = measurements[at]
         iterations = tuple(map(int, iterations))
         for number, length in zip(round, iterations, strict=True):
             if not 0 <= number < length:

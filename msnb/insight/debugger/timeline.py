@@ -174,8 +174,8 @@ class Timeline:
             self._has_warned = True
             log.warning(
                 "%s",
-                f"timeline: {name_of(call.net)} draws random numbers in PYNATIVE mode. A replay draws others, so values "
-                "behind its Dropout differ from those of the training; in GRAPH mode they are equal.",
+                f"timeline: {name_of(call.net)} draws random numbers in PYNATIVE mode. A replay draws others, so "
+                "values behind its Dropout differ from those of the training; in GRAPH mode they are equal.",
             )
         stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
         self._record(program, [*stored, *number, *arrays], is_exact=False)
