@@ -57,18 +57,30 @@ class Replay:
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
     # ------------------------------------------------------------------ values
-    def output(self, node: CNode, slot: int = 0, round: Round | None = None) -> jax.Array:
+    def main_slot(self, node: CNode) -> int:
+        """Return the index of the result that other nodes read; 0 if none does.
+
+        An operator can also return new values of Parameters, and values that its gradient needs.
+        """
+        return self._main_slots.get(node.id, 0)
+
+    @functools.cached_property
+    def _main_slots(self):
+        return rows.main_slots(self.graph)
+
+    def output(self, node: CNode, slot: int | None = None, round: Round | None = None) -> jax.Array:
         """Return one result of a node.
 
         Args:
             node (CNode): a node of `graph`.
-            slot (int): index of the result. Default: 0.
+            slot (int): index of the result. Default: None, the `main_slot`.
             round (Union[int, tuple[int]]): iteration of the loop around the node, from 0. In nested loops, one int
                 per loop from the outermost. Default: None, the last one.
 
         Raises:
             ValueError: If the value can't be read, or there is no such result or round.
         """
+        slot = self.main_slot(node) if slot is None else slot
         if not 0 <= slot < max(len(node.types), 1):
             raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
@@ -79,29 +91,40 @@ class Replay:
             raise ValueError(self._explain_missing(node))
         return self._values[node.id, slot]
 
-    def rounds(self, node: CNode, slot: int = 0) -> int | None:
+    def rounds(self, node: CNode, slot: int | None = None) -> int | None:
         """Return the number of runs of a node inside loops or branches; None for other nodes."""
+        slot = self.main_slot(node) if slot is None else slot
         self.output(node, slot)
         return self._rounds.get((node.id, slot))
 
-    def iterations(self, node: CNode, slot: int = 0, round: Round | None = None) -> tuple[int, ...]:
+    def iterations(self, node: CNode, slot: int | None = None, round: Round | None = None) -> tuple[int, ...]:
         """Return the number of iterations of each loop around a node, from the outermost; () outside loops.
 
         An inner loop has as many as in `round` of the outer ones, or in the last that reached the node.
         """
+        slot = self.main_slot(node) if slot is None else slot
         if round is None:
             self.output(node, slot)
             return self._iterations.get((node.id, slot), ())
         return self._compute_round(node, slot, self._checked_round(node, slot, round))[1]
 
-    def operands(self, node: CNode) -> list[tuple[str, Any]]:
-        """Return (name, value) of each input of a node; the value is None if it can't be read."""
-        return [self._operand(source, slot) for source, slot in node.uses]
+    def operands(self, node: CNode, round: Round | None = None) -> list[tuple[str, Any]]:
+        """Return (name, value) of each input of a node; the value is None if it can't be read.
 
-    def _operand(self, source, slot):
+        Args:
+            node (CNode): a node of `graph`.
+            round (Union[int, tuple[int]]): iteration of the loops around the node, as for `output`. Default: None.
+        """
+        return [self._operand(source, slot, round) for source, slot in node.uses]
+
+    def _operand(self, source, slot, round):
         if isinstance(source, CNode):
+            loops = self._forms.loops(source.id)
+            inner = tuple(round)[:loops] if isinstance(round, (tuple, list)) else (round,)[:loops]
             try:
-                return f"%{source.id} {source.name}", self.output(source, slot)
+                return f"%{source.id} {source.name}", self.output(
+                    source, slot, inner if round is not None and loops else None
+                )
             except ValueError:
                 return f"%{source.id} {source.name}", None
         if isinstance(source, ParameterNode):
@@ -110,7 +133,7 @@ class Replay:
         return "constant", getattr(source, "value", None)
 
     def gradient(self, node: CNode) -> jax.Array | None:
-        """Return the gradient with respect to the first result of a forward node.
+        """Return the gradient with respect to the main result of a forward node.
 
         It is None if the program takes no gradient, or none reaches the node by a single operator.
         """
@@ -152,7 +175,7 @@ class Replay:
         return self._forms.nbytes <= _ALL_AT_ONCE
 
     def statistics(self) -> dict[int, dict[str, float]]:
-        """Return {number of a node: statistics of its first result} for nodes with real values.
+        """Return {number of a node: statistics of its main result} for nodes with real values.
 
         The statistics are ``mean``, ``std``, ``min``, ``max``, ``zeros`` (share), ``nan`` and ``inf`` (counts), and
         ``abs_mean``. They are computed by numpy where all values fit in memory, else inside the program.
@@ -160,22 +183,20 @@ class Replay:
         if self.has_statistics:
             if not self._values:
                 self._compute(tuple(self._nodes))
-            ids = [ident for ident, slot in self._values if not slot and self._is_real_and_not_empty(ident)]
-            arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
-            moments = host.summarised(arrays)[0] if arrays else []
-            means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays]
+            main = [(ident, slot) for ident, slot in self._values if slot == self._main_slots.get(ident, 0)]
+            arrays = {ident: np.asarray(self._values[ident, slot]) for ident, slot in main}
+            arrays = {ident: array for ident, array in arrays.items() if rows.is_real(array.dtype) and array.size}
+            ids = list(arrays)
+            moments = host.summarised(list(arrays.values()))[0] if arrays else []
+            means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays.values()]
         else:
-            form, ids = self._forms.statistics()
+            form, ids = self._forms.statistics(self._main_slots)
             table = np.asarray(form(*self.inputs))
             moments, means = table[:, :-1], table[:, -1]
         return {
             ident: {**dict(zip(summary.COLUMNS, map(float, row), strict=True)), "abs_mean": float(mean)}
             for ident, row, mean in zip(ids, moments, means, strict=True)
         }
-
-    def _is_real_and_not_empty(self, ident):
-        array = self._values[ident, 0]
-        return rows.is_real(array.dtype) and array.size > 0
 
     # ------------------------------------------------------------------ windows
     def _nodes_to_compute_with(self, node):
@@ -284,7 +305,7 @@ class _Forms:
 
     def loops(self, ident):
         """Return the number of loops around a node."""
-        return self._loops[ident]
+        return self._loops.get(ident, 0)
 
     def values(self, window):
         """Return (function of the program's inputs, points). It returns (times computed, iterations, value) of each
@@ -312,12 +333,16 @@ class _Forms:
             self._cache[key] = _by_point(form), points
         return self._cache[key]
 
-    def statistics(self):
-        """Return (function of the program's inputs, node numbers). It returns a row of statistics per node."""
+    def statistics(self, slots):
+        """Return (function of the program's inputs, node numbers). It returns a row of statistics per node.
+
+        `slots` has the main slots of nodes by number, where they are not 0.
+        """
         if "statistics" not in self._cache:
 
             def choose(points):
-                return [p for p in points if p.slot == 0 and rows.is_real(p.dtype) and 0 not in p.shape]
+                main = [p for p in points if p.slot == slots.get(p.node.id, 0)]
+                return [p for p in main if rows.is_real(p.dtype) and 0 not in p.shape]
 
             jaxpr, points, _ = self._instrument(choose, _Statistics())
             form = _compile(jaxpr, len(self._jaxpr.jaxpr.outvars))

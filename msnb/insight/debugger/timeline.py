@@ -26,7 +26,7 @@ from msnb.core.program.program_cache import find
 from msnb.core.state import events
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.formats import safetensors
-from msnb.insight.debugger.replay import Replay, as_inputs
+from msnb.insight.debugger.replay import Replay, Round, as_inputs
 from msnb.insight.debugger.selection import select_nodes
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
@@ -297,13 +297,13 @@ class Timeline:
             self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
         return self._replays[step]
 
-    def value(self, node: Any, step: int | None = None, round: int | None = None) -> Tensor:
-        """Return the first result of a node in one step.
+    def value(self, node: Any, step: int | None = None, round: Round | None = None) -> Tensor:
+        """Return the main result of a node in one step.
 
         Args:
             node (Union[str, int, CNode]): a query that selects one node, such as ``"op:ReLU line:12"``.
             step (int): number of the step. Default: None, the last one.
-            round (int): iteration of the loop around the node. Default: None, the last one.
+            round (Union[int, tuple[int]]): iteration of the loops around the node. Default: None, the last one.
 
         Returns:
             Tensor.

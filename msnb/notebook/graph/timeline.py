@@ -13,11 +13,11 @@ from msnb.notebook.graph.view import HEIGHT, GraphView
 class ViewedTimeline(Timeline):
     """A timeline that a notebook shows as a graph with a slider over the steps."""
 
-    def view(self, labels: list[str] | None = None, height: int = HEIGHT) -> GraphView:
+    def view(self, labels: Any = None, height: int = HEIGHT) -> GraphView:
         """Return a view of the steps. A click on a node shows its values in the selected step.
 
         Args:
-            labels (list[str]): tokens for the axes of attention. Default: None.
+            labels (Any): tokens for the axes of attention, as for `GraphView.run`. Default: None.
             height (int): height in pixels. Default: 560.
 
         Returns:
