@@ -164,7 +164,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.display.summary import summary
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
-    from msnb.notebook.graph import diff, timeline, view
+    from msnb.notebook.graph import diff, timeline, view, watch
     from msnb.notebook.runs import runs
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -461,6 +461,7 @@ _VIEWS = {
     "diff": "msnb.notebook.graph",
     "timeline": "msnb.notebook.graph",
     "debugger": "msnb.insight.debugger",
+    "watch": "msnb.notebook.graph",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",

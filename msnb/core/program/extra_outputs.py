@@ -8,10 +8,11 @@ the one compiled call. An observer has two methods:
 * ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing.
 
 An exception in either is logged, and the observer is removed. The results and Parameters of the program are unchanged.
-An observer that has to end the user's call raises `Halt` in ``receive``. Two further methods are optional:
+An observer that has to end the user's call raises `Halt` in either. Two further methods are optional:
 
-* ``wants(program)`` is called before each run. The program runs its own form if every observer returns False. Both
-  forms stay compiled, so that an observer can look at every n-th step only. It also receives runs that another wants.
+* ``wants(program)`` is called before each run. If it returns False, the program runs the form of the other observers,
+  or its own if there are none. All
+  forms stay compiled, so that an observer can look at every n-th step only.
 * ``dropped(why)`` is called with the sentence of the log when the observer is removed.
 
 An observed program does not donate the arrays that it reads: `Run.inputs` can be run again. Programs hold observers
@@ -41,7 +42,7 @@ class Run(NamedTuple):
 
 
 class Halt(Exception):
-    """Raised by ``receive`` to end the call of the program. It reaches the user; the observer stays."""
+    """Raised by an observer to end the call of the program. It reaches the user; the observer stays."""
 
 
 observers: tuple[Any, ...] = ()
@@ -65,9 +66,13 @@ def remove(observer: Any) -> None:
 
 
 def rewrite_program(observer: Any, program: Any) -> Any:
-    """Return the variant of `program` that `observer` asks for. If it fails, drop the observer and return None."""
+    """Return the variant of `program` that `observer` asks for. If it fails, drop the observer and return None; `Halt`
+    propagates.
+    """
     try:
         return observer.rewrite(program)
+    except Halt:
+        raise
     except Exception as problem:
         _drop_observer(observer, f"asked for a form of {program.name}", problem)
 

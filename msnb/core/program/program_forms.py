@@ -61,6 +61,7 @@ class ProgramForms:
         "_plan",
         "_observers",
         "_observed_form",
+        "_partial_forms",
         "_undonated_form",
         "_ready_forms",
         "_flatten",
@@ -98,6 +99,7 @@ class ProgramForms:
         self._ready_forms: list[Callable[..., Any]] = []  # compiled since observers or Parameters have changed
         self._observers: tuple[Any, ...] = ()
         self._observed_form = _ObservedForm((), [], self.own, ())  # of the last observers
+        self._partial_forms: dict[tuple[int, ...], _ObservedForm] = {}  # for some of its receivers, by their indices
         self._undonated_form: Callable[..., Any] | None = None  # compiled once threads contend for Parameters
 
     def flatten(self, graphs: list[Any]) -> Callable[..., Any]:
@@ -115,6 +117,7 @@ class ProgramForms:
         self.ready = self.compiled = None
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
+        self._partial_forms.clear()
 
     def select(self, program: Any) -> None:
         """Select the form of `program` that observers and threads need now."""
@@ -127,15 +130,30 @@ class ProgramForms:
     def select_for_run(self, program: Any) -> None:
         """Select the observed form if an observer wants the next run, else the program's own form."""
         observed = self._observed_form
-        wanting = [o for weak, _ in observed.receivers if (o := weak()) is not None]
-        is_wanted = any([extra_outputs.is_wanted(o, program) for o in wanting])
-        form = observed.form if is_wanted else self._unobserved_form()
+        wanting = tuple(
+            i
+            for i, (weak, _) in enumerate(observed.receivers)
+            if (o := weak()) is not None and extra_outputs.is_wanted(o, program)
+        )
+        if wanting and len(wanting) < len(observed.receivers):
+            observed = self._form_for_some(program, wanting)
+        form = observed.form if wanting else self._unobserved_form()
         if form is not self.current:
             if self.ready is not None and self.ready not in self._ready_forms:
                 self._ready_forms.append(self.ready)
             self.current = form
             self.ready = form if form in self._ready_forms else self.ready
-        self.receivers = observed.receivers if is_wanted else ()
+        self.receivers = observed.receivers if wanting else ()
+
+    def _form_for_some(self, program, indices):
+        """Return the form with the outputs of some of the receivers, which want the next run."""
+        if indices not in self._partial_forms:
+            observed = self._observed_form
+            graphs = [observed.graphs[i] for i in indices]
+            receivers = tuple(observed.receivers[i] for i in indices)
+            form = self._compile_call(self.flatten([*graphs, *([program.returning] if program.sown else [])]))
+            self._partial_forms[indices] = _ObservedForm(observed.observers, graphs, form, receivers)
+        return self._partial_forms[indices]
 
     def _unobserved_form(self):
         """Return the program's own form, or the one without donation if threads contend for Parameters."""
@@ -152,6 +170,7 @@ class ProgramForms:
             return
         last = self._observed_form
         if last.observers != self._observers:  # an observer that returns is not asked again
+            self._partial_forms.clear()
             self._observed_form = self._make_observed_form(program, observers, last)
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
         self.is_selective = any(hasattr(weak(), "wants") for weak, _ in self.receivers)

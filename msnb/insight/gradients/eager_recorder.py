@@ -265,8 +265,18 @@ def _locate_operator(around):
 
     `around` is the third result of an earlier call for the same gradient, None at first.
     """
+    scope, root, source, outer = locate_scope(around)
+    return attribute_path(scope, root), source, outer
+
+
+def locate_scope(around: Any) -> tuple[str, str, Any, list[Any]]:
+    """Return (scope, class of the outermost Cell, (file, line, function), enclosing frames) of the running operator.
+
+    Args:
+        around (Union[list, None]): the last result of an earlier call for the same gradient, None at first.
+    """
     cells, source, outer = [], None, None
-    frame = sys._getframe(2)
+    frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if is_library(code.co_filename):
@@ -287,4 +297,4 @@ def _locate_operator(around):
     chain = [*cells, *outer[:-1]]
     within = [*chain[1:], *outer[-1:]] if outer else [*chain[1:], None][: len(chain)]
     names = [cell._scope_in(holder) for cell, holder in zip(chain, within, strict=True)][::-1]
-    return attribute_path("/".join(names), type(outer[-1]).__name__ if outer else ""), source, outer
+    return "/".join(names), type(outer[-1]).__name__ if outer else "", source, outer

@@ -6,8 +6,9 @@ from . import live, rebuild_network
 from .api import diff, view
 from .timeline import timeline
 from .view import GraphView
+from .watch import watch
 
-__all__ = ["GraphView", "diff", "timeline", "view"]
+__all__ = ["GraphView", "diff", "timeline", "view", "watch"]
 
 cell_names.install()
 cell_views.install()

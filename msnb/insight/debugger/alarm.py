@@ -1,0 +1,382 @@
+"""The alarm that a watched step computes: one bool, True if a condition may be met.
+
+The alarm is computed in float32, inside the program, and may ring too often but not too rarely. After an alarm the
+step is run again and `exact_check` decides in float64.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core.jaxpr.instrument import Measure
+from msnb.core.tensor.tensor import box
+from msnb.insight.debugger import bounds
+from msnb.insight.debugger.overflow_points import select_overflow_points
+from msnb.insight.instrument import instrument
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program.program import Program
+    from msnb.insight.debugger.conditions import Watchpoint
+    from msnb.insight.debugger.watched_values import Key, WatchedValues
+
+_SMALL = 1 << 16  # elements up to which arrays are tested together
+_INFINITE = 0x7F800000  # bits of a float32 infinity
+_TINY = 0x00800000  # bits of the smallest normal float32
+
+
+class Alarm:
+    """The alarm of one program for some watchpoints.
+
+    Args:
+        program (Program): the program.
+        values (WatchedValues): its values.
+        watchpoints (Sequence[Watchpoint]): the conditions.
+        selection (frozenset[int]): numbers of the watched nodes; None for all.
+        is_bounded (bool): True to test few values against a bound, see `bounds`; False to test more values for NaN and
+            infinities, see `overflow_points`.
+
+    Attributes:
+        jaxpr (Union[ClosedJaxpr, None]): the program, with the alarm and series as extra outputs; None if no condition
+            applies to it. The alarm is a uint8: 1 if a condition may be met, plus 2 if a value is above its bound.
+        series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
+            of activations.
+        missed (list[str]): nodes that can't be measured.
+    """
+
+    def __init__(
+        self,
+        program: "Program",
+        values: "WatchedValues",
+        watchpoints: "Sequence[Watchpoint]",
+        selection: "frozenset[int] | None",
+        is_bounded: bool = True,
+    ) -> None:
+        self.is_bounded = is_bounded
+        self.n_false: int = 0  # alarms of bounds without a hit
+        self.bounded: dict[str, set[Any]] = {"points": set(), "inputs": set(), "read": set(), "written": set()}
+        self.jaxpr: Any = None
+        self.series: list[tuple[Watchpoint, list[Any]]] = []
+        self.missed: list[str] = []
+        self.tests: dict[Key, list[Callable[..., Any]]] = {}  # value of a node -> tests of its array
+        self.weight_tests: list[tuple[int | None, int | None, Callable[..., Any]]] = []
+        self.finite_points: set[Key] = set()  # values that are tested for NaN and infinities
+        self.finite_weights: list[int] = []  # outputs of the program that are
+        self.collected: list[tuple[Watchpoint, Key]] = []
+        self._values = values
+        for watchpoint in watchpoints:
+            self._add(program, watchpoint, selection)
+        collected = {key for _, key in self.collected}
+        self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
+        if not (self.keys or self.weight_tests or self.finite_weights or any(self.bounded.values())):
+            return
+
+        def choose(points):
+            return [p for p in points if p.node is not None and (p.node.id, p.slot) in self.keys]
+
+        instrumented = instrument(program.jaxpr, choose, _AlarmMeasure(self), program.inputs, program.name)
+        self.jaxpr = instrumented.jaxpr
+        self.missed = sorted({point.node.fullname for point in instrumented.missed})
+
+    def _add(self, program, watchpoint, selection):
+        condition = watchpoint.condition
+        keys = self._values.keys_of(condition.target, watchpoint.operators, selection)
+        if condition.target == "weight":
+            if condition.id != "weight_initialization":  # checked before the first step
+                self._add_weights(watchpoint, keys)
+            return
+        if condition.target == "gradient":
+            keys = [self._values.gradients[name] for name in keys]
+        if condition.id in ("tensor_overflow", "operator_overflow") and selection is None:
+            if self.is_bounded:
+                self._add_bounds(program)
+            else:
+                self.finite_points |= _overflow_points(program, self._values)
+        elif condition.is_overflow:
+            self.finite_points.update(keys)
+        elif watchpoint.band is not None or condition.id == "dead":
+            self.collected += [(watchpoint, key) for key in keys]
+        else:
+            for key in keys:
+                self.tests.setdefault(key, []).append(functools.partial(rings, watchpoint))
+
+    def _add_bounds(self, program):
+        """Add the tests of values against bounds; Parameters that are written are tested after their update."""
+        if self.bounded["points"] or self.bounded["inputs"]:
+            return  # another watchpoint has added them
+        written = {id(p) for p in program.written}
+        logs: list[float | None] = [
+            bounds.WEIGHT + 1 if index < len(program.params) else None for index in range(len(program.inputs))
+        ]
+        avals, first = program.jaxpr.out_avals, program.n_results
+        outputs = {first + i for i in range(len(program.written)) if _is_testable(avals[first + i])}
+        selection = bounds.select_bounded_points(program.jaxpr, _testable(self._values), logs, sorted(outputs))
+        equations = self._values.equations
+        self.bounded["points"] = {(equations[path].id, slot) for path, slot in selection.points}
+        self.bounded["inputs"] = {index for index in selection.inputs if program.inputs[index][0] != "random"}
+        real = [index for index, aval in enumerate(program.jaxpr.in_avals) if _is_testable(aval)]
+        places = {index: id(p) for index, p in enumerate(program.params)}
+        self.bounded["read"] = {index for index in real if index in places and places[index] not in written}
+        self.bounded["written"] = outputs
+
+    def _add_weights(self, watchpoint, names):
+        condition = watchpoint.condition
+        for name in names:
+            place, output = self._values.weights[name]
+            if output is None:
+                continue  # it has not moved: `Watch` compares it without numbers
+            if condition.is_overflow:
+                self.finite_weights.append(output)
+            elif condition.needs_previous and place is None:
+                continue
+            else:
+                self.weight_tests.append((place, output, functools.partial(rings, watchpoint)))
+
+
+def _is_testable(aval):
+    return jax.dtypes.issubdtype(aval.dtype, np.floating) and aval.size > 0
+
+
+def _testable(values):
+    """Return {key of an equation: indices of the results that can be tested}."""
+    slots: dict[int, list[int]] = {}
+    for ident, slot in values.tensors:
+        slots.setdefault(ident, []).append(slot)
+    return {path: slots.get(node.id, ()) for path, node in values.equations.items()}
+
+
+def _overflow_points(program, values):
+    points = select_overflow_points(program.jaxpr, _testable(values))
+    return {(values.equations[path].id, slot) for path, slot in points}
+
+
+class _AlarmMeasure(Measure):
+    """Tests values inside loops and branches where they are; other values in groups, at the end."""
+
+    def __init__(self, alarm: Alarm) -> None:
+        self.alarm = alarm
+
+    def measure(self, point, array):
+        if not point.nested:
+            return array
+        key = point.node.id, point.slot
+        rung = jnp.zeros((), bool)
+        for test in self.alarm.tests.get(key, ()):
+            rung |= test(array)
+        if key in self.alarm.finite_points:
+            rung |= has_nonfinite([array])
+        is_above = exceeds([array], bounds.TESTED) if key in self.alarm.bounded["points"] else jnp.zeros((), bool)
+        collected = [_collect(watchpoint, array) for watchpoint, other in self.alarm.collected if other == key]
+        return rung, collected, is_above
+
+    def empty(self, point):
+        key = point.node.id, point.slot
+        shapes = [
+            jax.eval_shape(functools.partial(_collect, watchpoint), jax.ShapeDtypeStruct(point.shape, point.dtype))
+            for watchpoint, other in self.alarm.collected
+            if other == key
+        ]
+        no = jnp.zeros((), bool)
+        return no, [jnp.zeros(shape.shape, shape.dtype) for shape in shapes], no
+
+    def merge(self, point, first, second):
+        # a living unit stays alive; of a statistic the last iteration counts
+        merged = [a | b if a.dtype == bool else b for a, b in zip(first[1], second[1], strict=True)]
+        return first[0] | second[0], merged, first[2] | second[2]
+
+    def finish(self, points, measurements, inputs, outputs):
+        alarm = self.alarm
+        arrays, rung, above = {}, [], []
+        collected = {}
+        for point, measurement in zip(points, measurements, strict=True):
+            key = point.node.id, point.slot
+            if point.nested:
+                rung.append(measurement[0])
+                above.append(measurement[2])
+                watchpoints = [watchpoint for watchpoint, other in alarm.collected if other == key]
+                collected |= {(id(w), key): value for w, value in zip(watchpoints, measurement[1], strict=True)}
+            else:
+                arrays[key] = measurement
+                rung += [test(measurement) for test in alarm.tests.get(key, ())]
+        finite = [arrays[key] for key in sorted(alarm.finite_points) if key in arrays]
+        finite += [outputs[index] for index in dict.fromkeys(alarm.finite_weights)]
+        if finite:
+            rung.append(has_nonfinite(finite))
+        for place, output, test in alarm.weight_tests:
+            rung.append(test(outputs[output], None if place is None else inputs[place]))
+        alarm.series, series = self._collect_series(arrays, collected)
+        above += self._bound_tests(arrays, inputs, outputs)
+        verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
+        return [verdict[0] | verdict[1] << 1, *series]
+
+    def _bound_tests(self, arrays, inputs, outputs):
+        bounded = self.alarm.bounded
+        tested = [arrays[key] for key in sorted(bounded["points"]) if key in arrays]
+        tested += [inputs[index] for index in sorted(bounded["inputs"])]
+        weights = [inputs[index] for index in sorted(bounded["read"])]
+        weights += [outputs[index] for index in sorted(bounded["written"])]
+        tests = [(tested, bounds.TESTED), (weights, bounds.WEIGHT)]
+        return [exceeds(members, log) for members, log in tests if members]
+
+    def _collect_series(self, arrays, nested):
+        """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""
+        entries, series = [], []
+        for watchpoint in dict.fromkeys(w for w, _ in self.alarm.collected):
+            keys = [key for w, key in self.alarm.collected if w is watchpoint]
+            values = []
+            for key in keys:
+                if key in arrays:
+                    values.append(_collect(watchpoint, arrays[key]))
+                elif (id(watchpoint), key) in nested:
+                    values.append(nested[id(watchpoint), key])
+            keys = [key for key in keys if key in arrays or (id(watchpoint), key) in nested]
+            if watchpoint.condition.id == "dead":
+                for key, value in zip(keys, values, strict=True):
+                    entries.append((watchpoint, [key]))
+                    series.append(value)
+            elif values:
+                entries.append((watchpoint, keys))
+                series.append(jnp.stack(values))
+        return entries, series
+
+
+def _collect(watchpoint, array):
+    if watchpoint.condition.id == "dead":
+        return living_units(array)
+    return abs_mean(array)
+
+
+def living_units(array: jax.Array) -> jax.Array:
+    """Return a bool per unit: True if one of its values is not 0. Units are channels, or the last axis."""
+    axis = 1 if array.ndim > 2 else array.ndim - 1
+    return jnp.any(array != 0, axis=tuple(i for i in range(array.ndim) if i != axis))
+
+
+def has_nonfinite(arrays: Sequence[jax.Array]) -> jax.Array:
+    """Return True if any of the arrays has a NaN or an infinity."""
+    return _any_at_least(arrays, _INFINITE)
+
+
+def exceeds(arrays: Sequence[jax.Array], log: int) -> jax.Array:
+    """Return True if any of the arrays has a NaN, or a magnitude of at least 2**log."""
+    return _any_at_least(arrays, 127 + log << 23)
+
+
+def _any_at_least(arrays, least):
+    """Return True if the float32 bits of any magnitude are at least `least`. Small arrays are tested together."""
+    groups: dict[Any, list[Any]] = {}
+    for index, array in enumerate(arrays):
+        groups.setdefault((array.dtype, -1 if array.size <= _SMALL else index), []).append(array)
+    tests = []
+    for members in groups.values():
+        flat = members[0] if len(members) == 1 else jnp.concatenate([a.ravel() for a in members])
+        # of integers, whose maximum XLA vectorises; a float64 beyond float32 becomes an infinity
+        tests.append(_largest_bits(flat) >= least if flat.dtype != np.float64 else ~jnp.isfinite(flat).all())
+    return functools.reduce(jnp.logical_or, tests)
+
+
+def _bits(array):
+    """Return the bits of the magnitudes of an array as int32, in float32."""
+    return jax.lax.bitcast_convert_type(array.astype(jnp.float32), jnp.int32) & 0x7FFFFFFF
+
+
+def _largest_bits(array):
+    return jnp.max(_bits(array))
+
+
+def abs_mean(array: jax.Array) -> jax.Array:
+    """Return the mean magnitude of an array, float32."""
+    x = array.astype(jnp.float32)
+    return jnp.sum(jnp.abs(x)) * (1 / x.size)
+
+
+def rings(watchpoint: "Watchpoint", array: jax.Array, before: jax.Array | None = None) -> jax.Array:
+    """Return True if the exact check of this array may meet the watchpoint, or may have an error code.
+
+    Args:
+        watchpoint (Watchpoint): the condition, not one of overflow.
+        array (jax.Array): the tensor: real, not empty.
+        before (jax.Array): its previous value. Default: None.
+    """
+    if watchpoint.function is not None:
+        outcome = watchpoint.function(box(array))
+        return jnp.any(jnp.asarray(getattr(outcome, "_array", outcome)))
+    x = array if array.dtype == np.float64 else array.astype(jnp.float32)
+    tests = [_test(name, preset, watchpoint.presets, x, before) for name, preset in watchpoint.tests.items()]
+    return functools.reduce(jnp.logical_or, tests)
+
+
+def _test(name, preset, presets, x, before):
+    column, _, comparison = name.rpartition("_")
+    if name == "rtol":
+        return _may_be_unchanged(presets, x, before)
+    if column == "zero_percentage" and preset == 100 and x.dtype != np.float64:
+        top = _largest_bits(x)
+        return (top < _TINY) | (top >= _INFINITE)
+    if column == "subnormal_percentage" and x.dtype != np.float64:
+        bits = _bits(x)
+        share = 100.0 * _share((bits > 0) & (bits < _TINY))
+        return _compare(share, preset, comparison, preset * 1e-5) | (_largest_bits(x) >= _INFINITE)
+    value, slack = _statistic(column, presets, x, before)
+    if column.endswith("percentage"):
+        slack = preset * 1e-5
+    rung = _compare(value, preset, comparison, slack) | ~jnp.isfinite(value)
+    if column in ("max", "min") or column.endswith("percentage"):  # they may be finite where x is not
+        rung |= ~(jnp.isfinite(jnp.max(x)) & jnp.isfinite(jnp.min(x)))
+    return rung
+
+
+def _compare(value, preset, comparison, slack):
+    if comparison == "lt":
+        return value - slack < preset
+    return value + slack > preset if comparison == "gt" else value + slack >= preset
+
+
+def _statistic(column, presets, x, before):
+    """Return (number, by how much it may differ from the exact one)."""
+    if column in ("max", "min"):
+        value = getattr(jnp, column)(x)
+        return value, jnp.abs(value) * 1e-6
+    if column == "max_min":
+        high, low = jnp.max(x), jnp.min(x)
+        return high - low, (jnp.abs(high) + jnp.abs(low)) * 1e-6
+    if column == "zero_percentage":
+        return 100.0 * _share(x == 0), 0.0
+    if column == "range_percentage":
+        low, high = _round_inwards(presets["range_start_inclusive"], presets["range_end_inclusive"], x.dtype)
+        return 100.0 * _share((x >= low) & (x <= high)), 0.0
+    if column == "abs_mean_update_ratio":
+        change, size = abs_mean(x - before.astype(x.dtype)), abs_mean(before)
+        ratio = change / (size + presets["epsilon"])
+        return ratio, ratio * 2 * _sum_slack(x)
+    size = abs_mean(x)
+    if column == "abs_mean":
+        return size, size * _sum_slack(x)
+    return jnp.sum(x) * (1 / x.size), size * _sum_slack(x)
+
+
+def _sum_slack(x):
+    """Return the share by which a float32 sum may be off."""
+    return 1e-5 + min(1e-2, x.size * 1.2e-7)
+
+
+def _round_inwards(low, high, dtype):
+    """Return the ends of the same range of numbers of `dtype`."""
+    start, end = np.asarray(low, dtype), np.asarray(high, dtype)
+    start = start if float(start) >= low else np.nextafter(start, np.asarray(np.inf, dtype))
+    end = end if float(end) <= high else np.nextafter(end, np.asarray(-np.inf, dtype))
+    return start, end
+
+
+def _share(condition):
+    return jnp.sum(condition, dtype=jnp.int32).astype(jnp.float32) / condition.size
+
+
+def _may_be_unchanged(presets, x, before):
+    before = before.astype(x.dtype)
+    change = jnp.abs(x - before)
+    tolerance = presets["atol"] + presets["rtol"] * jnp.abs(before)
+    return ~jnp.any(change > tolerance * 1.001 + 1e-7 * jnp.abs(before)) | ~jnp.isfinite(jnp.max(change))

@@ -1,0 +1,353 @@
+"""Watchpoints in PYNATIVE mode: results of operators and gradients, as events of operators report them.
+
+The results of one step are tested 32 at a time, in one compiled call for each. After an alarm the same arrays are
+compared in float64. Parameters belong to the optimizer, which is a compiled program also in PYNATIVE mode.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb import log
+from msnb.core.program import extra_outputs
+from msnb.core.state import events, trace_state
+from msnb.insight.debugger import alarm, conditions
+from msnb.insight.debugger.conditions import ACTIVATIONS, Watchpoint
+from msnb.insight.debugger.exact_check import check_array, make_hits
+from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.gradients.eager_recorder import locate_scope
+from msnb.insight.gradients.rows import is_real
+from msnb.ir.anf import CNode, TensorType
+from msnb.ir.read import dtype_name
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.state.events import Listener
+    from msnb.insight.debugger.hits import Hit
+
+_CHUNK = 32  # results that one call tests
+
+
+class Settings(Protocol):
+    """The attributes of a `Watch` that its eager side reads."""
+
+    watchpoints: list[Watchpoint]
+    nodes: Any
+
+    def active_watchpoints(self, step: int) -> list[Watchpoint]:
+        """Return the watchpoints that are checked in a step."""
+        ...
+
+    def add_eager_run(self, run: "EagerRun") -> None:
+        """Add a checked step."""
+        ...
+
+    def begin_eager_step(self) -> int:
+        """Return the number of the step that begins."""
+        ...
+
+    def is_own(self, name: str) -> bool:
+        """Return True if a Parameter is a weight of the network."""
+        ...
+
+
+class Value(NamedTuple):
+    """One result of an operator, or the gradient of a Parameter."""
+
+    place: "Place"
+    slot: int
+    array: Any
+    operands: Sequence[Any]
+    name: str | None  # of the Parameter whose gradient it is
+
+
+class Place:
+    """An operator in a step: it stands in for the node of a graph.
+
+    Attributes:
+        node (CNode): operator, scope, line, lane and position.
+        root (str): class of the outermost Cell.
+        is_selected (bool): True if the query of the watch selects it.
+        backward (Place): the gradient of the operator.
+    """
+
+    def __init__(self, node: CNode, root: str, query: Any) -> None:
+        self.node, self.root = node, root
+        self.is_selected: bool = _is_selected(node, query)
+        self.backward: Place | None = None
+
+
+class _OneNode:
+    def __init__(self, node):
+        self._node = node
+
+    def all_nodes(self):
+        return iter((self._node,))
+
+
+def _is_selected(node, query):
+    if query is None:
+        return True
+    for one in query if isinstance(query, (list, tuple, set, frozenset)) else (query,):
+        try:
+            return bool(select_nodes(_OneNode(node), one))
+        except ValueError:
+            continue
+    return False
+
+
+class EagerRun:
+    """The values of one step in PYNATIVE mode, and their alarms.
+
+    Attributes:
+        step (int): number of the step.
+        values (list[Value]): the values, in the order of execution.
+        verdicts (list): (positions in `values`, bool on the device) of each chunk.
+        call (Union[Call, None]): the outermost call of a Cell in which the step ran.
+    """
+
+    def __init__(self, step: int, values: list[Value], verdicts: list[Any], call: Any) -> None:
+        self.step, self.values, self.verdicts, self.call = step, values, verdicts, call
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of the values."""
+        return sum(value.array.nbytes for value in self.values)
+
+    def hits(self, watchpoints: Sequence[Watchpoint], every_value: bool = False) -> "list[Hit]":
+        """Return the hits, in the order of execution.
+
+        Args:
+            watchpoints (Sequence[Watchpoint]): the conditions.
+            every_value (bool): True to check all values, False those with an alarm. Default: False.
+        """
+        hits = []
+        positions = (
+            range(len(self.values))
+            if every_value
+            else sorted({at for chunk, verdict in self.verdicts if bool(np.asarray(verdict)) for at in chunk})
+        )
+        for at in positions:
+            value = self.values[at]
+            for watchpoint in watchpoints:
+                if applies(watchpoint, value):
+                    hits += self._check(watchpoint, value, at)
+        return hits
+
+    def _check(self, watchpoint, value, order):
+        verdict = check_array(watchpoint, value.array)
+        if watchpoint.condition.id == "operator_overflow" and verdict.met and _any_nonfinite(value.operands):
+            return []
+        kind = "gradient" if value.name is not None else watchpoint.condition.target
+        node, place = value.place.node, value.place
+        return make_hits(watchpoint, verdict, self.step, node, value.slot, kind, value.name, place.root, None, order)
+
+
+def _any_nonfinite(arrays):
+    return any(
+        hasattr(array, "dtype") and is_real(array.dtype) and not np.isfinite(conditions.as_float64(array)).all()
+        for array in arrays
+    )
+
+
+def applies(watchpoint: Watchpoint, value: Value) -> bool:
+    """Return True if a watchpoint is for this value."""
+    target, node = watchpoint.condition.target, value.place.node
+    if target == "weight" or watchpoint.band is not None or watchpoint.condition.id == "dead":
+        return False
+    if target == "gradient" or value.name is not None:
+        return target == "gradient" and value.name is not None
+    if not value.place.is_selected:
+        return False
+    if target == "activation":
+        op = node.op.lower()
+        in_operators = op in (watchpoint.operators or ACTIVATIONS)
+        return node.direction == "forward" and value.slot == 0 and in_operators
+    return True
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _test_chunk(tests, arrays):
+    """Return True if one of the arrays may meet one of its conditions. `tests` are the watchpoints of each array."""
+    finite = [array for array, watchpoints in zip(arrays, tests) if any(w.condition.is_overflow for w in watchpoints)]
+    rung = [alarm.has_nonfinite(finite)] if finite else []
+    for array, watchpoints in zip(arrays, tests):
+        rung += [alarm.rings(w, array) for w in watchpoints if not w.condition.is_overflow]
+    return jnp.stack(rung).any()
+
+
+class EagerWatch:
+    """Collects the values of steps in PYNATIVE mode for one watch."""
+
+    def __init__(self, watch: Settings) -> None:
+        self.watch = watch
+        self._places: list[tuple[Any, Place]] = []  # (kernel, place) by position in the forward pass
+        self._listener: Listener | None = None
+        self._clear()
+        self._position = 0
+
+    @property
+    def is_needed(self) -> bool:
+        """Return True if a condition is about values that operators compute."""
+        return any(w.condition.target != "weight" for w in self.watch.watchpoints)
+
+    @property
+    def has_selected(self) -> bool:
+        """Return True if the query of the watch has selected an operator."""
+        return any(place.is_selected for _, place in self._places)
+
+    def listen(self) -> None:
+        """Subscribe to the events of this thread."""
+        self._listener = events.listen(
+            dispatched=self._guarded(self._add_results),
+            recorded=self._guarded(self._record_node),
+            pulled=self._guarded(self._begin_pull),
+            differentiated=self._guarded(self._end_gradient),
+            entered=self._guarded(self._enter),
+            left=self._guarded(self._leave),
+            name="watch",
+            here=True,
+            vital=True,  # a hit ends the training
+        )
+
+    def close(self) -> None:
+        """End the subscription."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        self._clear()
+
+    def _guarded(self, handle):
+        """Return a handler whose own failures are logged; a `Halt` and an interrupt reach the user."""
+
+        def run(*args):
+            try:
+                handle(*args)
+            except extra_outputs.Halt:
+                self._clear()
+                raise
+            except Exception as problem:
+                self.close()
+                why = events.describe_failure("watch", "an operator ran", problem)
+                self.watch.dropped(why)
+                log.warning("%s", why)
+
+        return run
+
+    def _clear(self):
+        self._values: list[Value] = []
+        self._by_node: dict[int, Any] = {}  # id of a node of the tape -> (the node, its place)
+        self._around = self._pulled = self._last_place = None
+        self._position = 0
+
+    # ------------------------------------------------------------------ events
+    def _enter(self, call):
+        if call.around is None and not call.traced and not trace_state.thread.recording:
+            self._clear()
+
+    def _leave(self, call):
+        """End a step that takes no gradient, such as an evaluation."""
+        is_outermost = call.around is None and not call.traced and not trace_state.thread.recording
+        if is_outermost and self._values and not self._by_node:
+            if call.error is None:
+                self._finish(call)
+            self._clear()
+
+    def _add_results(self, kernel, arrays, out, start, sent):
+        if self._pulled is None and events.current() is None and not trace_state.thread.recording:
+            return
+        place = self._pulled or self._locate(kernel)
+        outs = out if isinstance(out, (tuple, list)) else (out,)
+        for slot, array in enumerate(outs):
+            if is_real(array.dtype) and array.size:
+                self._values.append(Value(place, slot, array, arrays, None))
+
+    def _locate(self, kernel):
+        """Return the place of the running operator. A step that repeats the last one has the same places."""
+        position, self._position = self._position, self._position + 1
+        if position < len(self._places) and self._places[position][0] is kernel:
+            self._last_place = self._places[position][1]
+            return self._last_place
+        del self._places[position:]
+        scope, root, source, self._around = locate_scope(self._around)
+        name = kernel.name
+        op = getattr(getattr(name, "meaning", None), "operator", None) or str(name)
+        node = CNode(op, (), (), (), scope=scope, direction="forward", source=source, id=position)
+        self._last_place = Place(node, root, self.watch.nodes)
+        self._places.append((kernel, self._last_place))
+        return self._last_place
+
+    def _record_node(self, node, boxes):
+        if self._last_place is not None:
+            self._by_node[id(node)] = node, self._last_place
+            array = boxes[0]._array
+            self._last_place.node.types = (_type_of(array),)
+
+    def _begin_pull(self, node, cotangents):
+        entry = self._by_node.get(id(node))
+        self._pulled = self._backward_place(entry[1]) if entry is not None else None
+
+    def _backward_place(self, place):
+        if place.backward is None:
+            node = place.node
+            mate = CNode(
+                node.op, (), (), node.types, scope=node.scope, direction="backward", source=node.source, id=node.id
+            )
+            place.backward = Place(mate, place.root, self.watch.nodes)
+        return place.backward
+
+    def _end_gradient(self, outputs, weights, sources, gradients):
+        if trace_state.thread.recording:
+            return
+        readers = self._first_readers(sources)
+        for weight, source, gradient in zip(weights, sources, gradients):
+            array = getattr(gradient, "_array", None)
+            place = readers.get(id(source))
+            if place is None or array is None or not self.watch.is_own(weight.name):
+                continue
+            if is_real(array.dtype) and array.size:
+                self._values.append(Value(place, 0, array, (), weight.name))
+        self._finish(_outermost(events.current()))
+        self._clear()
+
+    def _first_readers(self, sources):
+        """Return {id of a Parameter's leaf: place of the first operator that reads it}."""
+        ids, readers = {id(source) for source in sources}, {}
+        for node, place in self._by_node.values():
+            for link in node.inputs:
+                if link is not None and id(link[0]) in ids:
+                    readers.setdefault(id(link[0]), place)
+        return readers
+
+    def _finish(self, call):
+        """Test the values of a step."""
+        step = self.watch.begin_eager_step()
+        watchpoints = self.watch.active_watchpoints(step)
+        verdicts, chunk = [], []
+        for at, value in enumerate(self._values):
+            tests = tuple(w for w in watchpoints if applies(w, value))
+            if tests:
+                chunk.append((at, tests))
+            if len(chunk) == _CHUNK:
+                verdicts.append(self._test(chunk))
+                chunk = []
+        if chunk:
+            verdicts.append(self._test(chunk))
+        self.watch.add_eager_run(EagerRun(step, self._values, verdicts, call))
+
+    def _test(self, chunk):
+        arrays = [self._values[at].array for at, _ in chunk]
+        return [at for at, _ in chunk], _test_chunk(tuple(tests for _, tests in chunk), arrays)
+
+
+def _type_of(array):
+    return TensorType(dtype_name(array.dtype), tuple(array.shape), array.dtype.itemsize)
+
+
+def _outermost(call):
+    while call is not None and call.around is not None:
+        call = call.around
+    return call

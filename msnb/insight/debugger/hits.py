@@ -1,0 +1,161 @@
+"""Hits of watchpoints, and the list that shows them as a table."""
+
+import dataclasses
+import html
+import linecache
+from collections.abc import Iterable
+from typing import Any
+
+from msnb.insight.debugger.conditions import describe_error
+
+_SHOWN = 100  # rows of a table
+
+
+@dataclasses.dataclass(frozen=True)
+class Hit:
+    """A condition that was met, or that could not be checked, at one value of one step.
+
+    Attributes:
+        step (int): number of the step, from 1.
+        node (Union[int, None]): number of the node in the graph; None for a Parameter and in a step without a graph.
+        slot (int): index of the node's result.
+        name (str): full name of the node, or the Parameter that the value is, or is the gradient of.
+        kind (str): ``"weight"``, ``"gradient"``, ``"activation"`` or ``"tensor"``.
+        op (str): the operator.
+        cell (str): attribute path of the operator's Cell.
+        source (Union[tuple, None]): (file, line, function) of the user's code.
+        lane (str): ``"forward"``, ``"backward"`` or ``"update"``.
+        condition (str): id of the condition.
+        parameter (str): parameter of the condition that was met; "" if it has none.
+        preset (Union[float, None]): value of the parameter.
+        actual (Union[float, None]): number that was compared with it; the count of NaN and infinities for an overflow.
+        error_code (int): not 0 if the condition could not be checked: bits 1 NaN, 2 infinity, 4 no previous value.
+        round (Union[int, None]): iteration of the loop around the node; None outside of loops.
+        order (int): position in the order of execution.
+    """
+
+    step: int
+    node: int | None
+    slot: int
+    name: str
+    kind: str
+    op: str
+    cell: str
+    source: tuple[Any, ...] | None
+    lane: str
+    condition: str
+    parameter: str = ""
+    preset: Any = None
+    actual: Any = None
+    error_code: int = 0
+    round: int | None = None
+    order: int = 0
+
+    @property
+    def is_checked(self) -> bool:
+        """Return True if the condition was met, False if it could not be checked."""
+        return not self.error_code
+
+    @property
+    def line(self) -> int | None:
+        """Return the line of the user's code; None if it is unknown."""
+        return None if self.source is None else self.source[1]
+
+    @property
+    def title(self) -> str:
+        """Return the Parameter, or the Cell and the operator, such as ``fc1/MatMul-op3``."""
+        if self.kind in ("weight", "gradient") or not self.cell:
+            return self.name
+        return f"{self.cell}/{self.name.rpartition('/')[2]}"
+
+    def describe(self) -> str:
+        """Return the hit as a sentence."""
+        where = f"step {self.step}, {self.title}"
+        if self.round is not None:
+            where += f", round {self.round} of its loop"
+        if self.source is not None:
+            where += f", {_shorten_file(self.source[0])}:{self.source[1]}"
+            text = linecache.getline(*self.source[:2]).strip()
+            where += f" `{text}`" if text else ""
+        return f"{self.condition}: {self._outcome()} ({where})."
+
+    def _outcome(self):
+        if self.error_code:
+            return f"it can't be checked: {describe_error(self.error_code)}"
+        if not self.parameter:
+            if self.actual is None:
+                return "it holds"
+            count = int(self.actual)
+            return f"{count} value{'' if count == 1 else 's'} {'is' if count == 1 else 'are'} NaN or infinite"
+        return f"{self.parameter} is {format_number(self.preset)}, and the value is {format_number(self.actual)}"
+
+    def row(self) -> dict[str, Any]:
+        """Return the hit as a dict of the columns of a table."""
+        where = "" if self.source is None else f"{_shorten_file(self.source[0])}:{self.source[1]}"
+        parameter = self.parameter or ("count" if self.actual is not None else "")
+        return {
+            "step": self.step,
+            "node": self.title if self.round is None else f"{self.title} (round {self.round})",
+            "lane": self.lane,
+            "line": where,
+            "condition": self.condition,
+            "parameter": describe_error(self.error_code) if self.error_code else parameter,
+            "preset": format_number(self.preset),
+            "actual": format_number(self.actual),
+        }
+
+
+def format_number(value: Any) -> str:
+    """Return a number as short text; "" for None."""
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _shorten_file(file):
+    return file.replace("\\", "/").rpartition("/")[2]
+
+
+class HitTable:
+    """Hits as a table: text in a console, HTML in a notebook.
+
+    Args:
+        hits (Iterable[Hit]): the hits.
+        notes (Iterable[str]): sentences below the table.
+    """
+
+    COLUMNS = ("step", "node", "lane", "line", "condition", "parameter", "preset", "actual")
+
+    def __init__(self, hits: Iterable[Hit], notes: Iterable[str] = ()) -> None:
+        self.hits = list(hits)
+        self.notes = list(notes)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts."""
+        return [hit.row() for hit in self.hits]
+
+    def _shown_rows(self):
+        rows = [[str(row[column]) for column in self.COLUMNS] for row in self.rows()[:_SHOWN]]
+        left = len(self.hits) - len(rows)
+        return rows, [*([f"{left} more hits are not shown."] if left else []), *self.notes]
+
+    def __repr__(self) -> str:
+        rows, notes = self._shown_rows()
+        lines = []
+        if rows:
+            widths = [max(len(row[i]) for row in [self.COLUMNS, *rows]) for i in range(len(self.COLUMNS))]
+            for row in [self.COLUMNS, *rows]:
+                lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        else:
+            lines.append("No hits.")
+        return "\n".join([*lines, *notes])
+
+    def _repr_html_(self) -> str:
+        rows, notes = self._shown_rows()
+        style = "text-align:left;vertical-align:top"
+        head = "".join(f'<th scope="col" style="{style}">{name}</th>' for name in self.COLUMNS)
+        body = "".join(
+            "<tr>" + "".join(f'<td style="{style}">{html.escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else "<p>No hits.</p>"
+        return table + "".join(f"<p>{html.escape(note)}</p>" for note in notes)

@@ -1,0 +1,654 @@
+"""`Watch`: conditions on the values of a training, checked in every step.
+
+The alarm of a step is computed inside its program (`alarm`). After an alarm the step runs again on the same inputs, and
+`exact_check` lists the hits in the order of execution.
+"""
+
+import dataclasses
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from msnb import log
+from msnb.core.program import extra_outputs
+from msnb.core.state import trace_state
+from msnb.insight.debugger import bounds
+from msnb.insight.debugger.alarm import Alarm
+from msnb.insight.debugger.conditions import Watchpoint, as_watchpoints
+from msnb.insight.debugger.eager_watch import EagerRun, EagerWatch
+from msnb.insight.debugger.exact_check import ExactCheck, check_array, make_hits
+from msnb.insight.debugger.hits import Hit, HitTable
+from msnb.insight.debugger.replay import Replay, as_inputs, program_inputs
+from msnb.insight.debugger.watched_values import WatchedValues, watched_values, weights_of
+from msnb.insight.gradients.rows import is_real
+from msnb.ir.api import name_of
+from msnb.nn.cell import Cell
+from msnb.nn.optim import Optimizer
+from msnb.train.callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program.program import Program
+
+_EVERY = 10  # steps between checks that read every value of all nodes
+_LAG = 2  # steps that an alarm may be read late
+_LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
+_MAX_HITS = 10_000
+_FALSE_ALARMS = 3  # of bounds, until a program is tested without them
+_KEPT_STEPS = 8  # steps with hits whose inputs are kept for `recheck`
+
+
+class WatchpointHit(extra_outputs.Halt):
+    """Raised at a hit if a watch was asked to.
+
+    Attributes:
+        hits (list[Hit]): the hits of the step.
+    """
+
+    def __init__(self, hits: Sequence[Hit], note: str = "") -> None:
+        self.hits: list[Hit] = list(hits)
+        more = f" {len(self.hits) - 1} more hits in this step." if len(self.hits) > 1 else ""
+        super().__init__(f"{self.hits[0].describe()}{more}{note}")
+
+
+class NoNodeError(extra_outputs.Halt, ValueError):
+    """Raised if no node of a watched training matches the query of a watch."""
+
+
+@dataclasses.dataclass
+class _Run:
+    """One checked run.
+
+    Attributes:
+        step (int): number of the step.
+        program (Program): the program that ran.
+        inputs (list): its inputs.
+        outputs (list): its outputs.
+        extras (list): the alarm and the series; empty once they are read.
+        group (_Group): the watchpoints that are checked.
+        has_new_inputs (bool): True if a written Parameter is not what the run before has returned.
+    """
+
+    step: int
+    program: Any
+    inputs: list[Any]
+    outputs: list[Any]
+    extras: list[Any]
+    group: Any
+    has_new_inputs: bool = False
+
+    def arrays_before(self) -> dict[Any, Any]:
+        """Return {Parameter: array before the run} of the written Parameters."""
+        places = {id(p): index for index, p in enumerate(self.program.params)}
+        return {p: self.inputs[places[id(p)]] for p in self.program.written if id(p) in places}
+
+
+class Watch(Callback):
+    """Checks conditions in the steps of a training; see `msnb.watch`.
+
+    Attributes:
+        hits (list[Hit]): the hits, in the order of execution.
+        notes (list[str]): sentences about conditions and values that are not checked.
+        problem (str): the reason why watching has ended early; "" if it has not.
+    """
+
+    def __init__(
+        self,
+        net: Cell,
+        watchpoints: Iterable[Any] = (),
+        nodes: Any = None,
+        every: int | None = None,
+        at: str | Callable[[Hit], Any] = "record",
+    ) -> None:
+        super().__init__()
+        self.net: Cell = net
+        self.watchpoints: list[Watchpoint] = as_watchpoints(watchpoints)
+        self.nodes: Any = nodes
+        self.at: Any = at
+        self.problem: str = ""
+        self._hits: list[Hit] = []
+        self._n_dropped = 0
+        self._notes: dict[str, None] = {}
+        self._own = {id(p) for p in net.get_parameters()}
+        self._weights = weights_of(net)
+        self._values: weakref.WeakKeyDictionary[Any, WatchedValues] = weakref.WeakKeyDictionary()
+        self._selections: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._replays: dict[int, tuple[Any, Replay]] = {}
+        self._groups = self._make_groups(every)
+        self._eager = EagerWatch(weakref.proxy(self))
+        self._pending: list[Any] = []  # runs whose alarm was not read yet
+        self._kept: list[Any] = []  # steps with hits
+        self._last: Any = None
+        self._step, self._is_new_step = 0, True
+        self._eager_step = -1  # last step that ran operator by operator
+        self._has_trained = False
+        self._moved: set[str] = set()  # weights that a program writes
+        self._query_error: ValueError | None = None
+        self._initial_hits: list[Hit] = []
+        self._unmoved: dict[Any, tuple[Any, Any]] = {}  # (watchpoint, weight) -> its array, the verdict
+        self._on = 0
+
+    def _make_groups(self, every):
+        """Return the watchpoints by how often they are checked."""
+        by_every: dict[int, list[Watchpoint]] = {}
+        for watchpoint in self.watchpoints:
+            reads_all = watchpoint.condition.reads_all and self.nodes is None
+            interval = every or (_EVERY if reads_all else 1)
+            by_every.setdefault(interval, []).append(watchpoint)
+            if not every and reads_all:
+                self._notes[
+                    f"{watchpoint.condition.id} reads every value: it is checked in each {_EVERY}th step. "
+                    "`every=1` or `nodes=` checks it in each."
+                ] = None
+        return [_Group(self, by_every[interval], interval) for interval in sorted(by_every)]
+
+    # ------------------------------------------------------------------ on and off
+    def __enter__(self) -> Self:
+        self._on += 1
+        if self._on == 1:
+            self._check_initialization()
+            for group in self._groups:
+                extra_outputs.add(group)
+            if self._eager.is_needed:
+                self._eager.listen()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self._on -= 1
+        if self._on:
+            return
+        for group in self._groups:
+            extra_outputs.remove(group)
+        self._eager.close()
+        self._finish(is_failing=error is not None)
+
+    def _finish(self, is_failing):
+        """Read the last alarms, and say what was not checked."""
+        try:
+            self._read_pending(0)
+        except extra_outputs.Halt:
+            if not is_failing:
+                raise
+        if is_failing:
+            return
+        if not self._step:
+            log.warning("%s", f"watch: {name_of(self.net)} has not run, so nothing was checked.")
+        elif self._query_error is not None and not len(self._selections) and not self._eager.has_selected:
+            raise self._query_error
+
+    def step_end(self, run_context: Any) -> None:
+        """Do nothing: the programs of a step report to the watch. `Model.train` enters and leaves it as a callback."""
+
+    def _check_initialization(self):
+        """Check the weights before the first step."""
+        watchpoints = [w for w in self.watchpoints if w.condition.id == "weight_initialization"]
+        if not watchpoints:
+            return
+        optimizers = [cell for _, cell in self.net.cells_and_names() if isinstance(cell, Optimizer)]
+        if self._step or any(_has_stepped(optimizer) for optimizer in optimizers):
+            self._note("weight_initialization is skipped: the training has begun before the watch.")
+            return
+        with trace_state.donation_lock.lock:
+            arrays = {name: np.asarray(p._stored()) for name, p in self._weights.items()}
+        for watchpoint in watchpoints:
+            for name, array in arrays.items():
+                verdict = check_array(watchpoint, array)
+                self._initial_hits += make_hits(
+                    watchpoint, verdict, 1, None, 0, "weight", name, name_of(self.net), order=-1
+                )
+
+    def _note(self, text):
+        if text not in self._notes:
+            self._notes[text] = None
+            log.warning("%s", f"watch: {text}")
+
+    # ------------------------------------------------------------------ programs
+    def values_of(self, program: "Program") -> WatchedValues:
+        """Return the values of a program that can be watched."""
+        if program not in self._values:
+            values = watched_values(program, self._weights)
+            self._values[program] = values
+            self._moved.update(name for name, (_, output) in values.weights.items() if output is not None)
+        return self._values[program]
+
+    def reads(self, program: "Program") -> bool:
+        """Return True if a program reads a Parameter of the network."""
+        return any(id(p) in self._own for p in program.params)
+
+    def selection_of(self, program: "Program") -> Any:
+        """Return the numbers of the watched nodes of a program: None for all, an empty set for none.
+
+        Raises:
+            NoNodeError: If no node of a program that takes a gradient matches.
+        """
+        if self.nodes is None:
+            return None
+        if program not in self._selections:
+            values = self.values_of(program)
+            try:
+                self._selections[program] = values.select(self.nodes)
+            except ValueError as error:
+                self._query_error = error
+                if values.gradients:
+                    raise NoNodeError(str(error)) from None
+                return frozenset()
+        return self._selections[program]
+
+    @property
+    def itself(self) -> Self:
+        """Return the watch, for those that hold it weakly."""
+        return self
+
+    def upcoming_step(self) -> int:
+        """Return the number of the step that the next run belongs to."""
+        return self._step + self._is_new_step
+
+    def count_run(self, program: "Program") -> None:
+        """Count a run: a step ends with an update. Before the first update each run is a step."""
+        self._step, self._is_new_step = self.upcoming_step(), False
+        values = self.values_of(program)
+        self._has_trained = self._has_trained or values.trains or bool(values.gradients)
+        self._is_new_step = values.trains or not self._has_trained
+
+    # ------------------------------------------------------------------ PYNATIVE mode
+    def is_own(self, name: str) -> bool:
+        """Return True if a Parameter is a weight of the network."""
+        return name in self._weights
+
+    def active_watchpoints(self, step: int) -> list[Watchpoint]:
+        """Return the watchpoints that are checked in a step."""
+        return [w for group in self._groups if (step - 1) % group.every == 0 for w in group.watchpoints]
+
+    def begin_eager_step(self) -> int:
+        """Return the number of a step that runs operator by operator; its optimizer ends it."""
+        if self._step == self._eager_step:  # the last one has had no optimizer
+            self._is_new_step = True
+        self._step, self._is_new_step = self.upcoming_step(), False
+        self._eager_step = self._step
+        return self._step
+
+    def add_eager_run(self, run: EagerRun) -> None:
+        """Add a checked step; its alarm is read now or a step later."""
+        self._has_trained = self._has_trained or any(value.name is not None for value in run.values)
+        self._pending.append(run)
+        may_lag = self.at == "record" and run.nbytes <= _LAG_BYTES
+        self._read_pending(1 if may_lag else 0)
+
+    def _read_eager_run(self, run):
+        hits, self._initial_hits = self._initial_hits, []
+        if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
+            hits += run.hits(self.active_watchpoints(run.step))
+        run.verdicts = []
+        self._last = run
+        if hits:
+            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self.report(hits, run)
+
+    # ------------------------------------------------------------------ reading
+    def dropped(self, why: str) -> None:
+        """Store the reason why watching has ended."""
+        self.problem = why
+
+    def add_run(self, run: _Run) -> None:
+        """Add a checked run; its alarm is read now or a few steps later."""
+        self._pending.append(run)
+        lag = _LAG if self._may_lag(run) else 0
+        self._read_pending(lag)
+
+    def _may_lag(self, run):
+        if self.at not in ("record", "raise"):
+            return False
+        if self.at == "raise" and any(group.every > 1 for group in self._groups):
+            return False  # the runs between overwrite the Parameters
+        written = run.outputs[run.program.n_results :]
+        return sum(array.nbytes for array in written) <= _LAG_BYTES
+
+    def _read_pending(self, lag):
+        while self._pending and self._step - self._pending[0].step >= lag:
+            self._read_run(self._pending.pop(0))
+
+    def _read_run(self, run):
+        if isinstance(run, EagerRun):
+            self._read_eager_run(run)
+            return
+        hits = self._take_initial_hits(run)
+        verdict = int(np.asarray(run.extras[0])) | (2 if run.has_new_inputs and self._exceed_bounds(run) else 0)
+        if verdict:
+            exact = self._exact_hits(run, run.group.single_step, run.step)
+            if verdict == 2 and not exact:
+                self._count_false_alarm(run)
+            hits += exact
+        if len(run.extras) > 1:
+            hits += run.group.read_series(run)
+        hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
+        run.extras = []
+        self._last = run
+        if hits:
+            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self.report(sorted(hits, key=lambda hit: hit.order), run)
+
+    def _exceed_bounds(self, run):
+        """Return True if a Parameter that the program writes was above its bound before the run."""
+        alarm = run.group.alarms[run.program]
+        if not alarm.bounded["written"]:
+            return False
+        with np.errstate(invalid="ignore"):
+            return any(
+                not np.abs(np.asarray(array).astype(np.float64)).max(initial=0.0) < 2.0**bounds.WEIGHT
+                for p, array in run.arrays_before().items()
+                if is_real(array.dtype)
+            )
+
+    def _count_false_alarm(self, run):
+        """After a few alarms without a hit, test the program for NaN and infinities and not for bounds."""
+        alarm = run.group.alarms[run.program]
+        alarm.n_false += 1
+        if alarm.n_false == _FALSE_ALARMS and self._on:
+            group = run.group.without_bounds(run.program)
+            self._groups = [group if other is run.group else other for other in self._groups]
+            extra_outputs.remove(run.group)
+            extra_outputs.add(group)
+
+    def _take_initial_hits(self, run):
+        hits, self._initial_hits = self._initial_hits, []
+        readers = self.values_of(run.program).readers
+        return [
+            dataclasses.replace(hit, node=node.id, op=node.op, source=node.source)
+            if (node := readers.get(hit.name)) is not None
+            else hit
+            for hit in hits
+        ]
+
+    def _exact_hits(self, run, watchpoints, step):
+        check = ExactCheck(self.replay_of(run), self.values_of(run.program), step, run.outputs)
+        try:
+            return check.hits(watchpoints, self.selection_of(run.program))
+        except RuntimeError:  # an input was overwritten since
+            if any(getattr(array, "is_deleted", bool)() for array in run.inputs):
+                self._note(f"step {step} had an alarm, but its inputs were overwritten before it was checked.")
+                return []
+            raise
+
+    def _unmoved_hits(self, run, watchpoints, selection):
+        """Return hits of weights that a run does not write: those of a training step, or of a run without one."""
+        values = self.values_of(run.program)
+        if values.gradients and not values.trains or self._has_trained and not values.trains:
+            return []
+        hits = []
+        for watchpoint in watchpoints:
+            condition = watchpoint.condition
+            if condition.target != "weight" or condition.id == "weight_initialization":
+                continue
+            if condition.needs_previous and not values.trains and run.step > 1:
+                continue  # said at the first run
+            names = values.keys_of("weight", (), selection)
+            names += [name for name in self._weights if selection is None and name not in values.weights]
+            for name in names:
+                place, output = values.weights.get(name, (None, None))
+                if output is None and name not in self._moved:
+                    array = run.inputs[place] if place is not None else self._weights[name]._stored()
+                    verdict = self._check_unmoved(watchpoint, name, array, values.trains)
+                    node, root = values.readers.get(name), values.graph.name
+                    hits += make_hits(watchpoint, verdict, run.step, node, 0, "weight", name, root, order=1 << 40)
+        return hits
+
+    def _check_unmoved(self, watchpoint, name, array, has_previous):
+        """Check a weight that is its own previous value; an array is read once."""
+        key = id(watchpoint), name
+        last, verdict = self._unmoved.get(key, (None, None))
+        if last is not array or verdict is None:
+            verdict = check_array(watchpoint, array, array if has_previous else None)
+            self._unmoved[key] = array, verdict
+        return verdict
+
+    def replay_of(self, run: Any) -> Replay:
+        """Return the replay of a checked run. A step in PYNATIVE mode is traced for it.
+
+        Raises:
+            ValueError: If it was a step in PYNATIVE mode outside of a Cell.
+        """
+        key = id(run)
+        if key not in self._replays or self._replays[key][0] is not run:
+            if len(self._replays) >= 4:
+                self._replays.pop(next(iter(self._replays)))
+            program, inputs = (run.program, run.inputs) if isinstance(run, _Run) else _traced_step(run)
+            replay = Replay(program, self.values_of(program).graph, as_inputs(program, inputs))
+            self._replays[key] = run, replay
+        return self._replays[key][1]
+
+    def report(self, hits: list[Hit], run: _Run | None) -> None:
+        """Add hits of one step, and act as `at` says."""
+        room = _MAX_HITS - len(self._hits)
+        self._hits += hits[:room]
+        self._n_dropped += max(0, len(hits) - room)
+        real = [hit for hit in hits if hit.is_checked]
+        if not real:
+            return
+        if self.at == "raise":
+            self._raise(real, run)
+        elif self.at == "pause":
+            self._pause(hits, run)
+        elif callable(self.at):
+            for hit in real:
+                self._tell(hit)
+
+    def _tell(self, hit):
+        try:
+            self.at(hit)
+        except extra_outputs.Halt:
+            raise
+        except Exception as error:
+            raise WatchpointHit([hit], f" The function of 'at' failed: {type(error).__name__}: {error}") from error
+
+    def _raise(self, hits, run):
+        note = ""
+        if run is not None and self._pending:
+            note = self._restore_parameters(run)
+        self._pending.clear()
+        raise WatchpointHit(hits, note)
+
+    def _restore_parameters(self, run):
+        """Set the written Parameters to their values after the step of a hit; later steps have run since."""
+        if isinstance(run, EagerRun):
+            return ""  # it is read before its optimizer runs
+        later = {entry.step for entry in self._pending}
+        written = {}
+        for entry in reversed([entry for entry in self._pending if isinstance(entry, _Run)]):
+            written |= entry.arrays_before()
+        written.update(zip(run.program.written, run.outputs[run.program.n_results :], strict=True))
+        if any(getattr(array, "is_deleted", bool)() for array in written.values()):
+            return f" {len(later)} more steps have run since; the Parameters are those after them."
+        for parameter, array in written.items():
+            parameter._assign(array)
+        return f" Its Parameters are those after step {run.step}, although {len(later)} more steps have run."
+
+    def _pause(self, hits, run):
+        try:
+            from msnb.insight.debugger.pause import pause  # spares the prompt to watches that do not pause
+        except ImportError:
+            self._raise([hit for hit in hits if hit.is_checked], run)
+        pause(self.replay_of(run) if run is not None else None, hits, hits[0].step)
+
+    # ------------------------------------------------------------------ results
+    @property
+    def hits(self) -> list[Hit]:
+        """The hits, in the order of execution."""
+        if not self._on:
+            return list(self._hits)
+        self._read_pending(0)
+        return list(self._hits)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about conditions and values that are not checked."""
+        notes = list(self._notes)
+        if self._n_dropped:
+            notes.append(f"{self._n_dropped} more hits were dropped; {_MAX_HITS} are stored.")
+        if self.problem:
+            notes.append(self.problem)
+        skipped = max((values.n_not_real for values in self._values.values()), default=0)
+        if skipped:
+            notes.append(f"{skipped} results that are not real numbers, or are empty, are skipped.")
+        missed = sorted({name for group in self._groups for alarm in group.alarms.values() for name in alarm.missed})
+        if missed:
+            notes.append(f"{len(missed)} nodes in the condition of a loop can't be watched.")
+        return notes
+
+    def table(self) -> HitTable:
+        """Return the hits as a table, which shows itself as text and as HTML."""
+        return HitTable(self.hits, self.notes)
+
+    def recheck(self, *conditions: Any, nodes: Any = None) -> HitTable:
+        """Check other conditions in the last step and in the last steps with hits, without running the training.
+
+        Args:
+            conditions (Union[str, tuple, Callable]): as for `msnb.watch`.
+            nodes (Union[str, int, list]): query of the nodes. Default: None, all nodes.
+
+        Returns:
+            HitTable.
+
+        Raises:
+            ValueError: If no step has run, a condition is unknown, or no node matches.
+        """
+        self._read_pending(0)
+        runs = {id(run): run for run in [*self._kept, *([self._last] if self._last is not None else [])]}
+        if not runs:
+            raise ValueError("No step has run inside the watch, so there is nothing to check again.")
+        hits, notes = [], []
+        watchpoints = []
+        for watchpoint in as_watchpoints(conditions):
+            if watchpoint.condition.id == "weight_initialization":
+                notes.append("weight_initialization is skipped: it is for the weights before the first step.")
+            elif watchpoint.band is not None or watchpoint.condition.id == "dead":
+                notes.append(f"{watchpoint.title} is skipped: it needs many steps one after another.")
+            else:
+                watchpoints.append(watchpoint)
+        for run in sorted(runs.values(), key=lambda run: run.step):
+            if isinstance(run, EagerRun):
+                hits += run.hits(watchpoints, every_value=True)
+                continue
+            values = self.values_of(run.program)
+            check = ExactCheck(self.replay_of(run), values, run.step, run.outputs)
+            selection = values.select(nodes)
+            hits += check.hits(watchpoints, selection)
+            hits += self._unmoved_hits(run, watchpoints, selection)
+        steps = sorted({run.step for run in runs.values()})
+        listed = f"step {steps[0]}" if len(steps) == 1 else f"steps {', '.join(map(str, steps))}"
+        return HitTable(hits, [f"Checked: {listed}.", *notes])
+
+    def stored_run(self, step: int | None = None) -> Any:
+        """Return a run whose inputs are stored: that of a step, else the first with hits, else the last.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        self._read_pending(0)
+        runs = [*self._kept, *([self._last] if self._last is not None else [])]
+        if not runs:
+            raise ValueError("No step has run inside the watch.")
+        for run in runs:
+            if step is None or run.step == step:
+                return run
+        steps = ", ".join(map(str, sorted({run.step for run in runs})))
+        raise ValueError(f"The inputs of step {step} are not stored; those of {steps} are.")
+
+    def __repr__(self) -> str:
+        count = len(self._hits)
+        steps = sorted({hit.step for hit in self._hits})
+        if count:
+            where = f"step {steps[0]}" if len(steps) == 1 else f"steps {steps[0]} to {steps[-1]}"
+            found = f"{count} hit{'s' if count > 1 else ''} in {where}"
+        else:
+            found = "no hits"
+        return f"Watch({name_of(self.net)}: {found}, {self._step} steps)"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+class _Group:
+    """The watchpoints that are checked at the same steps: an observer of programs."""
+
+    def __init__(self, watch: Watch, watchpoints: list[Watchpoint], every: int) -> None:
+        self.watch, self.watchpoints, self.every = weakref.proxy(watch), watchpoints, every
+        self.single_step = [
+            w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")
+        ]
+        self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
+        self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
+        self._last_outputs: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+        self._series: dict[Any, Any] = {}
+        if every > 1:
+            self.wants = self._wants
+        self._counts_in_wants = False
+
+    @property
+    def is_leader(self) -> bool:
+        """Return True for the group that counts the steps."""
+        return self.watch._groups[0].every == self.every
+
+    def rewrite(self, program: "Program") -> Any:
+        """Return a program with its alarm; None for one that does not belong to the network."""
+        if not self.watch.reads(program):
+            return None
+        if program not in self.alarms:
+            selection = self.watch.selection_of(program)
+            values, is_bounded = self.watch.values_of(program), program not in self._unbounded
+            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded)
+        jaxpr = self.alarms[program].jaxpr
+        # without an alarm the runs are still counted
+        return jaxpr if jaxpr is not None else program.jaxpr if self.is_leader else None
+
+    def _wants(self, program):
+        number = self.watch.upcoming_step()
+        if self.is_leader:
+            self.watch.count_run(program)
+        return (number - 1) % self.every == 0
+
+    def receive(self, program: "Program", run: extra_outputs.Run) -> None:
+        """Add a run to the watch."""
+        if self.is_leader and self.every == 1:
+            self.watch.count_run(program)
+        if (self.watch._step - 1) % self.every:
+            return
+        entry = _Run(self.watch._step, program, run.inputs, run.outputs, run.extras or [np.uint8(0)], self)
+        written = run.outputs[program.n_results :]
+        last = self._last_outputs.get(program, ())
+        before = list(entry.arrays_before().values())
+        entry.has_new_inputs = len(last) != len(before) or any(a is not b for a, b in zip(before, last))
+        self._last_outputs[program] = written
+        self.watch.add_run(entry)
+
+    def without_bounds(self, program: "Program") -> "_Group":
+        """Return a copy of the group that tests a program for NaN and infinities."""
+        group = _Group(self.watch.itself, self.watchpoints, self.every)
+        group._unbounded = self._unbounded
+        group._unbounded.add(program)
+        group.alarms.update((other, alarm) for other, alarm in self.alarms.items() if other is not program)
+        return group
+
+    def dropped(self, why: str) -> None:
+        """Store the reason why watching has ended."""
+        self.watch.problem = why
+
+    def read_series(self, run: _Run) -> list[Hit]:
+        """Return hits of bands and dead units, which compare several steps."""
+        return []
+
+
+def _traced_step(run):
+    """Return (program, inputs) of a step in PYNATIVE mode, with the current Parameters."""
+    call = run.call
+    if call is None or not isinstance(call.net, Cell):
+        raise ValueError(
+            f"Step {run.step} ran in PYNATIVE mode and outside of a Cell, so it has no graph. Put the step into a Cell, "
+            "such as nn.TrainOneStepCell, or use GRAPH mode."
+        )
+    return program_inputs(call.net, *call.args, **call.kwargs)
+
+
+def _has_stepped(optimizer):
+    step = getattr(optimizer, "global_step", None)
+    return step is not None and bool(np.asarray(step._stored()).any())
