@@ -1,12 +1,14 @@
 """A cursor over the nodes of a recorded step: every value, every move, and what can't be moved to."""
 
+import dataclasses
 import io
 
 import numpy as np
 import pytest
 
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, context, nn, ops, watch
 from msnb.insight.debugger import Cursor, Replay, debugger, program_inputs
+from msnb.insight.debugger.hits import Hit
 from msnb.insight.debugger.pause import Breakpoint, Pause, pause
 from msnb.insight.debugger.prompt import COMMANDS, obey
 from msnb.ir.api import of_program
@@ -136,7 +138,7 @@ def test_every_value_of_a_loop_and_a_branch_equals_pynative():
             if value.dtype.kind == "f":
                 assert any(close(value, other) for other in eager), at
                 checked += 1
-            if at.n_rounds and (at.round is None or at.round):
+            if at.n_rounds and at.round != (0,):
                 at.previous_round()
     assert checked > 12
 
@@ -152,6 +154,37 @@ def test_rounds_of_a_loop_are_stepped_forward_and_back():
         cursor.next_round()
     with pytest.raises(ValueError, match="not inside a loop"):
         cursor.run_to("op:Sin").next_round()
+
+
+class Nested(nn.Cell):
+    def construct(self, x):
+        i = ops.zeros_like(x)
+        while i < 3:
+            j = ops.zeros_like(x)
+            while j <= i:
+                x = ops.tanh(x + 1)
+                j = j + 1
+            i = i + 1
+        return x
+
+
+def test_rounds_of_nested_loops_carry_over():
+    cursor = cursor_of(Nested(), Tensor(np.float32(0.5))).run_to("op:Tanh")
+    values = [cursor.value.asnumpy()]
+    assert "round 3 of 3, 3 of 3" in cursor.where()
+    while True:
+        try:
+            cursor.previous_round()
+        except ValueError:
+            break
+        values.append(cursor.value.asnumpy())
+    assert cursor.round == (0, 0) and len(values) == 6 and "round 1 of 3, 1 of 1" in cursor.where()
+    expected = [0.5]
+    for _ in range(6):
+        expected.append(np.tanh(np.float32(expected[-1] + 1)))
+    assert np.allclose(values[::-1], expected[1:], rtol=1e-5)
+    cursor.next_round(5)
+    assert cursor.round == (2, 2) and cursor.value.asnumpy() == values[0]
 
 
 def test_values_of_a_recurrent_network_can_be_walked():
@@ -219,7 +252,14 @@ def test_the_prompt_moves_the_cursor_and_steps(monkeypatch, capsys):
         step(IMAGES, LABELS)
     said = capsys.readouterr().out
     assert unseen == 41 and debugger.n_steps == 5
-    for words in ("Paused at step 1, node 1 of", "node 2 of", "node 3 of", ", 42)", "MatMul-op", "MatMul: Tensor(shape"):
+    for words in (
+        "Paused at step 1, node 1 of",
+        "node 2 of",
+        "node 3 of",
+        ", 42)",
+        "MatMul-op",
+        "MatMul: Tensor(shape",
+    ):
         assert words in said, said
     assert "'fly' is no word here" in said and "o takes no argument, but got '3'" in said
     assert "Paused at step 3, node 1 of" in said and "Paused at step 4" not in said
@@ -301,16 +341,25 @@ def test_a_pause_shows_the_hits_of_a_watch(monkeypatch, capsys):
     program, arrays = program_inputs(LeNet(), IMAGES)
     replay = Replay(program, of_program(program, program.name), arrays)
 
-    class Hit:
-        node = next(n for n in replay.graph.all_nodes() if n.op == "ReLU")
-
-        def __str__(self):
-            return "tensor_too_large at ReLU"
-
+    node = next(n for n in replay.graph.all_nodes() if n.op == "ReLU")
+    hit = Hit(7, node.id, 0, node.fullname, "tensor", "ReLU", "", node.source, "forward", "tensor_too_large")
+    weight = dataclasses.replace(hit, node=None, name="fc1.weight", kind="weight")
     prompt(monkeypatch, "hits\nc\n")
-    pause(replay, [Hit()], 7)
+    pause(replay, [weight, hit], 7)
     said = capsys.readouterr().out
-    assert said.count("tensor_too_large at ReLU") == 2 and "step 7, node 2 of" in said
+    assert said.count(hit.describe()) == 2 and "step 7, node 2 of" in said
+
+
+def test_hits_of_a_watch_pause_the_training(monkeypatch, capsys):
+    prompt(monkeypatch, "w\nv\ns\nq\n")
+    step = training_step()
+    with pytest.raises(KeyboardInterrupt):
+        with watch(step, ("tensor_too_large", {"max_gt": -1e9}), nodes="op:ReLU lane:forward", every=1, at="pause"):
+            for _ in range(5):
+                step(IMAGES, LABELS)
+    said = capsys.readouterr().out
+    assert "Paused at step 1" in said and "ReLU: Tensor(" in said and "Paused at step 2" in said
+    assert "tensor_too_large" in said
 
 
 def test_every_word_has_a_title_and_help_lists_it():

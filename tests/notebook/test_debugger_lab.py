@@ -1,7 +1,7 @@
 """`%%ms_debug` in a real JupyterLab: buttons and keys move the cursor while the cell runs."""
 
 import pytest
-from browsing import TOKEN, chromium, menu, opened, picture, unreadable, until
+from browsing import TOKEN, chromium, menu, opened, unreadable, until
 
 pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")

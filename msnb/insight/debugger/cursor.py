@@ -35,7 +35,8 @@ class Cursor:
         replay (Replay): the step.
         nodes (list[CNode]): all nodes in the order of execution.
         node (CNode): the current node.
-        round (Union[int, None]): iteration of the loop around the node, from 0; None for the last one.
+        round (Union[tuple[int], None]): iteration of each loop around the node, from the outermost, from 0; None for
+            the last one.
         step (Union[int, None]): number of the step.
 
     Raises:
@@ -62,23 +63,23 @@ class Cursor:
         for outer in self.nodes:
             self._around.update((inner.id, outer) for graph in outer.graphs for inner in graph.nodes)
         self.node: CNode = self.nodes[0] if node is None else select_nodes(replay.graph, node)[0]
-        self.round: int | None = None
+        self.round: tuple[int, ...] | None = None
 
     # ------------------------------------------------------------------ the value
     @property
     def value(self) -> Tensor:
-        """The first result of the current node.
+        """The result of the current node that other nodes read.
 
         Raises:
             ValueError: If it can't be read.
         """
         return self.output()
 
-    def output(self, slot: int = 0) -> Tensor:
+    def output(self, slot: int | None = None) -> Tensor:
         """Return one result of the current node, in the current round.
 
         Args:
-            slot (int): index of the result. Default: 0.
+            slot (int): index of the result. Default: None, the one that other nodes read.
 
         Raises:
             ValueError: If the value can't be read, or there is no such result.
@@ -93,8 +94,20 @@ class Cursor:
 
     @property
     def n_rounds(self) -> int | None:
-        """Number of runs of the current node, if it is inside a loop; None otherwise."""
-        return self._count_runs(self.node) if self._loop_around(self.node) is not None else None
+        """Number of iterations of the innermost loop around the current node; None outside of loops."""
+        iterations = self._iterations(self.round)
+        return iterations[-1] if iterations else None
+
+    def _iterations(self, round):
+        """Return the number of iterations of each loop around the current node; () if it has no value to read."""
+        if self._loop_around(self.node) is None:
+            return ()
+        if round is not None and len(round) == 1:
+            round = None  # one loop has as many in each round
+        try:
+            return self.replay.iterations(self.node, round=round)
+        except ValueError:
+            return ()
 
     # ------------------------------------------------------------------ moves
     def at(self, query: Any) -> "Cursor":
@@ -205,9 +218,10 @@ class Cursor:
             file, line = node.source[:2]
             text = linecache.getline(file, line).strip()
             words.append(format_location(file, line) + (f": {text}" if text else ""))
-        if self.n_rounds is not None:
-            last = self.n_rounds
-            words.append(f"round {last if self.round is None else self.round + 1} of {last}")
+        iterations = self._iterations(self.round)
+        if iterations:
+            now = self._round_now(iterations)
+            words.append("round " + ", ".join(f"{i + 1} of {n}" for i, n in zip(now, iterations, strict=True)))
         return " | ".join(words)
 
     def __repr__(self) -> str:
@@ -235,15 +249,37 @@ class Cursor:
             self.round = None
         self.node = node
 
+    def _round_now(self, iterations):
+        return tuple(n - 1 for n in iterations) if self.round is None else self.round
+
     def _turn(self, count):
-        last = self.n_rounds
-        if last is None:
+        iterations = self._iterations(self.round)
+        if not iterations:
             raise ValueError(f"{self._title(self.node)} is not inside a loop: it has one round.")
-        now = last - 1 if self.round is None else self.round
-        if not 0 <= now + count < last:
-            raise ValueError(f"This is the {'last' if count > 0 else 'first'} of the {last} rounds.")
-        self.round = now + count
+        now = self._round_now(iterations)
+        for _ in range(abs(count)):
+            now = self._later(now) if count > 0 else self._earlier(now)
+        self.round = now
         return self
+
+    def _later(self, now):
+        """Return the round behind another one; behind the last of an inner loop, the first of the next outer round."""
+        iterations = self._iterations(now)
+        for loop in reversed(range(len(now))):
+            if now[loop] + 1 < iterations[loop]:
+                return (*now[:loop], now[loop] + 1, *(0 for _ in now[loop + 1 :]))
+        raise ValueError(f"This is the last of the {iterations[-1]} rounds.")
+
+    def _earlier(self, now):
+        """Return the round before another one; before the first of an inner loop, the last of the outer round before."""
+        for loop in reversed(range(len(now))):
+            if now[loop] > 0:
+                earlier = (*now[:loop], now[loop] - 1, *(0 for _ in now[loop + 1 :]))
+                for inner in range(loop + 1, len(now)):
+                    last = self._iterations(earlier)[inner] - 1
+                    earlier = (*earlier[:inner], last, *earlier[inner + 1 :])
+                return earlier
+        raise ValueError(f"This is the first of the {self._iterations(now)[-1]} rounds.")
 
     def _loop_around(self, node):
         """Return the innermost loop around a node, or None."""

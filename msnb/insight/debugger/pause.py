@@ -9,7 +9,7 @@ import sys
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msnb import context, log
@@ -27,6 +27,7 @@ from msnb.nn.optim import Optimizer
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
+    from msnb.insight.debugger.hits import Hit
     from msnb.ir.anf import CNode, FuncGraph
 
 _MOST = 8  # recorded pauses that remain
@@ -37,7 +38,7 @@ class Pause:
 
     Args:
         replay (Replay): the step.
-        hits (Sequence): hits of watchpoints, in the order of execution. Each has a ``node``.
+        hits (Sequence[Hit]): hits of watchpoints, in the order of execution.
         step (int): number of the step, from 1; None if it is unknown.
         node (CNode): the first position. Default: None, the node of the first hit, or the first node.
         note (str): the reason of the pause, in a sentence. Default: "".
@@ -52,14 +53,16 @@ class Pause:
     def __init__(
         self,
         replay: Replay,
-        hits: Sequence[Any] = (),
+        hits: "Sequence[Hit]" = (),
         step: int | None = None,
         node: "CNode | None" = None,
         note: str = "",
     ) -> None:
         self.replay, self.hits, self.step, self.note = replay, list(hits), step, note
-        first = next((getattr(hit, "node", None) for hit in self.hits), None)
-        self.cursor = Cursor(replay, node if node is not None else first, step)
+        first = next((hit for hit in self.hits if hit.node is not None), None)
+        self.cursor = Cursor(replay, first.node if node is None and first is not None else node, step)
+        if first is not None and node is None and first.round is not None:
+            self.cursor.round = (first.round,)
         self.order: str = ""
         self.n_steps: int = 1
         self.problem: str = ""
@@ -91,7 +94,9 @@ class Pause:
 
     def describe_hits(self) -> str:
         """Return the note and the hits, one per line."""
-        return "\n".join([*filter(None, [self.note]), *map(str, self.hits)]) or "No watchpoint was hit."
+        return (
+            "\n".join([*filter(None, [self.note]), *(hit.describe() for hit in self.hits)]) or "No watchpoint was hit."
+        )
 
     def __repr__(self) -> str:
         return f"Pause({self.cursor.where()})"
@@ -156,6 +161,7 @@ class Debugger:
         records (deque[Pause]): pauses of sessions in which nobody could be asked, the last eight.
         n_steps (int): steps that have run since `start`.
         front_end (Union[FrontEnd, None]): shows pauses; None for the prompt.
+        watch (Union[Watch, None]): the watchpoints that `start` was called with, once a network has run.
 
     Examples:
         >>> import msnb
@@ -178,6 +184,8 @@ class Debugger:
         self._graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._is_waiting = False
         self._ends_with_pause = False
+        self._make_watch: Callable[[Cell], Any] | None = None
+        self.watch: Any = None
 
     # ------------------------------------------------------------------ the last pause
     @property
@@ -193,7 +201,9 @@ class Debugger:
             ValueError: If nothing has paused yet.
         """
         if self._last is None:
-            raise ValueError("No step has been paused yet. Begin a cell with %%ms_debug, or call msnb.debugger.start().")
+            raise ValueError(
+                "No step has been paused yet. Begin a cell with %%ms_debug, or call msnb.debugger.start()."
+            )
         return self._last
 
     @property
@@ -214,15 +224,23 @@ class Debugger:
         return self.cursor.where()
 
     # ------------------------------------------------------------------ when to pause
-    def start(self, pauses_first: bool = True, breakpoints: Iterable[Breakpoint] = ()) -> None:
+    def start(
+        self,
+        pauses_first: bool = True,
+        breakpoints: Iterable[Breakpoint] = (),
+        watch: Callable[[Cell], Any] | None = None,
+    ) -> None:
         """Watch all steps from now on: runs of programs in GRAPH mode, outermost calls of Cells in PYNATIVE mode.
 
         Args:
             pauses_first (bool): True to pause at the first step. Default: True.
             breakpoints (Iterable[Breakpoint]): nodes at which each step pauses. Default: ().
+            watch (Callable): returns the watchpoints of a network, as a context manager. It is called with the first
+                Cell with Parameters that runs. Default: None.
         """
         self.stop()
         self.breakpoints = list(breakpoints)
+        self._make_watch = watch
         self.n_steps = 0
         self._listen()
         if pauses_first:
@@ -239,6 +257,12 @@ class Debugger:
         self.breakpoints = []
         self._calls.clear()
         self._ends_with_pause = False
+        if self._make_watch is not None and self._listener is not None and self.watch is None:
+            log.warning("%s", "debugger: no network with Parameters has run, so no watchpoint was checked.")
+        self._make_watch = None
+        watch, self.watch = self.watch, None
+        if watch is not None:
+            watch.__exit__(None, None, None)
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -302,6 +326,9 @@ class Debugger:
     def _begin_call(self, call):
         if call.around is not None or call.traced or not isinstance(call.net, Cell) or isinstance(call.net, Optimizer):
             return
+        if self._make_watch is not None and self.watch is None and any(True for _ in call.net.get_parameters()):
+            self.watch = self._make_watch(call.net)
+            self.watch.__enter__()
         if context.get_context("mode") == context.PYNATIVE_MODE:
             stored = {id(p): p._stored() for p in call.net.get_parameters()}
             self._calls.append((call, stored))
@@ -383,17 +410,21 @@ class Debugger:
 debugger = Debugger()
 
 
-def pause(replay: Replay, hits: Sequence[Any] = (), step: int | None = None) -> None:
+def pause(replay: Replay | None, hits: Sequence["Hit"] = (), step: int | None = None) -> None:
     """Pause a training at a step that has run, and block until the user continues.
 
     Args:
-        replay (Replay): the step.
-        hits (Sequence): hits of watchpoints; the cursor starts at the node of the first.
+        replay (Union[Replay, None]): the step. A step without one is logged, and the training goes on.
+        hits (Sequence[Hit]): hits of watchpoints; the cursor starts at the node of the first.
         step (int): number of the step, from 1. Default: None.
 
     Raises:
         KeyboardInterrupt: If the user stops the training.
     """
+    if replay is None or not len(replay.graph):
+        listed = " ".join(hit.describe() for hit in hits)
+        log.warning("%s", f"A step without a graph is not paused. {listed}".rstrip())
+        return
     debugger.pause(Pause(replay, hits, step))
 
 

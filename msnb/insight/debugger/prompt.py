@@ -83,7 +83,13 @@ def _help(pause, argument):
 
 COMMANDS: tuple[Command, ...] = (
     Command("n", "next", "next node; n 5 goes five nodes on", "COUNT", _move("next_node", counts=True)),
-    Command("p", "previous", "previous node; p EXPR prints an expression of your names, cursor and value", "EXPR", _previous_or_print),
+    Command(
+        "p",
+        "previous",
+        "previous node; p EXPR prints an expression of your names, cursor and value",
+        "EXPR",
+        _previous_or_print,
+    ),
     Command("N", "next-line", "next line of Python", "", _move("next_line")),
     Command("P", "previous-line", "previous line of Python", "", _move("previous_line")),
     Command("i", "into", "into the next Cell, loop or branch", "", _move("into")),

@@ -18,19 +18,6 @@ if TYPE_CHECKING:  # named in annotations alone
 _PATIENCE = 20.0  # seconds until a page that is being drawn has answered
 
 
-class PausedValues(NodeValues):
-    """The values of a paused step. Inside the loop of the cursor they are those of its round."""
-
-    def __init__(self, pause: Pause, stage: str) -> None:
-        super().__init__(lambda step: pause.replay, stage, (pause.step or 0,))
-        self._pause = pause
-
-    def data_of(self, node: Any, sample: int = 0, round: Any = None) -> list[dict[str, Any]]:
-        """Return the values around a node, see `NodeValues.data_of`."""
-        cursor = self._pause.cursor
-        return super().data_of(node, sample, cursor.round if node is cursor.node else round)
-
-
 class Stepper:
     """The cursor of one view: its state for the page, and the answers to buttons.
 
@@ -44,15 +31,14 @@ class Stepper:
         self.pause: Pause | None = None
         self.has_page = threading.Event()  # set once the page has answered during a cell
         self._debugger = debugger
-        self._values: PausedValues | None = None
         self._status = "running"
         self._said = ""
 
     def show(self, pause: Pause) -> None:
         """Show a pause."""
         self.pause, self._said = pause, pause.note
-        self._values = PausedValues(pause, next(iter(self.shown.graphs)))
-        self.shown.show_values(self._values)
+        stage = next(iter(self.shown.graphs))
+        self.shown.show_values(NodeValues(lambda step: pause.replay, stage, (pause.step or 0,)))
         self.set_status("paused")
 
     def set_status(self, status: str, said: str | None = None) -> None:
@@ -75,8 +61,7 @@ class Stepper:
             "node": cursor.node.id,
             "where": cursor.where(),
             "round": cursor.round,
-            "rounds": cursor.n_rounds,
-            "hits": [{"node": getattr(getattr(h, "node", None), "id", -1), "text": str(h)} for h in pause.hits],
+            "hits": [{"node": -1 if hit.node is None else hit.node, "text": hit.describe()} for hit in pause.hits],
         }
 
     def answer(self, content: dict[str, Any]) -> None:
@@ -100,9 +85,6 @@ class Stepper:
                 said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             if said == pause.cursor.where():
                 said = ""
-            if self._values is not None and self.shown.widget is not None and not pause.is_resumed:
-                request = {"node": pause.cursor.node.id, "sample": content.get("sample", 0)}
-                self.shown.widget.send(self._values.answer(request))
             self.set_status(self._status, said)
 
 

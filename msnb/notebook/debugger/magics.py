@@ -9,8 +9,10 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
+from msnb.insight.debugger.conditions import as_watchpoints
 from msnb.insight.debugger.pause import Breakpoint, debugger
 from msnb.notebook.debugger.controls import Controls
+from msnb.notebook.graph.watch import ViewedWatch
 from msnb.notebook.kernel import cell_scope
 from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.kernel.magic_registration import register_magics
@@ -24,21 +26,29 @@ class DebugMagics(Magics):
 
     @no_var_expand
     @magic_arguments("%ms_debug")
+    @argument(
+        "conditions", nargs="*", help="Watchpoints at which to pause, such as TO or weight_too_large:abs_mean_gt=10."
+    )
+    @argument("--at", choices=("pause", "raise", "record"), default="pause", help="What a hit does (default pause).")
     @argument("-l", "--line", type=int, action="append", help="Pause at each step that runs this line of the cell.")
     @argument(
-        "-b", "--node", action="append", metavar="QUERY", help="Pause at each step with these nodes: -b 'op:ReLU line:12'."
+        "-b",
+        "--node",
+        action="append",
+        metavar="QUERY",
+        help="Pause at each step with these nodes: -b 'op:ReLU line:12'.",
     )
     @argument("-r", "--run", action="store_true", help="Run until the Pause button is pressed.")
     @cell_magic("ms_debug")
     def ms_debug(self, line: str, cell: str | None) -> None:
-        """Run a cell that trains, and pause at its first step.
+        """Run a cell that trains, and pause at its first step, or at the hits of watchpoints.
 
         A pause shows the graph of the step. Its buttons and keys move a cursor over the nodes, forward and back: n and
         p by node, N and P by line, i and o into and out of Cells, ] and [ by round of a loop, m to the other lane, r to
         a node. s runs the next step, c continues, the Pause button pauses again, and Stop ends the training.
-        Example:
+        Conditions are those of `msnb.watch`. Example:
 
-            %%ms_debug --line 4
+            %%ms_debug TO weight_too_large:abs_mean_gt=10
             import msnb
             ...
             model.train(1, dataset)
@@ -58,8 +68,32 @@ class DebugMagics(Magics):
                 raise UsageError(f"{MAGIC}: --line should be at least 1, but got {line}.")
         breakpoints = [Breakpoint(line=line, file=file) for line in options.line or ()]
         breakpoints += [Breakpoint(query=query.strip("'\"")) for query in options.node or ()]
-        debugger.start(pauses_first=not breakpoints and not options.run, breakpoints=breakpoints)
+        watch = None
+        if options.conditions:
+            try:
+                conditions = as_watchpoints(map(_parse_condition, options.conditions))
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"{MAGIC}: {error}") from None
+
+            def watch(net):
+                return ViewedWatch(net, conditions, at=options.at)
+
+        pauses_first = not breakpoints and not options.run and watch is None
+        debugger.start(pauses_first, breakpoints, watch)
         cell_scope.at_end(debugger.stop)
+
+
+def _parse_condition(text):
+    """Convert ``TO`` or ``TL:abs_mean_gt=10,max_gt=100`` to a condition of `msnb.watch`."""
+    name, _, rest = text.strip("'\"").partition(":")
+    presets = {}
+    for each in filter(None, rest.split(",")):
+        parameter, equals, number = each.partition("=")
+        try:
+            presets[parameter.strip()] = float(number)
+        except ValueError:
+            raise ValueError(f"{text!r} should be such as TL:abs_mean_gt=10, but {each!r} has no number.") from None
+    return (name, presets) if presets else name
 
 
 def rewrite_line(lines: list[str]) -> list[str]:

@@ -173,7 +173,7 @@ export class App {
     this.root.dataset.nodes = first.total;
     this.root.dataset.drawn = first.n;
     this.root.classList.toggle("double", !!second);
-    this.stepper.node = -1;
+    this.stepper.at = "";
     this.stepper.renew();
   }
   // what the reader has opened and where they look

@@ -62,7 +62,6 @@ export class Stepper {
     app.on(bar.querySelector(".hits"), "change", (e) => this.ask(`r node:${e.target.value}`));
     app.on(app.root, "keydown", (e) => this.key(e));
     app.host.on("debug", () => this.renew());
-    this.node = -1;
   }
   get state() {
     return this.app.host.get("debug") || {};
@@ -71,7 +70,7 @@ export class Stepper {
     return this.state.status === "paused";
   }
   ask(word) {
-    this.app.host.ask?.("debug", { word, sample: this.app.values.sample });
+    this.app.host.ask?.("debug", { word });
   }
   press(pressed) {
     if (!pressed || pressed.disabled) return;
@@ -111,11 +110,9 @@ export class Stepper {
       bar.querySelector(`[data-word="${status === "running" ? "pause" : "n"}"]`).focus();
     this.offerHits(hits, node);
     if (!ready && status !== "ended") this.greet();
-    if (round !== this.round) app.values.answers.clear();
-    const hasMoved = node !== this.node || round !== this.round;
-    this.node = node;
-    this.round = round;
-    if (hasMoved) this.show();
+    const at = JSON.stringify([node, round]);
+    if (at !== this.at) this.show(node, round);
+    this.at = at;
   }
   // The kernel hears the page once the notebook has a channel that works while a cell runs; until then messages wait.
   greet() {
@@ -135,8 +132,8 @@ export class Stepper {
     select.value = hits.some((hit) => hit.node === node) ? String(node) : "";
   }
   // Select the node of the cursor in the graph, the panel and the source.
-  show() {
-    const { app, node } = this,
+  show(node, round) {
+    const { app } = this,
       pane = app.panes[0],
       { stage } = pane || {};
     if (!stage || node < 0 || stage.name !== app.host.get("valued")) return;
@@ -145,6 +142,7 @@ export class Stepper {
     if (!this.hasSource && app.root.clientWidth > 900 && !app.source.shown && Object.keys(app.data.files || {}).length)
       app.source.toggle();
     this.hasSource = true;
+    Object.assign(app.values, { selected: id, round, part: "", channel: -1, examples: null });
     pane.select(id, { show: true });
   }
 }
