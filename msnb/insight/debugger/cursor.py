@@ -271,7 +271,7 @@ class Cursor:
         raise ValueError(f"This is the last of the {iterations[-1]} rounds.")
 
     def _earlier(self, now):
-        """Return the round before another one; before the first of an inner loop, the last of the outer round before."""
+        """Return the round before another one; before the first of an inner loop, the last of the outer one before."""
         for loop in reversed(range(len(now))):
             if now[loop] > 0:
                 earlier = (*now[:loop], now[loop] - 1, *(0 for _ in now[loop + 1 :]))

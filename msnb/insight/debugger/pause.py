@@ -396,7 +396,7 @@ class Debugger:
         if len(self.records) == 1:
             log.warning(
                 "%s",
-                f"debugger: nobody can be asked here ({pause.problem or 'there is no stdin'}), so the training goes on; "
+                f"debugger: nobody can be asked here ({pause.problem or 'no stdin'}), so the training goes on; "
                 "msnb.debugger.records has the steps.",
             )
         pause.resume("continue")

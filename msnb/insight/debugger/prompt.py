@@ -4,7 +4,7 @@ import builtins
 import re
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.debugger.pause import Pause
