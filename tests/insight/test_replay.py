@@ -150,6 +150,63 @@ def test_a_view_without_values_says_what_to_do():
         select_nodes(view(Small(), Tensor(X)).graph, 1.5)
 
 
+class Nested(nn.Cell):
+    def construct(self, x, n):
+        i = n * 0
+        while i < n:
+            j = i * 0
+            while j < i:
+                x = ops.tanh(x * 2)
+                j = j + 1
+            i = i + 1
+        return x
+
+
+def test_values_inside_nested_loops_are_read_by_the_round_of_each_loop():
+    shown = view(Nested(), Tensor(X), Tensor(3, ms.int32), values=True)
+    (node,) = select_nodes(shown.graph, "op:Tanh")
+    expected = X
+    for outer in range(3):
+        for inner in range(outer):
+            expected = np.tanh(expected * 2)
+            np.testing.assert_allclose(shown.value(node, round=(outer, inner)).asnumpy(), expected, rtol=1e-6)
+    np.testing.assert_allclose(shown.value(node).asnumpy(), expected, rtol=1e-6)
+    replay = shown._values.replay
+    assert replay.rounds(node) == 3 and replay.iterations(node) == (3, 2)
+    assert replay.iterations(node, round=(1, 0)) == (3, 1)
+    assert len(replay._forms._cache) == 2, "all rounds share one compiled form"
+
+
+@pytest.mark.parametrize(
+    ("round", "message"),
+    [
+        (2, r"is inside 2 loops, so 'round' is 2 ints, one per loop from the outermost, but got 2"),
+        ((0, 0), r"have run \(3, 0\) times there: 'round' is 0 to 2, not \(0, 0\)"),
+        ((2, 2), r"'round' is 0 to 2 and 0 to 1, not \(2, 2\)"),
+    ],
+)
+def test_a_round_that_nested_loops_do_not_have_is_refused(round, message):
+    with pytest.raises(ValueError, match=message):
+        view(Nested(), Tensor(X), Tensor(3, ms.int32), values=True).value("op:Tanh", round=round)
+
+
+def test_a_branch_inside_a_loop_has_a_value_in_the_rounds_that_took_it():
+    class Alternating(nn.Cell):
+        def construct(self, x, n):
+            while n > 0:
+                if n % 2 == 0:
+                    x = ops.tanh(x)
+                n = n - 1
+            return x
+
+    shown = view(Alternating(), Tensor(X), Tensor(4, ms.int32), values=True)
+    once = np.tanh(X)
+    np.testing.assert_allclose(shown.value("op:Tanh", round=0).asnumpy(), once, rtol=1e-6)
+    np.testing.assert_allclose(shown.value("op:Tanh", round=2).asnumpy(), np.tanh(once), rtol=1e-6)
+    with pytest.raises(ValueError, match="did not run in round 1: it is inside a branch"):
+        shown.value("op:Tanh", round=1)
+
+
 # ---------------------------------------------------------------------- timelines
 @pytest.mark.parametrize("disk", [False, True])
 def test_a_step_of_a_timeline_has_the_bits_of_a_run_that_was_stopped_there(disk, tmp_path):
@@ -166,6 +223,122 @@ def test_a_step_of_a_timeline_has_the_bits_of_a_run_that_was_stopped_there(disk,
             expected = stopped.value(query).asnumpy()
             assert recorded.value(query, number).asnumpy().tobytes() == expected.tobytes(), (number, query)
         step(x, y)
+
+
+class Dropping(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Dense(3, 5, weight_init="ones"), nn.Dense(5, 2, weight_init="ones")
+        self.dropout = nn.Dropout(0.5)
+
+    def construct(self, x):
+        return self.second(self.dropout(ops.relu(self.first(x))))
+
+
+class Plain(Dropping):
+    def construct(self, x):
+        return self.second(ops.relu(self.first(x)))
+
+
+def adam_step(kind):
+    ms.set_seed(3)
+    net = kind()
+    loss = nn.WithLossCell(net, nn.MSELoss())
+    return net, nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 0.01)).set_train()
+
+
+@pytest.mark.parametrize("disk", [False, True])
+def test_time_travel_repeats_dropout_and_adam_bit_by_bit(disk, tmp_path, monkeypatch):
+    monkeypatch.setattr("msnb.insight.debugger.timeline._CHECKPOINT_EVERY", 3)
+    data = batches(8)
+    net, step = adam_step(Dropping)
+    trained, losses = [], []
+    with timeline(net, disk=tmp_path if disk else None) as recorded:
+        for x, y in data:
+            trained.append([p.asnumpy() for p in step.get_parameters()])
+            losses.append(step(x, y).asnumpy())
+        trained.append([p.asnumpy() for p in step.get_parameters()])
+    names = [p.name for p in step.get_parameters()]
+    for number in (8, 1, 5, 2):
+        replay = recorded.replay(number)
+        assert np.asarray(replay.results[0]).tobytes() == losses[number - 1].tobytes()
+        before = dict(zip(names, trained[number - 1], strict=True))
+        after = dict(zip(names, trained[number], strict=True))
+        for parameter, array in zip(replay.program.params, replay.inputs, strict=False):
+            assert np.asarray(array).tobytes() == before[parameter.name].tobytes(), (number, parameter.name)
+        for parameter, array in zip(replay.program.written, replay.updates(), strict=True):
+            assert np.asarray(array).tobytes() == after[parameter.name].tobytes(), (number, parameter.name)
+
+
+@pytest.mark.parametrize("disk", [False, True])
+def test_a_step_in_pynative_mode_starts_from_its_exact_parameters(disk, tmp_path):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net, step = adam_step(Plain)
+    weights, losses = [], []
+    with timeline(net, disk=tmp_path if disk else None) as recorded:
+        for x, y in batches(4):
+            weights.append(net.first.weight.asnumpy())
+            losses.append(float(step(x, y).asnumpy()))
+    for number, (weight, loss) in enumerate(zip(weights, losses, strict=True), 1):
+        replay = recorded.replay(number)
+        at = [entry[1] for entry in replay.program.inputs].index("first.weight")
+        assert np.asarray(replay.inputs[at]).tobytes() == weight.tobytes()
+        assert float(replay.results[0]) == pytest.approx(loss, rel=1e-6)
+
+
+def test_random_numbers_of_pynative_mode_are_said_to_differ(caplog, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net, step = adam_step(Dropping)
+    with timeline(net):
+        for x, y in batches(2):
+            step(x, y)
+    assert len(said) == 1 and "in PYNATIVE mode. A replay draws others" in said[0]
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+def test_steps_between_the_recorded_ones_are_not_observed(mode, monkeypatch):
+    context.set_context(mode=mode)
+    data = batches(7)
+    net, step = training_step()
+    received = []
+    with timeline(net, every=3) as recorded:
+        receive = recorded.receive
+        monkeypatch.setattr(recorded, "receive", lambda *run: (received.append(1), receive(*run)))
+        for x, y in data:
+            step(x, y)
+    assert recorded.steps == [1, 4, 7]
+    if mode == context.GRAPH_MODE:
+        assert len(received) == 3
+    net, step = training_step()
+    for number, (x, y) in enumerate(data, 1):
+        if number in recorded.steps:
+            at = [entry[1] for entry in recorded.replay(number).program.inputs].index("first.weight")
+            assert np.asarray(recorded.replay(number).inputs[at]).tobytes() == net.first.weight.asnumpy().tobytes()
+        step(x, y)
+
+
+def test_the_steps_of_a_sunk_epoch_are_steps_of_the_timeline():
+    net = Small()
+    data = ms.dataset.NumpySlicesDataset({"x": X, "y": X[:, :2].copy()}, shuffle=False).batch(2)
+    model = ms.Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    with timeline(net) as recorded:
+        model.train(2, data, dataset_sink_mode=True, sink_size=3)
+    assert recorded.steps == [1, 2, 3, 4, 5, 6] and recorded.value("op:ReLU", 4).shape == (2, 5)
+
+
+def test_parameters_that_another_program_overwrites_are_said_to_be_gone():
+    net, step = training_step()
+    other = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    x, y = batches(1)[0]
+    with timeline(net, every=5) as recorded:
+        step(x, y)
+    recorded.replay(1).inputs[0].delete()
+    recorded._replays.clear()
+    with pytest.raises(ValueError, match="Step 1 can't be computed again: another program has overwritten"):
+        recorded.value("op:ReLU", 1)
+    other(x, y)
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])

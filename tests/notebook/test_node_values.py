@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from browsing import Window, chromium, frames, until
 
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, context, int32, nn, ops
 from msnb.insight.debugger import select_nodes
 from msnb.notebook.graph import timeline, view
-from msnb.notebook.graph.value_data import histogram, statistics, value_data
+from msnb.notebook.graph.value_data import check_labels, extremes, histogram, parse_slice, statistics, value_data
 from msnb.notebook.graph.widget import MODULE
 
 browser = pytest.fixture(chromium, scope="module")
@@ -24,7 +24,7 @@ LIVE = """async ({source, state}) => {
     const model = {get: name => state[name], send: m => sent.push(m), save_changes() {},
         set: (name, value) => { state[name] = value; heard[`change:${name}`]?.forEach(act => act()); },
         on: (name, act) => { (heard[name] ??= []).push(act); }, off: () => {}};
-    live.hear = message => heard["msg:custom"].forEach(act => act(message, []));
+    live.hear = (message, texts = []) => heard["msg:custom"].forEach(act => act(message, texts.map(bytes)));
     const {default: widget} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
     document.body.innerHTML = '<div id="here"></div>';
     await widget.render({model, el: document.getElementById("here")});
@@ -56,13 +56,18 @@ class Live:
         return node
 
     def answer(self):
-        """Answer the requests of the page; returns them."""
-        requests = [m for m in self.page.evaluate("live.sent.splice(0)") if m["kind"] == "value"]
+        """Answer the requests of the page; returns those for values."""
+        requests = self.page.evaluate("live.sent.splice(0)")
         for request in requests:
             self.view._values.select_step(self.page.evaluate("live.state.step"))
-            self.page.evaluate("live.hear", self.view._values.answer(request))
+            self.view._on_message(self, request, [])
         frames(self.page)
-        return requests
+        return [request for request in requests if request["kind"] == "value"]
+
+    def send(self, message, buffers=()):
+        """Deliver a message of the view to the page, as its widget does."""
+        texts = [base64.b64encode(data).decode() for data in buffers]
+        self.page.evaluate("([message, texts]) => live.hear(message, texts)", [message, texts])
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +118,113 @@ def test_a_click_shows_maps_numbers_and_histogram_and_asks_once(page, shown):
     live.answer()
     live.select("op:Conv2D")
     assert not live.answer()
+
+
+def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected(page, shown):
+    live = Live(page, shown)
+    live.select("op:ReLU")
+    live.answer()
+    page.click(".values .choice >> nth=0")
+    live.answer()
+    assert page.locator(".values .excited img").count() == 2
+    chosen = int(page.get_attribute(".values .excited .choice >> nth=1", "data-sample"))
+    page.click(".values .excited .choice >> nth=1")
+    live.answer()
+    assert page.input_value(".values .sample input") == str(chosen)
+    names = page.locator(".values [data-channel] figcaption").all_inner_texts()
+    page.click(".values [data-order=index]")
+    live.answer()
+    assert page.locator(".values [data-channel] figcaption").all_inner_texts() == sorted(names)
+
+
+def test_a_slice_shows_other_numbers_and_a_wrong_one_says_why(page, shown):
+    live = Live(page, shown)
+    live.select("op:Conv2D")
+    live.answer()
+    page.click(".values summary")
+    page.fill(".values .part", "1, 3, 2:4")
+    page.press(".values .part", "Tab")
+    live.answer()
+    expected = shown.value("op:Conv2D").asnumpy()[1, 3, 2:4]
+    cells = page.locator(".values .numbers tr").nth(1).locator("td").all_inner_texts()
+    np.testing.assert_allclose([float(cell.replace("−", "-")) for cell in cells], expected[0], rtol=1e-2)
+    page.fill(".values .part", "1, three")
+    page.press(".values .part", "Tab")
+    live.answer()
+    assert "is written like" in page.inner_text(".values details .bad")
+
+
+def test_a_value_is_saved_as_npy_and_its_pictures_as_png(page, shown, tmp_path):
+    live = Live(page, shown)
+    live.select("op:Conv2D")
+    live.answer()
+    with page.expect_download() as download:
+        page.click(".values [data-save=npy]")
+        live.answer()
+    download.value.save_as(tmp_path / "value.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "value.npy"), shown.value("op:Conv2D").asnumpy())
+    with page.expect_download() as download:
+        page.click(".values [data-save=png]")
+    download.value.save_as(tmp_path / "value.png")
+    assert (tmp_path / "value.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_pointer_shows_three_numbers_of_a_node(page, shown):
+    live = Live(page, shown)
+    live.select("op:ReLU")
+    live.answer()
+    box = page.locator("g.n").filter(has_text="ReLU").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    live.answer()
+    page.mouse.move(box["x"] + box["width"] / 2 + 1, box["y"] + box["height"] / 2)
+    frames(page)
+    assert page.inner_text(".hovered").startswith("ReLU: mean |x| ")
+
+
+def test_the_rounds_of_nested_loops_are_chosen_by_number(page):
+    class Nested(nn.Cell):
+        def construct(self, x, n):
+            i = n * 0
+            while i < n:
+                j = i * 0
+                while j < i:
+                    x = ops.tanh(x * 2)
+                    j = j + 1
+                i = i + 1
+            return x
+
+    context.set_context(mode=context.GRAPH_MODE)
+    looped = view(Nested(), Tensor(X[0, 0]), Tensor(3, int32), values=True)
+    live = Live(page, looped)
+    live.select("op:Tanh")
+    live.answer()
+    assert [page.input_value(f".values [data-loop='{i}']") for i in (0, 1)] == ["2", "1"]
+    page.fill(".values [data-loop='0']", "1")
+    page.press(".values [data-loop='0']", "Tab")
+    live.answer()
+    assert "'round' is 0 to 2 and 0 to 0, not (1, 1)" in page.inner_text(".values")
+
+
+def test_tokens_stand_at_attention_and_the_pointer_shows_a_weight(page):
+    class Attention(nn.Cell):
+        def construct(self, x):
+            return ops.Softmax()(ops.BatchMatMul(transpose_b=True)(x, x))
+
+    context.set_context(mode=context.GRAPH_MODE)
+    tokens = ["the", "<b>cat", "sat", "down"]
+    attending = view(Attention(), Tensor(X[:, :, :4]), values=True, labels=tokens)
+    live = Live(page, attending)
+    live.select("op:Softmax")
+    live.answer()
+    assert page.locator(".attended .rows li").all_inner_texts() == tokens
+    assert page.locator(".values [data-head]").count() == 3
+    page.click(".values [data-head='2']")
+    image = page.locator(".attended img")
+    box = image.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.6)
+    weight = attending.value("op:Softmax").asnumpy()[0, 2, 2, 1]
+    text = page.inner_text(".values .pointed")
+    assert text.startswith("sat → <b>cat: ") and float(text.split()[-2]) == pytest.approx(100 * weight, abs=0.06)
 
 
 def test_a_slider_selects_the_step_of_a_timeline(page):
@@ -186,7 +298,47 @@ def test_attention_is_shown_by_head_with_tokens():
     weights /= weights.sum(-1, keepdims=True)
     data = value_data("output", weights.astype(np.float32), 1, list("abcde"), "Softmax")
     assert data["pictures"]["kind"] == "attention" and data["pictures"]["names"] == ["head 0", "head 1", "head 2"]
-    assert data["pictures"]["tokens"] == list("abcde")
+    assert data["pictures"]["tokens"] == [list("abcde"), list("abcde")]
+    np.testing.assert_allclose(data["pictures"]["weights"], 100 * weights[1], atol=0.06)
+    queries = [list("vwxyz"), list("VWXYZ")]  # per example
+    data = value_data("output", weights.astype(np.float32), 1, (queries, list("abcde")), "Softmax")
+    assert data["pictures"]["tokens"] == [list("VWXYZ"), list("abcde")]
+
+
+@pytest.mark.parametrize("labels", ["abc", [1, 2], (["a"], 3), [["a"], "b"], []])
+def test_labels_of_another_form_are_refused(labels):
+    if labels == []:
+        return check_labels(labels)
+    with pytest.raises(TypeError, match="'labels' should be a list of tokens"):
+        check_labels(labels)
+
+
+def test_a_slice_of_a_table_is_that_of_numpy():
+    values = np.arange(120, dtype=np.float32).reshape(2, 3, 4, 5)
+    for text, index in (
+        ("1, :, 2", np.s_[1, :, 2]),
+        ("..., 0", np.s_[..., 0]),
+        ("[0,0,1:3, ::-2]", np.s_[0, 0, 1:3, ::-2]),
+    ):
+        np.testing.assert_array_equal(values[parse_slice(text, values.shape)], values[index])
+    assert value_data("output", values, part="1, 2")["table"]["cells"][3][4] == "119"
+    assert "is written like" in value_data("output", values, part="import os")["table"]["problem"]
+    assert "has 4 axes" in value_data("output", values, part="0,0,0,0,0")["table"]["problem"]
+    assert "out of bounds" in value_data("output", values, part="9")["table"]["problem"]
+
+
+def test_filters_of_three_input_channels_are_in_colour():
+    pictures = value_data("conv.weight", np.ones((5, 3, 3, 3), np.float32), None)["pictures"]
+    assert pictures["kind"] == "filters" and len(pictures["images"]) == 5
+
+
+def test_examples_that_excite_a_channel_are_ranked_by_its_mean():
+    values = np.zeros((10, 2, 4, 4), np.float32)
+    values[:, 1] = np.arange(10)[::-1, None, None]
+    ranked = extremes(values, 1, None)
+    assert [(e["sample"], e["most"]) for e in ranked[:2]] == [(0, True), (1, True)]
+    assert [(e["sample"], e["most"]) for e in ranked[-2:]] == [(8, False), (7, False)] or ranked[4]["sample"] == 9
+    assert ranked[0]["value"] == "9" and all(e["image"] for e in ranked)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,17 @@ class Measure:
         """Combine the measurements of two iterations of a loop."""
         raise NotImplementedError
 
+    def merge_iteration(self, point: Any, first: Any, second: Any, depth: int) -> Any:
+        """Combine the measurements of the iterations so far with that of the next one. Default: `merge`.
+
+        Args:
+            point (Any): The point.
+            first (Any): The measurement of the earlier iterations, or `empty`.
+            second (Any): The measurement of the next iteration, or `empty`.
+            depth (int): The number of loops around this loop.
+        """
+        return self.merge(point, first, second)
+
     def finish(self, points: list[Any], measurements: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
         """Return the extra outputs of the program, a list of arrays.
 
@@ -99,6 +110,7 @@ class _Evaluator:
         self.points_by_key = points_by_key  # key of an equation -> its points
         self.keys_inside = keys_inside  # path of an equation -> keys of measured equations inside it
         self.rule = measure
+        self.depth = 0  # loops around the equations that are being evaluated
 
     def __call__(self, jaxpr, consts, args, path):
         env = dict(zip(jaxpr.constvars, consts)) | dict(zip(jaxpr.invars, args))
@@ -197,9 +209,8 @@ class _Evaluator:
             return eval_jaxpr(*_open_jaxpr(condition), *cond_consts, *state[0])[0]
 
         def iterate(state):
-            outs, values = self._run_nested(
-                *_open_jaxpr(body), [*body_consts, *state[0]], (*path, (id(eqn), 1)), points
-            )
+            inside = (*path, (id(eqn), 1))
+            outs, values = self._run_iteration(*_open_jaxpr(body), [*body_consts, *state[0]], inside, points)
             return outs, self._merge_measurements(points, state[1], values)
 
         outs, values = jax.lax.while_loop(test, iterate, (list(carry), [self.rule.empty(p) for p in points]))
@@ -212,9 +223,9 @@ class _Evaluator:
         points = self._points_inside(path, eqn)
 
         def iterate(state, row):
-            outs, values = self._run_nested(
-                *_open_jaxpr(params["jaxpr"]), [*consts, *state[0], *row], (*path, (id(eqn), 0)), points
-            )
+            inside = (*path, (id(eqn), 0))
+            args = [*consts, *state[0], *row]
+            outs, values = self._run_iteration(*_open_jaxpr(params["jaxpr"]), args, inside, points)
             return (outs[:n_carry], self._merge_measurements(points, state[1], values)), outs[n_carry:]
 
         start = list(carry), [self.rule.empty(p) for p in points]
@@ -223,8 +234,15 @@ class _Evaluator:
         )
         return [*outs, *stacked], list(zip(points, values))
 
+    def _run_iteration(self, jaxpr, consts, args, path, points):
+        self.depth += 1
+        try:
+            return self._run_nested(jaxpr, consts, args, path, points)
+        finally:
+            self.depth -= 1
+
     def _merge_measurements(self, points, before, now):
-        return [self.rule.merge(point, a, b) for point, a, b in zip(points, before, now)]
+        return [self.rule.merge_iteration(point, a, b, self.depth) for point, a, b in zip(points, before, now)]
 
 
 def _open_jaxpr(inner):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # named in annotations alone
 _ALL_AT_ONCE = 96 << 20  # bytes: a program with fewer returns all values from one call
 _WINDOW = 64  # nodes that one call returns values of, if all do not fit
 _LIMIT = 512 << 20  # bytes of values that a replay keeps
+Round = int | tuple[int, ...]  # an iteration of one loop, or of nested loops from the outermost
 
 
 class Replay:
@@ -51,21 +52,35 @@ class Replay:
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._values: dict[tuple[int, int], jax.Array] = {}
         self._rounds: dict[tuple[int, int], int] = {}  # values inside loops and branches: times computed
+        self._iterations: dict[tuple[int, int], tuple[int, ...]] = {}  # and iterations of the loops around them
         self._forms = _compiled_forms_of(program)
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
     # ------------------------------------------------------------------ values
-    def output(self, node: CNode, slot: int = 0, round: int | None = None) -> jax.Array:
+    def main_slot(self, node: CNode) -> int:
+        """Return the index of the result that other nodes read; 0 if none does.
+
+        An operator can also return new values of Parameters, and values that its gradient needs.
+        """
+        return self._main_slots.get(node.id, 0)
+
+    @functools.cached_property
+    def _main_slots(self):
+        return rows.main_slots(self.graph)
+
+    def output(self, node: CNode, slot: int | None = None, round: Round | None = None) -> jax.Array:
         """Return one result of a node.
 
         Args:
             node (CNode): a node of `graph`.
-            slot (int): index of the result. Default: 0.
-            round (int): iteration of the loop around the node, from 0. Default: None, the last one.
+            slot (int): index of the result. Default: None, the `main_slot`.
+            round (Union[int, tuple[int]]): iteration of the loop around the node, from 0. In nested loops, one int
+                per loop from the outermost. Default: None, the last one.
 
         Raises:
             ValueError: If the value can't be read, or there is no such result or round.
         """
+        slot = self.main_slot(node) if slot is None else slot
         if not 0 <= slot < max(len(node.types), 1):
             raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
@@ -76,19 +91,40 @@ class Replay:
             raise ValueError(self._explain_missing(node))
         return self._values[node.id, slot]
 
-    def rounds(self, node: CNode, slot: int = 0) -> int | None:
+    def rounds(self, node: CNode, slot: int | None = None) -> int | None:
         """Return the number of runs of a node inside loops or branches; None for other nodes."""
+        slot = self.main_slot(node) if slot is None else slot
         self.output(node, slot)
         return self._rounds.get((node.id, slot))
 
-    def operands(self, node: CNode) -> list[tuple[str, Any]]:
-        """Return (name, value) of each input of a node; the value is None if it can't be read."""
-        return [self._operand(source, slot) for source, slot in node.uses]
+    def iterations(self, node: CNode, slot: int | None = None, round: Round | None = None) -> tuple[int, ...]:
+        """Return the number of iterations of each loop around a node, from the outermost; () outside loops.
 
-    def _operand(self, source, slot):
+        An inner loop has as many as in `round` of the outer ones, or in the last that reached the node.
+        """
+        slot = self.main_slot(node) if slot is None else slot
+        if round is None:
+            self.output(node, slot)
+            return self._iterations.get((node.id, slot), ())
+        return self._compute_round(node, slot, self._checked_round(node, slot, round))[1]
+
+    def operands(self, node: CNode, round: Round | None = None) -> list[tuple[str, Any]]:
+        """Return (name, value) of each input of a node; the value is None if it can't be read.
+
+        Args:
+            node (CNode): a node of `graph`.
+            round (Union[int, tuple[int]]): iteration of the loops around the node, as for `output`. Default: None.
+        """
+        return [self._operand(source, slot, round) for source, slot in node.uses]
+
+    def _operand(self, source, slot, round):
         if isinstance(source, CNode):
+            loops = self._forms.loops(source.id)
+            inner = tuple(round)[:loops] if isinstance(round, (tuple, list)) else (round,)[:loops]
             try:
-                return f"%{source.id} {source.name}", self.output(source, slot)
+                return f"%{source.id} {source.name}", self.output(
+                    source, slot, inner if round is not None and loops else None
+                )
             except ValueError:
                 return f"%{source.id} {source.name}", None
         if isinstance(source, ParameterNode):
@@ -97,7 +133,7 @@ class Replay:
         return "constant", getattr(source, "value", None)
 
     def gradient(self, node: CNode) -> jax.Array | None:
-        """Return the gradient with respect to the first result of a forward node.
+        """Return the gradient with respect to the main result of a forward node.
 
         It is None if the program takes no gradient, or none reaches the node by a single operator.
         """
@@ -139,7 +175,7 @@ class Replay:
         return self._forms.nbytes <= _ALL_AT_ONCE
 
     def statistics(self) -> dict[int, dict[str, float]]:
-        """Return {number of a node: statistics of its first result} for nodes with real values.
+        """Return {number of a node: statistics of its main result} for nodes with real values.
 
         The statistics are ``mean``, ``std``, ``min``, ``max``, ``zeros`` (share), ``nan`` and ``inf`` (counts), and
         ``abs_mean``. They are computed by numpy where all values fit in memory, else inside the program.
@@ -147,22 +183,20 @@ class Replay:
         if self.has_statistics:
             if not self._values:
                 self._compute(tuple(self._nodes))
-            ids = [ident for ident, slot in self._values if not slot and self._is_real_and_not_empty(ident)]
-            arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
-            moments = host.summarised(arrays)[0] if arrays else []
-            means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays]
+            main = [(ident, slot) for ident, slot in self._values if slot == self._main_slots.get(ident, 0)]
+            arrays = {ident: np.asarray(self._values[ident, slot]) for ident, slot in main}
+            arrays = {ident: array for ident, array in arrays.items() if rows.is_real(array.dtype) and array.size}
+            ids = list(arrays)
+            moments = host.summarised(list(arrays.values()))[0] if arrays else []
+            means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays.values()]
         else:
-            form, ids = self._forms.statistics()
+            form, ids = self._forms.statistics(self._main_slots)
             table = np.asarray(form(*self.inputs))
             moments, means = table[:, :-1], table[:, -1]
         return {
             ident: {**dict(zip(summary.COLUMNS, map(float, row), strict=True)), "abs_mean": float(mean)}
             for ident, row, mean in zip(ids, moments, means, strict=True)
         }
-
-    def _is_real_and_not_empty(self, ident):
-        array = self._values[ident, 0]
-        return rows.is_real(array.dtype) and array.size > 0
 
     # ------------------------------------------------------------------ windows
     def _nodes_to_compute_with(self, node):
@@ -182,25 +216,43 @@ class Replay:
         form, points = self._forms.values(window)
         if sum(array.nbytes for array in self._values.values()) > _LIMIT:
             self._values.clear()
-        for point, (count, array) in zip(points, form(*self.inputs), strict=True):
+        for point, (count, iterations, array) in zip(points, form(*self.inputs), strict=True):
             key = point.node.id, point.slot
             self._values[key] = array
             if point.nested:
                 self._rounds[key] = int(count)
+                self._iterations[key] = tuple(map(int, iterations))
 
     def _output_in_iteration(self, node, slot, round):
-        count = self.rounds(node, slot)
-        if count is None:
+        count, _, array = self._compute_round(node, slot, self._checked_round(node, slot, round))
+        if not count:
+            raise ValueError(f"{node.fullname} did not run in round {round}: it is inside a branch.")
+        return array
+
+    def _checked_round(self, node, slot, round):
+        """Return the iteration of each loop around a node, from the outermost."""
+        count, loops = self.rounds(node, slot), self._forms.loops(node.id)
+        if count is None or not loops:
             raise ValueError(f"{node.fullname} is not inside a loop: it has one value, no 'round'.")
-        if not 0 <= round < count:
-            raise ValueError(f"{node.fullname} has run {count} times, so 'round' is 0 to {count - 1}, not {round}.")
-        if self._forms.loops(node.id) > 1:
-            raise ValueError(f"{node.fullname} is inside several loops: only the value of its last round can be read.")
-        form, points = self._forms.values((node.id,), round)
-        for point, (_, array) in zip(points, form(*self.inputs), strict=True):
-            if point.slot == slot:
-                return array
-        raise ValueError(self._explain_missing(node))
+        chosen = tuple(round) if isinstance(round, (tuple, list)) else (round,)
+        if len(chosen) != loops:
+            wanted = "an int" if loops == 1 else f"{loops} ints, one per loop from the outermost"
+            raise ValueError(f"{node.fullname} is inside {loops} loops, so 'round' is {wanted}, but got {round!r}.")
+        return chosen
+
+    def _compute_round(self, node, slot, round):
+        """Return (times computed, iterations of each loop, value) of one iteration of the loops around a node."""
+        form, points = self._forms.values_in_round(node.id)
+        measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
+        at = next((index for index, point in enumerate(points) if point.slot == slot), None)
+        if at is None:
+            raise ValueError(self._explain_missing(node))
+        count, iterations, array = measurements[at]
+        iterations = tuple(map(int, iterations))
+        for number, length in zip(round, iterations, strict=True):
+            if not 0 <= number < length:
+                raise ValueError(_explain_rounds(node, round, iterations))
+        return int(count), iterations, array
 
     def _explain_missing(self, node):
         if not node.types:
@@ -208,6 +260,13 @@ class Replay:
         if any(kind.dtype == "Key" for kind in node.types):
             return f"{node.fullname} is a random key, which has no numbers to show."
         return f"The value of {node.fullname} can't be read: it is computed in the condition of a loop."
+
+
+def _explain_rounds(node, round, iterations):
+    if len(round) == 1:
+        return f"{node.fullname} has run {iterations[0]} times, so 'round' is 0 to {iterations[0] - 1}, not {round[0]}."
+    ends = " and ".join(f"0 to {length - 1}" for length in iterations if length)
+    return f"The loops around {node.fullname} have run {iterations} times there: 'round' is {ends}, not {round}."
 
 
 def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[Any]]":
@@ -246,23 +305,44 @@ class _Forms:
 
     def loops(self, ident):
         """Return the number of loops around a node."""
-        return self._loops[ident]
+        return self._loops.get(ident, 0)
 
-    def values(self, window, round=None):
-        """Return (function of the program's inputs, points). It returns (times computed, value) of each point."""
-        key = window, round
-        if key not in self._cache:
+    def values(self, window):
+        """Return (function of the program's inputs, points). It returns (times computed, iterations, value) of each
+        point.
+        """
+        if window not in self._cache:
             ids = frozenset(window)
-            jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(round))
-            self._cache[key] = _compile_counts_and_values(jaxpr, len(self._jaxpr.jaxpr.outvars), len(points)), points
+            jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(None))
+            self._cache[window] = _by_point(_compile(jaxpr, len(self._jaxpr.jaxpr.outvars))), points
+        return self._cache[window]
+
+    def values_in_round(self, ident):
+        """Return (function of a round and the program's inputs, points) of one node, as `values` does."""
+        key = "round", ident
+        if key not in self._cache:
+            points = []
+
+            def run(round, *inputs):  # the round is an input, so that all rounds share one compiled form
+                chosen = _Capture(round)
+                jaxpr, points[:], _ = self._instrument(lambda every: [p for p in every if p.node.id == ident], chosen)
+                quiet = remove_debug_callbacks(jaxpr.jaxpr)
+                return eval_jaxpr(quiet, jaxpr.consts, *inputs)[len(self._jaxpr.jaxpr.outvars) :]
+
+            form = jax.jit(run)
+            self._cache[key] = _by_point(form), points
         return self._cache[key]
 
-    def statistics(self):
-        """Return (function of the program's inputs, node numbers). It returns a row of statistics per node."""
+    def statistics(self, slots):
+        """Return (function of the program's inputs, node numbers). It returns a row of statistics per node.
+
+        `slots` has the main slots of nodes by number, where they are not 0.
+        """
         if "statistics" not in self._cache:
 
             def choose(points):
-                return [p for p in points if p.slot == 0 and rows.is_real(p.dtype) and 0 not in p.shape]
+                main = [p for p in points if p.slot == slots.get(p.node.id, 0)]
+                return [p for p in main if rows.is_real(p.dtype) and 0 not in p.shape]
 
             jaxpr, points, _ = self._instrument(choose, _Statistics())
             form = _compile(jaxpr, len(self._jaxpr.jaxpr.outvars))
@@ -305,41 +385,51 @@ def _compile(closed, first):
     return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
 
-def _compile_counts_and_values(closed, first, count):
-    form = _compile(closed, first)
+def _by_point(form):
+    """Return a function that returns the outputs of `form`, three columns, as a row per point."""
 
     def run(*inputs):
         flat = form(*inputs)
-        return list(zip(flat[:count], flat[count:], strict=True))
+        count = len(flat) // 3
+        return list(zip(flat[:count], flat[count : 2 * count], flat[2 * count :], strict=True))
 
     return run
 
 
 class _Capture(Measure):
-    """Measures the values themselves. For a value inside a loop it is the value in one iteration of the loop.
+    """Measures the values themselves. For a value inside loops it is the value in one iteration of the loops.
+
+    A measurement is (times computed, iterations of each loop around the value, value).
 
     Args:
-        round (int): the round; None for the last one.
+        round (jax.Array): the iteration of each loop, from the outermost; None for the last that computed the value.
     """
 
-    def __init__(self, round: int | None) -> None:
+    def __init__(self, round: jax.Array | None) -> None:
         self._round = round
 
     def measure(self, point: Any, array: Any) -> Any:
-        return jnp.int32(1), array
+        return jnp.int32(1), jnp.zeros(point.loops, jnp.int32), array
 
     def empty(self, point: Any) -> Any:
-        return jnp.int32(0), jnp.zeros(point.shape, point.dtype)
+        return jnp.int32(0), jnp.zeros(point.loops, jnp.int32), jnp.zeros(point.shape, point.dtype)
 
-    def merge(self, point: Any, first: Any, second: Any) -> Any:
-        count = first[0] + second[0]
-        is_later = second[0] > 0
-        if self._round is not None:
-            is_later &= first[0] <= self._round
-        return count, jnp.where(is_later, second[1], first[1])
+    def merge_iteration(self, point: Any, first: Any, second: Any, depth: int) -> Any:
+        done = first[1][depth]
+        has_value = second[0] > 0
+        if self._round is None:
+            count, is_chosen = first[0] + second[0], has_value
+            takes_value = has_value
+        else:
+            is_chosen = done == self._round[depth]
+            takes_value = is_chosen & has_value
+            count = jnp.where(takes_value, second[0], first[0])
+        inner = jnp.where(is_chosen, second[1], first[1])
+        iterations = jnp.where(jnp.arange(point.loops) > depth, inner, first[1]).at[depth].set(done + 1)
+        return count, iterations, jnp.where(takes_value, second[2], first[2])
 
     def finish(self, points: list[Any], measurements: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
-        return [count for count, _ in measurements] + [array for _, array in measurements]
+        return [leaf for column in zip(*measurements, strict=True) for leaf in column]
 
 
 class _Statistics(Measure):

@@ -3,8 +3,11 @@
 A step is recorded as the inputs of its program: Parameters, batch and random number. Arrays that several steps share
 are stored once. A value is computed when it is requested, by replay of that step.
 
-In memory the last steps remain. On disk all steps remain: the batch of each, and the Parameters of every n-th. The
-others are computed from the nearest earlier ones, by the same program on the same inputs.
+In memory the last steps remain. The steps between those of `every` run their own form of the program, at full speed.
+
+On disk all steps remain: the batch of each, and the Parameters of every n-th. The others are computed from the nearest
+earlier ones, by the same program on the same inputs. A step in PYNATIVE mode has other last digits than its program, so
+its Parameters are always stored.
 """
 
 import dataclasses
@@ -23,7 +26,7 @@ from msnb.core.program.program_cache import find
 from msnb.core.state import events
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.formats import safetensors
-from msnb.insight.debugger.replay import Replay, as_inputs
+from msnb.insight.debugger.replay import Replay, Round, as_inputs
 from msnb.insight.debugger.selection import select_nodes
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
@@ -71,6 +74,8 @@ class Timeline:
         self._listener: Any = None
         self._calls: list[Any] = []  # (call, stored Parameters or None) of the running calls
         self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
+        self._has_gradient: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+        self._has_warned = False
         self.problem: str = ""
 
     # ------------------------------------------------------------------ recording
@@ -90,7 +95,24 @@ class Timeline:
     def rewrite(self, program: "Program") -> Any:
         """Return the jaxpr of a program that trains the network, unchanged, so that its inputs are kept; else None."""
         reads = any(id(p) in self._own for p in program.params)
-        return program.jaxpr if reads and (self._updates_network(program) or _takes_gradient(program)) else None
+        self._has_gradient[program] = _takes_gradient(program)
+        return program.jaxpr if reads and (self._updates_network(program) or self._has_gradient[program]) else None
+
+    def wants(self, program: "Program") -> bool:
+        """Count the step that begins, and return True if it is recorded."""
+        if self._runs_in_pynative_call():
+            # The step is recorded as one call. An observed program does not donate the Parameters of the record.
+            return self._is_due(self._count + 1)
+        if not self._updates_network(program):
+            return self._is_due(self._count + 1)
+        self._count += 1
+        return self._is_due(self._count)
+
+    def _is_due(self, number):
+        return self._disk is not None or (number - 1) % self._every == 0
+
+    def _runs_in_pynative_call(self):
+        return bool(self._calls) and self._calls[0][1] is not None
 
     def _updates_network(self, program):
         return any(id(p) in self._own for p in program.written)
@@ -101,13 +123,15 @@ class Timeline:
         A step ends with an update. In a loop with separate programs for gradient and optimizer, the step shows the
         first.
         """
-        if self._calls and self._calls[0][1] is not None:
-            return  # a compiled part of a step in PYNATIVE mode, which is recorded as one call
+        if self._runs_in_pynative_call():
+            return
         if not self._updates_network(program):
             self._pending = program, run.inputs
             return
         pending, self._pending = self._pending, None
-        if pending is not None and not _takes_gradient(program):
+        if not self._is_due(self._count):
+            return  # another observer wants this run
+        if pending is not None and not self._has_gradient[program]:
             self._record(*pending)
         else:
             self._record(program, run.inputs)
@@ -137,23 +161,30 @@ class Timeline:
             return
         changed = any(p._stored() is not before[id(p)] for p in call.net.get_parameters() if id(p) in self._own)
         if changed:
-            self._record_call(call, before)
+            self._count += 1
+            if self._is_due(self._count):
+                self._record_call(call, before)
 
     def _record_call(self, call, before):
         """Record a step that ran in PYNATIVE mode. A replay computes the values of this step in GRAPH mode."""
         graph_call = call.net._graph_call(call.args, call.kwargs)
         program, arrays, _ = find(call.net, *graph_call, for_inspection=True)
         number = [0] if program.random else []
+        if program.random and not self._has_warned:
+            self._has_warned = True
+            log.warning(
+                "%s",
+                f"timeline: {name_of(call.net)} draws random numbers in PYNATIVE mode. A replay draws others, so "
+                "values behind its Dropout differ from those of the training; in GRAPH mode they are equal.",
+            )
         stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
-        self._record(program, [*stored, *number, *arrays])
+        self._record(program, [*stored, *number, *arrays], is_exact=False)
 
-    def _record(self, program, inputs):
-        self._count += 1
+    def _record(self, program, inputs, is_exact=True):
+        """Record the inputs of a step. `is_exact` is True if the program computes the bits of the training."""
         number = self._count
         if self._disk is not None:
-            self._write_step(number, program, inputs)
-            return
-        if (number - 1) % self._every:
+            self._write_step(number, program, inputs, is_exact)
             return
         inputs = as_inputs(program, inputs)
         self._records[number] = _Step(number, program, inputs)
@@ -177,7 +208,7 @@ class Timeline:
         self.n_dropped += 1
 
     # ------------------------------------------------------------------ on disk
-    def _write_step(self, number, program, inputs):
+    def _write_step(self, number, program, inputs, is_exact):
         """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step."""
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
@@ -188,6 +219,7 @@ class Timeline:
         if (
             (number - 1) % _CHECKPOINT_EVERY == 0
             or not is_alone
+            or not is_exact
             or self._program_of_previous_step(number) is not program
         ):
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
@@ -255,18 +287,23 @@ class Timeline:
         if step not in self._replays:
             record = self._records[step]
             inputs = record.inputs if record.inputs is not None else self._read_inputs(step)
+            if any(getattr(array, "is_deleted", bool)() for array in inputs):
+                raise ValueError(
+                    f"Step {step} can't be computed again: another program has overwritten its Parameters. "
+                    "A timeline with 'disk=' stores them."
+                )
             if len(self._replays) >= 8:
                 self._replays.pop(next(iter(self._replays)))
             self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
         return self._replays[step]
 
-    def value(self, node: Any, step: int | None = None, round: int | None = None) -> Tensor:
-        """Return the first result of a node in one step.
+    def value(self, node: Any, step: int | None = None, round: Round | None = None) -> Tensor:
+        """Return the main result of a node in one step.
 
         Args:
             node (Union[str, int, CNode]): a query that selects one node, such as ``"op:ReLU line:12"``.
             step (int): number of the step. Default: None, the last one.
-            round (int): iteration of the loop around the node. Default: None, the last one.
+            round (Union[int, tuple[int]]): iteration of the loops around the node. Default: None, the last one.
 
         Returns:
             Tensor.

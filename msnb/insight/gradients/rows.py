@@ -129,6 +129,27 @@ def _needed_nodes(graph, results):
     return needed
 
 
+def main_slots(graph: "FuncGraph") -> dict[int, int]:
+    """Return {id of a node: index of its first result that other nodes read}, without nodes whose results none reads.
+
+    Other results of an operator are new values of Parameters, and values that its gradient needs.
+    """
+    slots: dict[int, int] = {}
+    only_backward = []
+    for reader in graph.all_nodes():
+        for source, slot in reader.uses:
+            if isinstance(source, CNode):
+                if reader.direction == "backward" and source.direction == "forward":
+                    only_backward.append((source, slot))
+                else:
+                    slots.setdefault(source.id, slot)
+    results = graph.outputs[: len(graph.outputs) - graph.written]
+    for source, slot in (*results, *only_backward):
+        if isinstance(source, CNode):
+            slots.setdefault(source.id, slot)
+    return slots
+
+
 def cotangents(graph: "FuncGraph") -> Any:
     """Return {id of a forward node: (node, slot) of the gradient with respect to its output}.
 
@@ -138,13 +159,13 @@ def cotangents(graph: "FuncGraph") -> Any:
     for node in graph.nodes:
         if node.kernel is not None and node.direction in ("forward", "backward") and not node.is_recomputed:
             lists.setdefault((node.scope, node.op), ([], []))[node.direction == "backward"].append(node)
-    gradient_slots = {}
+    gradient_slots, slots = {}, main_slots(graph)
     for forwards, backwards in lists.values():
         pairs, rest = _match_residuals(forwards, backwards)
         if len(rest[0]) == len(rest[1]):  # gradients come in the opposite order
             pairs += zip(rest[0], reversed(rest[1]))
         for forward, backward in pairs:
-            mate = _cotangent_of(forward, backward)
+            mate = _cotangent_of(forward.types[slots.get(forward.id, 0)].shape, backward) if forward.types else None
             if mate is not None:
                 gradient_slots[forward.id] = mate
     return gradient_slots
@@ -164,8 +185,7 @@ def _match_residuals(forwards, backwards):
     return pairs, (left, [b for b in backwards if id(b) not in used])
 
 
-def _cotangent_of(forward, backward):
-    shape = forward.shape
+def _cotangent_of(shape, backward):
     for source, slot in reversed(list(backward.uses)):
         if (
             isinstance(source, CNode)

@@ -34,6 +34,7 @@ def view(
     stages: tuple[str, ...] | None = None,
     height: int = HEIGHT,
     values: bool = False,
+    labels: Any = None,
 ) -> GraphView | Contents:
     """Return an interactive graph of a Cell or a function.
 
@@ -56,14 +57,16 @@ def view(
         height (int): height in pixels. Default: 560.
         values (bool): run the network on `inputs` and show the value of every node, see `GraphView.run`. Default:
             False.
+        labels (Any): tokens for the axes of attention, with `values`; see `GraphView.run`. Default: None.
 
     Returns:
         GraphView, or Contents of a file that has no graph.
 
     Raises:
-        TypeError: If `net` is none of these.
+        TypeError: If `net` is none of these, or `labels` have another form.
         FileNotFoundError: If there is no such file.
-        ValueError: If a file can't be read, `height` is not a positive int, or a stage is unknown.
+        ValueError: If a file can't be read, `height` is not a positive int, a stage is unknown, or there are `labels`
+            without `values`.
         Exception: The error of `net` during tracing; a notebook shows the part before it, with the failing operator in
             red.
 
@@ -74,6 +77,8 @@ def view(
         >>> graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
         GraphView(Dense: 2 nodes)
     """
+    if labels is not None and not values:
+        raise ValueError("For 'view', 'labels' are tokens for the pictures of attention: they need values=True.")
     if isinstance(net, (str, os.PathLike)):
         if holds_weights(net):
             return contents(net)
@@ -93,7 +98,7 @@ def view(
         if cell_names.shell() is not None:
             live.follow(graph_view, net, inputs, {})
     if values:
-        graph_view.run()
+        graph_view.run(labels=labels)
     return graph_view
 
 

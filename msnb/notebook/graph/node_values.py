@@ -1,5 +1,6 @@
 """The values of nodes in a graph view: answers to the page, columns of statistics, and previews for the saved form."""
 
+import io
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -10,9 +11,10 @@ import numpy as np
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.ir.stages import Stages
 from msnb.notebook.display.html import number
-from msnb.notebook.graph.value_data import value_data
+from msnb.notebook.graph.value_data import check_labels, extremes, value_data
 
 _SAVED = 2 << 20  # bytes of previews in a saved notebook
+_EXPORT = 64 << 20  # bytes of a value that the page saves as a file
 
 
 class Caller:
@@ -35,6 +37,12 @@ class Caller:
         if inputs or kwargs:
             self._inputs = inputs, kwargs
         return program_inputs(self._net, *self._inputs[0], **self._inputs[1])
+
+    def with_net(self, net: Any, program: Any) -> "Caller":
+        """Return a Caller of another version of the network, with the inputs of the last call."""
+        other = Caller(net, program, (), self._name)
+        other._inputs = self._inputs
+        return other
 
     def stages(self, program: Any) -> Stages:
         """Return the stages of a program of this network."""
@@ -68,7 +76,7 @@ class NodeValues:
         replay_of (Callable): returns the Replay of a step from its number.
         stage (str): name of the graph in the view, the complete program in MindSpore's operators.
         steps (Sequence[int]): numbers of the steps. Default: (0,), a single run.
-        labels (list[str]): tokens for the axes of attention. Default: None.
+        labels (Any): tokens for the axes of attention, see `value_data.tokens_of`. Default: None.
         saves (bool): True if previews of the nodes that were looked at are saved with the notebook. Default: True.
     """
 
@@ -77,13 +85,15 @@ class NodeValues:
         replay_of: Callable[[int], Replay],
         stage: str,
         steps: Sequence[int] = (0,),
-        labels: list[str] | None = None,
+        labels: Any = None,
         saves: bool = True,
     ) -> None:
+        check_labels(labels)
         self.stage = stage
         self.steps = list(steps)
         self.step: int = self.steps[-1]
-        self._replay_of, self._labels, self._saves = replay_of, labels, saves
+        self.labels, self.saves = labels, saves
+        self._replay_of = replay_of
         self._previews: dict[tuple[int, int], Any] = {}  # (node, sample) -> its data, in the order of the last looks
         self._lock = threading.Lock()  # a subshell of the kernel answers while a cell runs
 
@@ -102,49 +112,145 @@ class NodeValues:
             raise ValueError(f"Step {step} is not among the recorded ones, {self.steps[0]} to {self.steps[-1]}.")
         self.step = step
 
-    def data_of(self, node: Any, sample: int = 0, round: int | None = None) -> list[dict[str, Any]]:
-        """Return the values around a node as data for JSON: outputs, inputs, gradient, Parameters and their updates."""
+    def data_of(
+        self,
+        node: Any,
+        sample: int = 0,
+        round: tuple[int, ...] | None = None,
+        order: str = "energy",
+        part: str = "",
+    ) -> list[dict[str, Any]]:
+        """Return the values around a node as data for JSON: outputs, inputs, gradient, Parameters and their updates.
+
+        Args:
+            node (CNode): the node.
+            sample (int): index of the example. Default: 0.
+            round (tuple[int]): iteration of each loop around the node. Default: None, the last.
+            order (str): order of the maps, ``"energy"`` or ``"index"``. Default: "energy".
+            part (str): slice of the table of the main output. Default: "", the last two axes.
+        """
         with self._lock:
             replay = self.replay
-            entries = []
-            for slot in range(len(node.types)):
-                title = "output" if len(node.types) == 1 else f"output {slot}"
+            main, entries = replay.main_slot(node), []
+            slots = sorted(range(len(node.types)), key=lambda slot: (slot != main, slot))
+            for slot in slots:
+                is_main = slot == main
+                title = "output" if is_main else f"output {slot}"
                 try:
                     array = replay.output(node, slot, round)
+                    iterations = replay.iterations(node, slot, round)
                 except ValueError as error:
                     entries.append({"title": title, "type": "", "note": str(error)})
                     continue
-                entries.append(value_data(title, array, sample, self._labels, node.op))
-                rounds = replay.rounds(node, slot)
-                if rounds is not None:
-                    entries[-1]["rounds"] = rounds
+                shown = self.labels if is_main else None
+                entries.append(value_data(title, array, sample, shown, node.op, order, part if is_main else ""))
+                if iterations:
+                    entries[-1]["iterations"] = iterations
+                    entries[-1]["round"] = round
+                elif replay.rounds(node, slot) == 0:
+                    entries[-1]["note"] = "It is in a branch that did not run."
             parameters = {name for name, _, _ in replay.weights(node)}
-            for name, array in replay.operands(node):
+            for name, array in replay.operands(node, round):
                 if name not in parameters and array is not None and getattr(array, "ndim", 0):
-                    entries.append(value_data(f"input {name}", array, sample, self._labels))
+                    entries.append(value_data(f"input {name}", array, sample, self.labels, "", order))
             gradient = replay.gradient(node)
             if gradient is not None:
-                entries.append(value_data("gradient of the output", gradient, sample))
+                entries.append(value_data("gradient of the output", gradient, sample, None, "", order))
             for name, array, new in replay.weights(node):
-                entries.append(value_data(name, array, None))
+                entries.append(value_data(name, array, None, None, "", order))
                 if new is not None:
-                    entries.append(value_data(f"update of {name}", np.asarray(new) - np.asarray(array), None))
+                    update = np.asarray(new) - np.asarray(array)
+                    entries.append(value_data(f"update of {name}", update, None, None, "", order))
             return entries
+
+    def _node(self, ident):
+        return next((node for node in self.replay.graph.all_nodes() if node.id == ident), None)
 
     def answer(self, content: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request of the page for the values of a node."""
-        nodes = {node.id: node for node in self.replay.graph.all_nodes()}
-        ident, sample = int(content.get("node", -1)), int(content.get("sample", 0))
-        reply = {"kind": "value", "node": ident, "step": self.step, "sample": sample}
-        if ident not in nodes:
+        ident, sample = int(content.get("node", -1)), max(int(content.get("sample", 0)), 0)
+        reply = {"kind": "value", "node": ident, "step": self.step, "sample": sample, "key": content.get("key", "")}
+        node, round = self._node(ident), content.get("round")
+        if node is None:
             return {**reply, "values": []}
+        order, part = content.get("order", "energy"), str(content.get("part", ""))
         try:
-            values = self.data_of(nodes[ident], sample, content.get("round"))
+            values = self.data_of(node, sample, tuple(map(int, round)) if round else None, order, part)
         except Exception as error:  # the page waits for an answer, whatever the error
             return {**reply, "values": [], "problem": f"{type(error).__name__}: {error}"[:300]}
         self._previews.pop((ident, sample), None)
         self._previews[ident, sample] = values
         return {**reply, "values": values}
+
+    def hover_rows(self) -> dict[str, Any]:
+        """Return the three numbers that the page shows under the pointer, {node: [mean magnitude, min, max]}.
+
+        It is empty for a program whose values do not fit in memory at once: their statistics take a compilation.
+        """
+        replay = self.replay
+        reply = {"kind": "hover", "step": self.step, "rows": {}}
+        if replay.has_statistics:
+            with self._lock:
+                rows = replay.statistics()
+            names = ("abs_mean", "min", "max")
+            reply["rows"] = {str(ident): [number(row[name]) for name in names] for ident, row in rows.items()}
+        return reply
+
+    def excite(self, content: dict[str, Any]) -> dict[str, Any]:
+        """Return the examples of the batch that excite a channel of a node most and least, for the page."""
+        ident, channel = int(content.get("node", -1)), int(content.get("channel", 0))
+        reply = {"kind": "excite", "node": ident, "channel": channel, "step": self.step, "examples": []}
+        node = self._node(ident)
+        if node is None:
+            return reply
+        with self._lock:
+            values = np.asarray(self.replay.output(node))
+            if values.ndim < 2 or not 0 <= channel < values.shape[1]:
+                return reply
+            return {**reply, "examples": extremes(values, channel, self._pictures_of_examples(len(values)))}
+
+    def _pictures_of_examples(self, count):
+        """Return the input of the network with a picture for each example, None if there is none."""
+        replay = self.replay
+        for entry, array in zip(replay.graph.parameters, replay.inputs, strict=False):
+            if not entry.is_weight and getattr(array, "ndim", 0) >= 3 and array.shape[0] == count:
+                return np.asarray(array)
+        return None
+
+    def file(self, content: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """Return (message, buffers) with a value as the bytes of an .npy file, for the page to save."""
+        ident, title = int(content.get("node", -1)), str(content.get("title", "output"))
+        reply = {"kind": "file", "name": f"{title.replace(' ', '_').replace('%', '')}-{ident}.npy"}
+        round = content.get("round")
+        with self._lock:
+            array = self._array_of(self._node(ident), title, tuple(map(int, round)) if round else None)
+        if array is None:
+            return {**reply, "problem": "This value can't be read."}, []
+        if array.nbytes > _EXPORT:
+            size = array.nbytes >> 20
+            return {**reply, "problem": f"The value has {size} MiB: take it in Python with view.value({ident})."}, []
+        file = io.BytesIO()
+        np.save(file, np.asarray(array))
+        return reply, [file.getvalue()]
+
+    def _array_of(self, node, title, round):
+        """Return the value of a node that a tab of the page names."""
+        replay = self.replay
+        if node is None:
+            return None
+        if title.startswith("output"):
+            return replay.output(node, int(title.partition(" ")[2]) if " " in title else None, round)
+        if title == "gradient of the output":
+            return replay.gradient(node)
+        for name, array in replay.operands(node, round):
+            if title == f"input {name}":
+                return array
+        for name, array, new in replay.weights(node):
+            if title == name:
+                return array
+            if title == f"update of {name}":
+                return np.asarray(new) - np.asarray(array)
+        return None
 
     def saved(self) -> dict[str, Any]:
         """Return {node: values} for a saved view: all values of the nodes that were looked at last, within `_SAVED`
@@ -152,16 +258,16 @@ class NodeValues:
         """
         previews, nbytes = {}, 0
         replay = self.replay
-        if self._saves and replay.has_statistics:
+        if self.saves and replay.has_statistics:
             nodes = {node.id: node for node in replay.graph.all_nodes()}
             for ident, row in replay.statistics().items():
                 rows = [
                     [name.replace("_", " "), number(row[name])] for name in STATISTICS if row[name] or name in _ALWAYS
                 ]
-                kind = nodes[ident].types[0].short()
+                kind = nodes[ident].types[replay.main_slot(nodes[ident])].short()
                 previews[str(ident)] = {"sample": 0, "values": [{"title": "output", "type": kind, "stats": rows}]}
         seen = set()
-        for (ident, sample), values in reversed(list(self._previews.items()) if self._saves else []):
+        for (ident, sample), values in reversed(list(self._previews.items()) if self.saves else []):
             nbytes += len(json.dumps(values))
             if nbytes > _SAVED:
                 break

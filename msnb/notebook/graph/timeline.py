@@ -13,11 +13,11 @@ from msnb.notebook.graph.view import HEIGHT, GraphView
 class ViewedTimeline(Timeline):
     """A timeline that a notebook shows as a graph with a slider over the steps."""
 
-    def view(self, labels: list[str] | None = None, height: int = HEIGHT) -> GraphView:
+    def view(self, labels: Any = None, height: int = HEIGHT) -> GraphView:
         """Return a view of the steps. A click on a node shows its values in the selected step.
 
         Args:
-            labels (list[str]): tokens for the axes of attention. Default: None.
+            labels (Any): tokens for the axes of attention, as for `GraphView.run`. Default: None.
             height (int): height in pixels. Default: 560.
 
         Returns:
@@ -44,11 +44,15 @@ def timeline(net: Any, every: int = 1, memory: str | int = "256MB", disk: str | 
 
     Args:
         net (Cell): the network that is trained, or its training step.
-        every (int): record every n-th step. Default: 1.
+        every (int): record every n-th step; the others run at full speed. With `disk`, all batches are stored, and
+            every n-th step is offered. Default: 1.
         memory (Union[str, int]): bytes for the inputs of steps, such as ``"256MB"``. The oldest steps are dropped.
             Default: "256MB".
         disk (Union[str, Path]): folder for the batch of each step and the Parameters of every 50th; then all steps
             remain. Default: None, memory only.
+
+    A step has the bits of the training in GRAPH mode. A step in PYNATIVE mode starts from the exact Parameters; its
+    values are those of the compiled step, equal up to rounding, and its random numbers are others.
 
     Returns:
         ViewedTimeline.

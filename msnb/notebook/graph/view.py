@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import jax
 
 from msnb.core.tensor.tensor import Tensor, box
-from msnb.insight.debugger.replay import Replay
+from msnb.insight.debugger.replay import Replay, Round
 from msnb.insight.debugger.selection import select_nodes
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, text
@@ -84,6 +84,7 @@ class GraphView(Renewed):
         self._weights = {parameter.name: parameter for parameter in weights}
         self._caller: Caller | None = None
         self._values: NodeValues | None = None
+        self._stepper: Any = None
 
     @property
     def graph(self) -> FuncGraph:
@@ -180,7 +181,7 @@ class GraphView(Renewed):
                     self._widget.colour = choice
 
     # ------------------------------------------------------------------ values
-    def run(self, *inputs: Any, labels: list[str] | None = None, saves: bool = True, **kwargs: Any) -> Self:
+    def run(self, *inputs: Any, labels: Any = None, saves: bool = True, **kwargs: Any) -> Self:
         """Compute the value of every node for these inputs; a click on a node then shows its values.
 
         The program of the view is run once more with the current Parameters. Nothing is written: a training step that
@@ -188,7 +189,8 @@ class GraphView(Renewed):
 
         Args:
             inputs (Tensor): arguments of the call, as for `view`. Default: those of the last run.
-            labels (list[str]): tokens for the axes of attention. Default: None.
+            labels (Any): tokens for the axes of attention: a list of str; a list of such lists, one per example; or a
+                tuple of two of these, for queries and keys. Default: None.
             saves (bool): save the values of the nodes that were looked at with the notebook, up to 2 MB. Default: True.
             kwargs: keyword arguments of the call.
 
@@ -197,6 +199,7 @@ class GraphView(Renewed):
 
         Raises:
             ValueError: If the view shows a file or a graph, which have no network to run.
+            TypeError: If `labels` is something else.
         """
         if self._caller is None:
             raise ValueError(
@@ -218,6 +221,16 @@ class GraphView(Renewed):
         """Set the network that `run` calls."""
         self._caller = caller
 
+    def attach_stepper(self, stepper: Any) -> None:
+        """Set the cursor over a paused step that the page shows and moves: an object with ``state`` and ``answer``."""
+        self._stepper = stepper
+        self.show_stepper()
+
+    def show_stepper(self) -> None:
+        """Show the state of the cursor."""
+        if self._widget is not None and self._stepper is not None:
+            self._widget.debug = self._stepper.state
+
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
         self._values = values
@@ -236,15 +249,16 @@ class GraphView(Renewed):
         state = self._value_state()
         widget.valued, widget.steps, widget.step = state["valued"], state["steps"], state["step"]
 
-    def value(self, node: Any, slot: int = 0, round: int | None = None, kind: str = "output") -> Tensor:
+    def value(self, node: Any, slot: int | None = None, round: Round | None = None, kind: str = "output") -> Tensor:
         """Return a value of the last `run`.
 
         Args:
             node (Union[str, int, CNode]): a query as in the search of the view, such as ``"op:ReLU line:12"``; the
                 first node that it selects. An int is the number of a node.
-            slot (int): index of the result. Default: 0.
-            round (int): iteration of the loop around the node. Default: None, the last one.
-            kind (str): ``"output"``, or ``"gradient"`` with respect to the first output. Default: "output".
+            slot (int): index of the result. Default: None, the one that other nodes read.
+            round (Union[int, tuple[int]]): iteration of the loop around the node, from 0. In nested loops, one int
+                per loop from the outermost. Default: None, the last one.
+            kind (str): ``"output"``, or ``"gradient"`` with respect to the output. Default: "output".
 
         Returns:
             Tensor.
@@ -365,6 +379,7 @@ class GraphView(Renewed):
             "cells": cell_names.ids(),
             "waits": self._stage_builder.waits(),
             **self._value_state(),
+            "debug": self._stepper.state if self._stepper is not None else {},
         }
 
     def _start_widget(self, widget):
@@ -388,6 +403,15 @@ class GraphView(Renewed):
             widget.send(self._values.answer(content))
             self._payload = self._saved = None  # the saved form has the values that were looked at
             cell_views.changed(self)
+        elif kind == "debug" and self._stepper is not None:
+            self._stepper.answer(content)
+        elif kind == "hover" and self._values is not None:
+            widget.send(self._values.hover_rows())
+        elif kind == "excite" and self._values is not None:
+            widget.send(self._values.excite(content))
+        elif kind == "file" and self._values is not None:
+            message, files = self._values.file(content)
+            widget.send(message, buffers=files)
         elif kind == "cancel":
             self._stage_builder.give_up()
 

@@ -23,5 +23,6 @@ widget_class = widget_kind(
         "valued": t.Unicode(""),  # name of the stage whose nodes have values
         "steps": t.List(),
         "step": t.Int(0),
+        "debug": t.Dict(),  # position of the cursor in a paused step
     },
 )

@@ -9,6 +9,7 @@ import contextlib
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from IPython import get_ipython
@@ -56,6 +57,11 @@ class Scope:
         self._before = {}
         self._clock = None
         self._ran = None
+        self._endings = []
+
+    def at_end(self, act: Callable[[], None]) -> None:
+        """Call `act` when the cell is done, also after an error."""
+        self._endings.append(act)
 
     def begin(self, options: Any) -> None:
         """Apply the options of `%%mindspore`.
@@ -93,6 +99,8 @@ class Scope:
         for key, (during, before) in self._before.items():
             if getattr(context._state, key) == during:  # else the cell itself has set it, to last
                 put_back(key, before)
+        for act in reversed(self._endings):
+            act()
         shows = []
         if self._clock is not None:
             shows.append(lambda: print(self._clock.stop()))
@@ -117,6 +125,11 @@ def begin(options: Any) -> None:
     """Apply the options of `%%mindspore` to the running cell."""
     _scopes[-1].begin(options)
     _restore_first_line(sys._getframe(1))
+
+
+def at_end(act: Callable[[], None]) -> None:
+    """Call `act` when the running cell is done, also after an error."""
+    _scopes[-1].at_end(act)
 
 
 def rewriting() -> bool:

@@ -13,6 +13,7 @@ import { Strip } from "./strip.js";
 import { Source } from "./source.js";
 import { GraphExport } from "./export.js";
 import { Values } from "./values.js";
+import { Stepper } from "./stepper.js";
 import { Weights } from "./weights.js";
 import { findCounterpart } from "./correspondence.js";
 import { between, differencePanel, firstDifferent } from "./difference.js";
@@ -47,6 +48,7 @@ export class App {
     this.taking = new GraphExport(this);
     this.weights = new Weights(this);
     this.values = new Values(this);
+    this.stepper = new Stepper(this);
     this.wire();
     this.width = new ResizeObserver(() => this.sized());
     this.width.observe(root);
@@ -171,6 +173,8 @@ export class App {
     this.root.dataset.nodes = first.total;
     this.root.dataset.drawn = first.n;
     this.root.classList.toggle("double", !!second);
+    this.stepper.at = "";
+    this.stepper.renew();
   }
   // what the reader has opened and where they look
   keep() {

@@ -1,0 +1,436 @@
+"""Pause a training at a step, and look at the values of the step while its program waits.
+
+The step has run. A pause blocks the thread of the training inside the observer that received the step, and moves a
+cursor over the recorded inputs of the step. A front end shows it: a notebook registers a graph view with buttons, and
+a console has a prompt.
+"""
+
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from msnb import context, log
+from msnb.core.errors.source_location import format_location, label
+from msnb.core.program import extra_outputs
+from msnb.core.program.program_cache import find
+from msnb.core.state import events
+from msnb.insight.debugger.cursor import Cursor
+from msnb.insight.debugger.prompt import run_prompt
+from msnb.insight.debugger.replay import Replay
+from msnb.insight.debugger.selection import select_nodes
+from msnb.ir.api import of_program
+from msnb.nn.cell import Cell
+from msnb.nn.optim import Optimizer
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program.program import Program
+    from msnb.insight.debugger.hits import Hit
+    from msnb.ir.anf import CNode, FuncGraph
+
+_MOST = 8  # recorded pauses that remain
+
+
+class Pause:
+    """A step at which a training waits.
+
+    Args:
+        replay (Replay): the step.
+        hits (Sequence[Hit]): hits of watchpoints, in the order of execution.
+        step (int): number of the step, from 1; None if it is unknown.
+        node (CNode): the first position. Default: None, the node of the first hit, or the first node.
+        note (str): the reason of the pause, in a sentence. Default: "".
+
+    Attributes:
+        cursor (Cursor): the position in the step.
+        order (str): how the pause has ended: "continue", "step" or "stop"; "" while it lasts.
+        n_steps (int): for "step", the number of steps until the next pause.
+        problem (str): the reason why nobody could be asked; "" for none.
+    """
+
+    def __init__(
+        self,
+        replay: Replay,
+        hits: "Sequence[Hit]" = (),
+        step: int | None = None,
+        node: "CNode | None" = None,
+        note: str = "",
+    ) -> None:
+        self.replay, self.hits, self.step, self.note = replay, list(hits), step, note
+        first = next((hit for hit in self.hits if hit.node is not None), None)
+        self.cursor = Cursor(replay, first.node if node is None and first is not None else node, step)
+        if first is not None and node is None and first.round is not None:
+            self.cursor.round = (first.round,)
+        self.order: str = ""
+        self.n_steps: int = 1
+        self.problem: str = ""
+        self.last_line: str = ""  # the move that an empty line repeats
+        self.namespace: dict[str, Any] = {}
+        self.lock = threading.RLock()  # buttons arrive on another thread
+        self._resumed = threading.Event()
+
+    @property
+    def is_resumed(self) -> bool:
+        """True once the training may go on."""
+        return self._resumed.is_set()
+
+    def resume(self, order: str, n_steps: int = 1) -> None:
+        """End the pause. Later calls have no effect.
+
+        Args:
+            order (str): "continue", "step" or "stop".
+            n_steps (int): for "step", the number of steps until the next pause. Default: 1.
+        """
+        with self.lock:
+            if not self.is_resumed:
+                self.order, self.n_steps = order, n_steps
+                self._resumed.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Block until the pause ends. Ctrl-C ends the wait with KeyboardInterrupt. Returns False after `seconds`."""
+        return self._resumed.wait(seconds)
+
+    def describe_hits(self) -> str:
+        """Return the note and the hits, one per line."""
+        return (
+            "\n".join([*filter(None, [self.note]), *(hit.describe() for hit in self.hits)]) or "No watchpoint was hit."
+        )
+
+    def __repr__(self) -> str:
+        return f"Pause({self.cursor.where()})"
+
+
+class FrontEnd(Protocol):
+    """Shows pauses to the user. A notebook registers one as `Debugger.front_end`."""
+
+    def show(self, pause: Pause) -> bool:
+        """Show a pause, and return True once its buttons work. False: ask at the prompt."""
+        ...
+
+    def has_resumed(self, pause: Pause) -> None:
+        """The training goes on."""
+
+    def is_running(self, program: "Program") -> None:
+        """A program is about to run, and nothing has paused yet."""
+
+    def has_ended(self) -> None:
+        """The cell or the `with` block is over."""
+
+
+class Breakpoint(NamedTuple):
+    """Nodes at which each step pauses.
+
+    Attributes:
+        query (str): a query of `select_nodes`; "" for a line.
+        line (int): number of a line of Python; 0 for a query.
+        file (str): the file of the line; "" for any.
+    """
+
+    query: str = ""
+    line: int = 0
+    file: str = ""
+
+    def resolve(self, graph: "FuncGraph") -> "tuple[CNode, str] | None":
+        """Return (first node, sentence about another line or "") in a graph, or None if there is none."""
+        if self.query:
+            try:
+                return select_nodes(graph, self.query)[0], ""
+            except ValueError:
+                return None
+        nodes = [node for node in graph.all_nodes() if node.source is not None]
+        own = [node for node in nodes if self.file in (node.source[0], label(node.source[0]))]
+        if self.file and not own:
+            return None
+        behind = [node for node in own or nodes if node.source[1] >= self.line]
+        if not behind:
+            return None
+        nearest = min(node.source[1] for node in behind)
+        node = next(node for node in behind if node.source[1] == nearest)
+        if nearest == self.line:
+            return node, ""
+        return node, f"Line {self.line} has no node; the next one with nodes is {format_location(*node.source[:2])}."
+
+
+class Debugger:
+    """Pauses trainings, and gives access to the step of the last pause. Use it as ``msnb.debugger``.
+
+    Attributes:
+        breakpoints (list[Breakpoint]): nodes at which each step pauses.
+        records (deque[Pause]): pauses of sessions in which nobody could be asked, the last eight.
+        n_steps (int): steps that have run since `start`.
+        front_end (Union[FrontEnd, None]): shows pauses; None for the prompt.
+        watch (Union[Watch, None]): the watchpoints that `start` was called with, once a network has run.
+
+    Examples:
+        >>> import msnb
+        >>> msnb.debugger.start()
+        >>> train_step(x, y)
+        >>> msnb.debugger.at("op:ReLU").value
+        >>> msnb.debugger.stop()
+    """
+
+    def __init__(self) -> None:
+        self.breakpoints: list[Breakpoint] = []
+        self.records: deque[Pause] = deque(maxlen=_MOST)
+        self.n_steps: int = 0
+        self.front_end: FrontEnd | None = None
+        self._last: Pause | None = None
+        self._listener: Any = None
+        self._steps_left: int | None = None  # runs until the next pause
+        self._due: tuple[Any, Any] | None = None  # (program, node and sentence of its breakpoint) of the next run
+        self._calls: list[Any] = []  # (call, Parameters before or None) of the outermost calls in PYNATIVE mode
+        self._graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._is_waiting = False
+        self._ends_with_pause = False
+        self._make_watch: Callable[[Cell], Any] | None = None
+        self.watch: Any = None
+
+    # ------------------------------------------------------------------ the last pause
+    @property
+    def is_paused(self) -> bool:
+        """True while a training waits."""
+        return self._is_waiting
+
+    @property
+    def paused(self) -> Pause:
+        """The last pause, also after it has ended.
+
+        Raises:
+            ValueError: If nothing has paused yet.
+        """
+        if self._last is None:
+            raise ValueError(
+                "No step has been paused yet. Begin a cell with %%ms_debug, or call msnb.debugger.start()."
+            )
+        return self._last
+
+    @property
+    def cursor(self) -> Cursor:
+        """The cursor of the last pause."""
+        return self.paused.cursor
+
+    def at(self, query: Any) -> Cursor:
+        """Return a cursor at the first node that a query selects, in the step of the last pause.
+
+        Args:
+            query (Union[str, int, CNode]): words as in the search of the graph view, such as ``"conv2"``.
+        """
+        return self.cursor.at(query)
+
+    def where(self) -> str:
+        """Return the position of the cursor in words."""
+        return self.cursor.where()
+
+    # ------------------------------------------------------------------ when to pause
+    def start(
+        self,
+        pauses_first: bool = True,
+        breakpoints: Iterable[Breakpoint] = (),
+        watch: Callable[[Cell], Any] | None = None,
+    ) -> None:
+        """Watch all steps from now on: runs of programs in GRAPH mode, outermost calls of Cells in PYNATIVE mode.
+
+        Args:
+            pauses_first (bool): True to pause at the first step. Default: True.
+            breakpoints (Iterable[Breakpoint]): nodes at which each step pauses. Default: ().
+            watch (Callable): returns the watchpoints of a network, as a context manager. It is called with the first
+                Cell with Parameters that runs. Default: None.
+        """
+        self.stop()
+        self.breakpoints = list(breakpoints)
+        self._make_watch = watch
+        self.n_steps = 0
+        self._listen()
+        if pauses_first:
+            self.pause_next()
+
+    def _listen(self):
+        if self._listener is None:
+            self._listener = events.listen(entered=self._begin_call, left=self._end_call, name="debugger")
+            extra_outputs.add(self)
+
+    def stop(self) -> None:
+        """Watch no further step. The last pause remains."""
+        self._steps_left = self._due = None
+        self.breakpoints = []
+        self._calls.clear()
+        self._ends_with_pause = False
+        if self._make_watch is not None and self._listener is not None and self.watch is None:
+            log.warning("%s", "debugger: no network with Parameters has run, so no watchpoint was checked.")
+        self._make_watch = None
+        watch, self.watch = self.watch, None
+        if watch is not None:
+            watch.__exit__(None, None, None)
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+            extra_outputs.remove(self)
+            if self.front_end is not None:
+                self.front_end.has_ended()
+
+    def pause_next(self, n_steps: int = 1) -> None:
+        """Pause at the next step, or at the n-th. It may be called from any thread."""
+        self._steps_left = n_steps
+        self._listen()
+
+    # ------------------------------------------------------------------ steps in GRAPH mode
+    def rewrite(self, program: "Program") -> Any:
+        """Return the jaxpr of a program unchanged: its inputs are recorded. None for an optimizer's own program."""
+        return None if isinstance(program.root(), Optimizer) else program.jaxpr
+
+    def wants(self, program: "Program") -> bool:
+        """Return True if the next run of a program has to pause."""
+        if any(before is not None for _, before in self._calls):
+            return False  # a compiled part of a step in PYNATIVE mode
+        reason = self._reason_to_pause(lambda: self._graph_of(program))
+        self._due = None if reason is None else (program, reason)
+        if self._due is None and self.front_end is not None:
+            self.front_end.is_running(program)
+        return self._due is not None
+
+    def receive(self, program: "Program", run: extra_outputs.Run) -> None:
+        """Pause at a run."""
+        due, self._due = self._due, None
+        if due is not None and due[0] is program:
+            self._pause_at(program, run.inputs, due[1])
+
+    def _graph_of(self, program):
+        if program not in self._graphs:
+            self._graphs[program] = of_program(program, program.name)
+        return self._graphs[program]
+
+    def _reason_to_pause(self, graph):
+        """Count a step. Return (node, note) if it has to pause, else None."""
+        self.n_steps += 1
+        at = None
+        if self.breakpoints:
+            func_graph = graph()
+            at = next(filter(None, (each.resolve(func_graph) for each in self.breakpoints)), None)
+        if self._steps_left is not None:
+            self._steps_left -= 1
+            if self._steps_left <= 0:
+                self._steps_left = None
+                return at or (None, "")
+        return at
+
+    def _pause_at(self, program, inputs, reason):
+        node, note = reason
+        replay = Replay(program, self._graph_of(program), inputs)
+        if not len(replay.graph):
+            return
+        self.pause(Pause(replay, (), self.n_steps, node, note))
+
+    # ------------------------------------------------------------------ steps in PYNATIVE mode
+    def _begin_call(self, call):
+        if call.around is not None or call.traced or not isinstance(call.net, Cell) or isinstance(call.net, Optimizer):
+            return
+        if self._make_watch is not None and self.watch is None and any(True for _ in call.net.get_parameters()):
+            self.watch = self._make_watch(call.net)
+            self.watch.__enter__()
+        if context.get_context("mode") == context.PYNATIVE_MODE:
+            stored = {id(p): p._stored() for p in call.net.get_parameters()}
+            self._calls.append((call, stored))
+
+    def _end_call(self, call):
+        if not self._calls or self._calls[-1][0] is not call:
+            return
+        _, before = self._calls.pop()
+        if call.error is not None:
+            return
+        traced: list[Any] = []
+
+        def trace():
+            if not traced:
+                traced.append(find(call.net, *call.net._graph_call(call.args, call.kwargs), for_inspection=True))
+            return traced[0][0]
+
+        try:
+            reason = self._reason_to_pause(lambda: self._graph_of(trace()))
+            if reason is None:
+                return
+            program = trace()
+        except Exception as error:
+            log.warning(
+                "%s",
+                f"The step of {type(call.net).__name__} is not paused: its values are computed by a GRAPH program, and "
+                f"it can't be traced as one ({type(error).__name__}: {error}).",
+            )
+            return
+        number = [0] if program.random else []
+        stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
+        self._pause_at(program, [*stored, *number, *traced[0][1]], reason)
+
+    # ------------------------------------------------------------------ pausing
+    def pause(self, pause: Pause) -> None:
+        """Show a pause and block until the user ends it.
+
+        Raises:
+            KeyboardInterrupt: If the user stops the training.
+        """
+        pause.namespace = _names_of_user()
+        self._last = pause
+        self._is_waiting = True
+        front_end = self.front_end
+        try:
+            if front_end is not None and front_end.show(pause):
+                pause.wait()
+            elif pause.problem or not run_prompt(pause):
+                self._record(pause)
+        finally:
+            self._is_waiting = False
+            pause.resume("stop")  # if an error has ended the wait
+            if front_end is not None:
+                front_end.has_resumed(pause)
+        if pause.order == "stop":
+            raise KeyboardInterrupt(f"The training was stopped at step {pause.step}." if pause.step else "")
+        if pause.order == "step":
+            self._ends_with_pause = self._listener is None or self._ends_with_pause
+            self.pause_next(pause.n_steps)
+        elif self._ends_with_pause:
+            self.stop()  # a watch that runs without %%ms_debug: no step is counted any more
+
+    def _record(self, pause):
+        self.records.append(pause)
+        if len(self.records) == 1:
+            log.warning(
+                "%s",
+                f"debugger: nobody can be asked here ({pause.problem or 'no stdin'}), so the training goes on; "
+                "msnb.debugger.records has the steps.",
+            )
+        pause.resume("continue")
+
+    def __repr__(self) -> str:
+        if self._last is None:
+            return "Debugger(no pause yet)"
+        return f"Debugger({'paused' if self.is_paused else 'ended'}: {self.where()})"
+
+
+debugger = Debugger()
+
+
+def pause(replay: Replay | None, hits: Sequence["Hit"] = (), step: int | None = None) -> None:
+    """Pause a training at a step that has run, and block until the user continues.
+
+    Args:
+        replay (Union[Replay, None]): the step. A step without one is logged, and the training goes on.
+        hits (Sequence[Hit]): hits of watchpoints; the cursor starts at the node of the first.
+        step (int): number of the step, from 1. Default: None.
+
+    Raises:
+        KeyboardInterrupt: If the user stops the training.
+    """
+    if replay is None or not len(replay.graph):
+        listed = " ".join(hit.describe() for hit in hits)
+        log.warning("%s", f"A step without a graph is not paused. {listed}".rstrip())
+        return
+    debugger.pause(Pause(replay, hits, step))
+
+
+def _names_of_user():
+    """Return the names of the user's code that runs the training, for expressions at the prompt."""
+    frame = sys._getframe(2)
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("msnb", "jax"):
+        frame = frame.f_back
+    return {} if frame is None else {**frame.f_globals, **frame.f_locals}

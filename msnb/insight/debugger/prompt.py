@@ -1,0 +1,173 @@
+"""The words that move the cursor of a pause: at a prompt, and as buttons and keys of the graph view."""
+
+import builtins
+import re
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.debugger.pause import Pause
+
+
+class Command(NamedTuple):
+    """One word of the prompt.
+
+    Attributes:
+        key (str): the short form, which is also the key in the graph view.
+        name (str): the long form.
+        title (str): one sentence on what it does.
+        argument (str): name of its argument; "" for none.
+        act (Callable): function of the pause and the argument. It returns the text to print.
+    """
+
+    key: str
+    name: str
+    title: str
+    argument: str
+    act: Callable[["Pause", str], str]
+
+
+def _move(name: str, counts: bool = False) -> Callable[["Pause", str], str]:
+    def act(pause: "Pause", argument: str) -> str:
+        cursor = pause.cursor
+        getattr(cursor, name)(*([_count_of(argument)] if counts else []))
+        return cursor.where()
+
+    return act
+
+
+def _count_of(argument):
+    if argument and not (argument.isdigit() and int(argument)):
+        raise ValueError(f"A count should be an int of at least 1, but got {argument!r}.")
+    return int(argument or 1)
+
+
+def _run_to(pause, argument):
+    if not argument:
+        raise ValueError("r needs a query, such as: r op:ReLU line:12")
+    pause.cursor.run_to(argument)
+    return pause.cursor.where()
+
+
+def _resume(order: str) -> Callable[["Pause", str], str]:
+    def act(pause: "Pause", argument: str) -> str:
+        pause.resume(order, _count_of(argument) if order == "step" else 1)
+        return ""
+
+    return act
+
+
+def _previous_or_print(pause, argument):
+    return _print(pause, argument) if argument else _move("previous_node")(pause, "")
+
+
+def _print(pause, expression):
+    if not expression:
+        raise ValueError("print needs an expression, such as: p value.shape")
+    names = {**pause.namespace, "cursor": pause.cursor}
+    if re.search(r"(?<![.\w])value\b", expression):  # else it is not computed
+        names["value"] = pause.cursor.value
+    return repr(builtins.eval(expression, names))
+
+
+def _value(pause, argument):
+    cursor = pause.cursor if not argument else pause.cursor.at(argument)
+    array = cursor.value
+    return f"{cursor.node.name}: {array!r}"
+
+
+def _help(pause, argument):
+    return help_text()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("n", "next", "next node; n 5 goes five nodes on", "COUNT", _move("next_node", counts=True)),
+    Command(
+        "p",
+        "previous",
+        "previous node; p EXPR prints an expression of your names, cursor and value",
+        "EXPR",
+        _previous_or_print,
+    ),
+    Command("N", "next-line", "next line of Python", "", _move("next_line")),
+    Command("P", "previous-line", "previous line of Python", "", _move("previous_line")),
+    Command("i", "into", "into the next Cell, loop or branch", "", _move("into")),
+    Command("o", "out", "out of this Cell", "", _move("out")),
+    Command("]", "next-round", "next round of the loop", "COUNT", _move("next_round", counts=True)),
+    Command("[", "previous-round", "previous round of the loop", "COUNT", _move("previous_round", counts=True)),
+    Command("m", "mate", "same operator in the other lane", "", _move("mate")),
+    Command("r", "run-to", "run to a node: r op:ReLU line:12", "QUERY", _run_to),
+    Command("w", "where", "the position: step, node, Cell, line, round", "", lambda pause, _: pause.cursor.where()),
+    Command("v", "value", "the value of the node, or of another one: v op:ReLU", "QUERY", _value),
+    Command("hits", "hits", "the hits of watchpoints", "", lambda pause, _: pause.describe_hits()),
+    Command("c", "continue", "continue to the next hit, breakpoint or pause", "", _resume("continue")),
+    Command("s", "step", "run the next step; s 10 runs ten", "COUNT", _resume("step")),
+    Command("q", "quit", "stop the training", "", _resume("stop")),
+    Command("h", "help", "these words", "", _help),
+)
+_BY_WORD = {word: command for command in COMMANDS for word in (command.key, command.name)} | {
+    "print": Command("print", "print", "", "EXPR", _print),
+    "stop": COMMANDS[-2],
+    "?": COMMANDS[-1],
+}
+
+
+def help_text() -> str:
+    """Return the list of words."""
+    return "\n".join(f"{f'{c.key} {c.argument}'.strip():<9} {c.title}" for c in COMMANDS)
+
+
+def obey(pause: "Pause", text: str) -> str:
+    """Carry out one line of the prompt on a pause. Return the text to print.
+
+    An empty line repeats the last move.
+
+    Raises:
+        ValueError: If the word is unknown, or the cursor can't move there. The message is for the user.
+    """
+    text = text.strip() or pause.last_line
+    word, _, argument = text.partition(" ")
+    command = _BY_WORD.get(word)
+    if command is None:
+        raise ValueError(f"{word!r} is no word here. {' '.join(c.key for c in COMMANDS)}; h explains them.")
+    if argument and not command.argument:
+        raise ValueError(f"{command.key} takes no argument, but got {argument.strip()!r}.")
+    said = command.act(pause, argument.strip())
+    pause.last_line = text if command.key in _REPEATS else ""
+    return said
+
+
+_REPEATS = frozenset("npNPio][mr")
+
+
+def run_prompt(pause: "Pause") -> bool:
+    """Ask for words on stdin until one of them ends the pause. Return False if there is no stdin.
+
+    The end of the input continues the training.
+    """
+    if pause.note or pause.hits:
+        print(pause.describe_hits())
+    print(f"Paused at {pause.cursor.where()}")
+    is_answered = False
+    while not pause.is_resumed:
+        try:
+            line = input("(msnb) ")
+        except EOFError:
+            if is_answered:
+                pause.resume("continue")
+            return is_answered
+        except Exception as error:  # a kernel's StdinNotImplementedError, pytest's OSError, a lost sys.stdin
+            if is_answered:
+                raise
+            pause.problem = f"{type(error).__name__}: {error}"
+            return False
+        is_answered = True
+        try:
+            said = obey(pause, line)
+        except Exception as error:  # also that of an expression of the user
+            said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        if said:
+            print(said)
+    sys.stdout.flush()
+    return True

@@ -1,0 +1,161 @@
+"""The graph view of a paused step, with buttons for the words of the prompt.
+
+The cell that trains blocks the kernel's main thread. Buttons and keys arrive on the thread of a subshell, which
+ipykernel 7 has and JupyterLab 4.4 uses. A page without a subshell can't answer: then the prompt asks.
+"""
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from msnb.insight.debugger.pause import Debugger, Pause
+from msnb.insight.debugger.prompt import obey
+from msnb.notebook.graph.api import of_program
+from msnb.notebook.graph.node_values import NodeValues
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.notebook.graph.view import GraphView
+
+_PATIENCE = 20.0  # seconds until a page that is being drawn has answered
+
+
+class Stepper:
+    """The cursor of one view: its state for the page, and the answers to buttons.
+
+    Args:
+        debugger (Debugger): the debugger.
+        shown (GraphView): the view.
+    """
+
+    def __init__(self, debugger: Debugger, shown: "GraphView") -> None:
+        self.shown = shown
+        self.pause: Pause | None = None
+        self.has_page = threading.Event()  # set once the page has answered during a cell
+        self._debugger = debugger
+        self._status = "running"
+        self._said = ""
+
+    def show(self, pause: Pause) -> None:
+        """Show a pause."""
+        self.pause, self._said = pause, pause.note
+        stage = next(iter(self.shown.graphs))
+        self.shown.show_values(NodeValues(lambda step: pause.replay, stage, (pause.step or 0,)))
+        self.set_status("paused")
+
+    def set_status(self, status: str, said: str | None = None) -> None:
+        """Show that the training is "paused", "running" or has "ended"."""
+        self._status = status
+        self._said = self._said if said is None else said
+        self.shown.show_stepper()
+        _answer_on_named_shell(self.shown.widget)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The state as data for JSON."""
+        pause = self.pause
+        state: dict[str, Any] = {"status": self._status, "said": self._said, "ready": self.has_page.is_set()}
+        if pause is None:
+            return {**state, "node": -1, "where": "", "hits": []}
+        cursor = pause.cursor
+        return {
+            **state,
+            "node": cursor.node.id,
+            "where": cursor.where(),
+            "round": cursor.round,
+            "hits": [{"node": -1 if hit.node is None else hit.node, "text": hit.describe()} for hit in pause.hits],
+        }
+
+    def answer(self, content: dict[str, Any]) -> None:
+        """Carry out a word of the page: one of the prompt, "hello" of a page that was drawn, or "pause"."""
+        word, pause = str(content.get("word", "")), self.pause
+        if word == "hello":
+            if not self.has_page.is_set():
+                self.has_page.set()
+                self.shown.show_stepper()
+            return
+        if word == "pause":
+            self._debugger.pause_next()
+            self.set_status(self._status, "It pauses at the next step.")
+            return
+        if pause is None:
+            return
+        with pause.lock:
+            try:
+                said = obey(pause, word)
+            except Exception as error:  # the page waits for an answer, whatever the error
+                said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            if said == pause.cursor.where():
+                said = ""
+            self.set_status(self._status, said)
+
+
+class Controls:
+    """Shows pauses as graph views in the running cell.
+
+    Args:
+        debugger (Debugger): the debugger.
+        shell (InteractiveShell): the shell of the notebook.
+    """
+
+    def __init__(self, debugger: Debugger, shell: Any) -> None:
+        self._debugger, self._shell = debugger, shell
+        self._steppers: dict[Any, Stepper] = {}  # of the running cell, by program
+        self._current: Stepper | None = None
+
+    def show(self, pause: Pause) -> bool:
+        """Show a pause, and return True once the buttons of its page work. False: ask at the prompt."""
+        kernel = getattr(self._shell, "kernel", None)
+        if kernel is None:
+            return False
+        if not getattr(kernel, "_allow_stdin", True):
+            pause.problem = "the front end takes no input"
+            return False
+        if not getattr(kernel, "_supports_kernel_subshells", False):
+            return False
+        stepper = self._stepper_of(pause.replay.program)
+        stepper.show(pause)
+        if stepper.shown.widget is None:  # a page without anywidget is still
+            return False
+        if not stepper.has_page.wait(_PATIENCE):
+            stepper.set_status("prompt", "This page can't reach the kernel while a cell runs: use the prompt below.")
+            return False
+        return True
+
+    def _stepper_of(self, program):
+        stepper = self._steppers.get(program)
+        if stepper is None:
+            from IPython.display import display  # spares scripts, which have no front end
+
+            shown = of_program(program, program.name)
+            stepper = self._steppers[program] = Stepper(self._debugger, shown)
+            shown.attach_stepper(stepper)
+            display(shown)
+        self._current = stepper
+        return stepper
+
+    def has_resumed(self, pause: Pause) -> None:
+        """Show that the training goes on."""
+        if self._current is not None:
+            said = "" if pause.order != "step" or pause.n_steps == 1 else f"It pauses after {pause.n_steps} steps."
+            self._current.set_status("running", said)
+
+    def is_running(self, program: Any) -> None:
+        """Show a view with a button that pauses, before anything has paused."""
+        if self._current is None and getattr(getattr(self._shell, "kernel", None), "_allow_stdin", False):
+            self._stepper_of(program)
+
+    def has_ended(self) -> None:
+        """Show that the cell is over. The cursor still moves over the last step."""
+        for stepper in self._steppers.values():
+            stepper.set_status("ended", "")
+        self._steppers.clear()
+        self._current = None
+
+
+def _answer_on_named_shell(widget):
+    """Let messages of a page reach the subshell that the page names.
+
+    ipykernel 7.4 sends them to the shell that has last written to the page, here the main one, which the cell blocks.
+    """
+    comm = getattr(widget, "comm", None)
+    if comm is not None:
+        vars(comm).pop("_reply_subshell_id", None)

@@ -1,0 +1,151 @@
+"""`%%ms_debug` in a shell and in a kernel without a browser: lines, options, the prompt, and recorded pauses."""
+
+import io
+
+import nbformat
+import pytest
+from IPython.core.error import UsageError
+from IPython.testing.globalipapp import start_ipython
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from msnb import context
+from msnb.insight.debugger import debugger
+from msnb.insight.debugger.pause import Pause
+from msnb.notebook.debugger.controls import Stepper
+from msnb.notebook.debugger.magics import DebugMagics, rewrite_line
+from msnb.notebook.graph.api import of_program
+
+NETWORK = """import numpy as np
+import msnb
+from msnb import Tensor, nn, ops
+msnb.set_context(mode=msnb.GRAPH_MODE)
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(4, 2)
+    def construct(self, x):
+        x = ops.relu(x)
+        return self.dense(x)
+net = Net()
+train = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
+x, y = Tensor(np.ones((3, 4), np.float32)), Tensor(np.ones((3, 2), np.float32))
+"""
+
+
+@pytest.fixture
+def shell():
+    shell = start_ipython() or __import__("IPython").get_ipython()
+    shell.run_cell("%load_ext msnb")
+    shell.run_cell(NETWORK)
+    yield shell
+    debugger.stop()
+    debugger.records.clear()
+    shell.run_cell("%unload_ext msnb")
+    context.set_context(mode=context.PYNATIVE_MODE)
+
+
+def run(shell, monkeypatch, cell, typed):
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    return shell.run_cell(cell)
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (["%%ms_debug -l 3\n", "f(x)\n"], ["get_ipython().run_cell_magic('ms_debug', '-l 3', None)\n", "f(x)\n"]),
+        (["\n", "%%ms_debug\n", "f(x)\n"], ["\n", "get_ipython().run_cell_magic('ms_debug', '', None)\n", "f(x)\n"]),
+        (
+            ["%%ms_debug\n", "%%mindspore -m graph\n", "f(x)\n"],
+            ["%%mindspore -m graph\n", "get_ipython().run_cell_magic('ms_debug', '', None)\n", "f(x)\n"],
+        ),
+        (
+            ["%%mindspore\n", "%%ms_debug\n", "f(x)\n"],
+            ["%%mindspore\n", "get_ipython().run_cell_magic('ms_debug', '', None)\n", "f(x)\n"],
+        ),
+        (["%%time\n", "%%ms_debug\n"], ["%%time\n", "%%ms_debug\n"]),
+        (["%%ms_debug?\n"], ["%%ms_debug?\n"]),
+        (["x = 1\n"], ["x = 1\n"]),
+        ([], []),
+    ],
+)
+def test_the_first_line_becomes_a_call_and_the_others_keep_their_numbers(before, after):
+    assert rewrite_line(before) == after
+
+
+def test_a_cell_pauses_at_its_first_step_and_ends_the_debugger(shell, monkeypatch, capsys):
+    result = run(shell, monkeypatch, "%%ms_debug\nfor _ in range(3):\n    train(x, y)\nlast = 7", "n\nc\n")
+    said = capsys.readouterr().out
+    assert result.success and shell.user_ns["last"] == 7
+    assert "Paused at step 1, node 1 of" in said and "line 10: x = ops.relu(x)" in said and "node 2 of" in said
+    assert debugger._listener is None and debugger.at("op:ReLU").value.shape == (3, 4)
+
+
+def test_stop_ends_the_cell(shell, monkeypatch, capsys):
+    result = run(shell, monkeypatch, "%%ms_debug\nfor _ in range(3):\n    train(x, y)", "q\n")
+    assert isinstance(result.error_in_exec, KeyboardInterrupt) and debugger._listener is None
+
+
+def test_a_line_of_the_cell_is_a_breakpoint(shell, monkeypatch, capsys):
+    cell = "%%ms_debug --line 6\n" + NETWORK.replace("import msnb\n", "import msnb\n\n") + "train(x, y)\ntrain(x, y)"
+    run(shell, monkeypatch, cell, "c\nc\n")
+    said = capsys.readouterr().out
+    assert "Line 6 has no node; the next one with nodes is In [" in said and "x = ops.relu(x)" in said
+    assert said.count("Paused at step") == 2
+
+
+def test_conditions_pause_at_their_hits(shell, monkeypatch, capsys):
+    cell = "%%ms_debug tensor_range:range_start_inclusive=5,range_end_inclusive=9,range_percentage_lt=100\ntrain(x, y)"
+    run(shell, monkeypatch, cell, "hits\nc\n")
+    said = capsys.readouterr().out
+    assert "Paused at step 1" in said and "tensor_range: range_percentage_lt is 100" in said
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ("--lien 3", "Did you mean --line?"),
+        ("--line 0", "at least 1"),
+        ("TOO", "TOO"),
+        ("TL:abs_mean_gt", "has no number"),
+        ("TL:abs_mean_get=3", "abs_mean_gt"),
+    ],
+)
+def test_wrong_options_are_said(shell, options, words):
+    with pytest.raises(UsageError, match=words):
+        DebugMagics(shell).ms_debug(options, None)
+
+
+def test_buttons_move_the_cursor_and_end_the_pause(shell, monkeypatch):
+    run(shell, monkeypatch, "%%ms_debug\ntrain(x, y)", "c\n")
+    program = debugger.paused.replay.program
+    shown = of_program(program, program.name)
+    stepper = Stepper(debugger, shown)
+    shown.attach_stepper(stepper)
+    assert shown._initial_state()["debug"]["status"] == "running"
+    pause = Pause(debugger.paused.replay, (), 1)
+    stepper.show(pause)
+    assert stepper.state["status"] == "paused" and stepper.state["node"] == 0 and not stepper.state["ready"]
+    for word, said in (("n", ""), ("r op:MatMul", ""), ("]", "is not inside a loop"), ("fly", "is no word here")):
+        shown._on_message(shown.widget, {"kind": "debug", "word": word}, [])
+        assert said in stepper.state["said"]
+    assert "MatMul" in stepper.state["where"]
+    shown._on_message(shown.widget, {"kind": "debug", "word": "hello"}, [])
+    assert stepper.state["ready"]
+    shown._on_message(shown.widget, {"kind": "debug", "word": "s 3"}, [])
+    assert (pause.order, pause.n_steps, pause.is_resumed) == ("step", 3, True)
+
+
+def test_a_notebook_that_is_run_without_a_user_records_the_pauses():
+    cells = ["%load_ext msnb", NETWORK, "%%ms_debug\nfor _ in range(2):\n    train(x, y)\nprint('done')"]
+    cells.append("print(len(msnb.debugger.records), msnb.debugger.records[0].cursor.at('op:ReLU').value.shape)")
+    notebook = new_notebook(cells=[new_code_cell(text) for text in cells])
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    texts = ["".join(out.get("text", "") for out in cell.outputs) for cell in notebook.cells]
+    assert "done" in texts[2] and "the training goes on" in texts[2] and texts[3] == "1 (3, 4)\n"
+    assert "application/vnd.jupyter.widget-view+json" not in nbformat.writes(notebook)
+
+
+def test_the_help_lists_the_magic(shell, capsys):
+    shell.run_cell("%ms_help ms_debug")
+    assert "--line" in capsys.readouterr().out
