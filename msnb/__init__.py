@@ -158,6 +158,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
+    from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
@@ -459,6 +460,7 @@ _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
     "timeline": "msnb.notebook.graph",
+    **dict.fromkeys(("in_mode", "in_dtype", "on_device"), "msnb.insight.debugger.variants"),
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
