@@ -165,6 +165,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.notebook.display.summary import summary
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, timeline, view
+    from msnb.notebook.graph.why_view import why
     from msnb.notebook.runs import runs
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -460,6 +461,7 @@ _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
     "timeline": "msnb.notebook.graph",
+    "why": "msnb.notebook.graph.why_view",
     **dict.fromkeys(("in_mode", "in_dtype", "on_device"), "msnb.insight.debugger.variants"),
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.compat.jax_private import Literal, eval_jaxpr, is_debug_callback, without_argument_names
+from msnb.core.compat.jax_private import Literal, eval_jaxpr, is_debug_callback, user_frame, without_argument_names
 from msnb.core.jaxpr.instrument import TRANSPARENT
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.state import events
@@ -31,12 +31,14 @@ class Equation(NamedTuple):
         operands (tuple[int]): indices of the values that it reads.
         results (tuple[Union[int, None]]): index of the value of each result; None for a result that is dropped.
         run (Callable): computes the list of results from the list of operands.
+        label (str): name of an equation without a node. Default: "".
     """
 
     node: CNode | None
     operands: tuple[int, ...]
     results: tuple[int | None, ...]
     run: Callable[[list[Any]], Sequence[Any]]
+    label: str = ""
 
 
 class Equations:
@@ -71,7 +73,7 @@ class Equations:
         return index
 
     def by_node(self) -> dict[int, Equation]:
-        """Return {number of a node: its equation}. Nodes inside loops and branches are part of their loop's equation."""
+        """Return {number of a node: its equation}. A node inside a loop or branch has none."""
         return {equation.node.id: equation for equation in self.equations if equation.node is not None}
 
     def evaluate(self, inputs: Sequence[Any], substitutes: Mapping[int, Any] | None = None) -> dict[int, Any]:
@@ -165,8 +167,16 @@ class _Flattener:
             return [None if is_dropped else next(results) for is_dropped in dropped]
 
         results = tuple(None if is_dropped else self.flat.new_value() for is_dropped in dropped)
-        self.flat.equations.append(Equation(node, tuple(env[var] for var in free), results, run))
+        self.flat.equations.append(Equation(node, tuple(env[var] for var in free), results, run, _label_of(eqn)))
         env.update((var, index) for var, index in zip(eqn.outvars, results, strict=True) if index is not None)
+
+
+def _label_of(eqn):
+    """Return the name of an equation that has no node."""
+    source = user_frame(eqn.source_info.traceback)
+    line = f" ({source[0].rpartition('/')[2]}:{source[1]})" if source is not None else ""
+    kind = "a function with its own gradient" if eqn.primitive.name.startswith("custom_") else eqn.primitive.name
+    return f"{kind}{line}"
 
 
 # ---------------------------------------------------------------------- PYNATIVE mode

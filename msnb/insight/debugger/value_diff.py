@@ -18,8 +18,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.errors.cell_path import attribute_path
 from msnb.insight.debugger.equations import is_number, is_random
+from msnb.insight.debugger.names import in_brackets, line_of, name_of_node, short_line
 from msnb.insight.debugger.runs_to_compare import ComparedRun
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.debugger.table import TextTable
@@ -94,18 +94,6 @@ class NodeDifference:
             f"{self.name}{at}: made here {_number(self.made_here)}, came in {_number(self.came_in)}, tolerance "
             f"{_number(self.tolerance)}, largest value {_number(self.scale)}"
         )
-
-
-def name_of_node(node: CNode) -> str:
-    """Return the Cell path and the operator of a node."""
-    root = node.func_graph.name if node.func_graph is not None else ""
-    cell = attribute_path(node.scope, root)
-    return f"{cell}/{node.name}" if cell else node.name
-
-
-def line_of(node: CNode) -> str:
-    """Return ``file:line`` of a node, "" if it has none."""
-    return f"{node.source[0]}:{node.source[1]}" if node.source else ""
 
 
 class ValueDiff:
@@ -322,7 +310,7 @@ class ValueDiff:
         for entry in self.nodes:
             kind = entry.node.types[0].short() if entry.node.types else ""
             figures = (entry.total, entry.came_in, entry.made_here, entry.tolerance, entry.scale)
-            rows.append([entry.name, kind, *map(_number, figures), _short_line(entry.line), entry.note])
+            rows.append([entry.name, kind, *map(_number, figures), short_line(entry.line), entry.note])
         columns = ["node", "value", "difference", "came in", "made here", "tolerance", "largest value", "line", "note"]
         return TextTable(columns, rows, [entry.exceeds for entry in self.nodes])
 
@@ -351,15 +339,10 @@ class ValueDiff:
         drawn = [entry for entry in self.nodes if entry.note == _DRAWN]
         if drawn:
             names = ", ".join(_at(entry) for entry in drawn[:3])
-            yield (
-                f"{names} {'draws' if len(drawn) == 1 else 'draw'} other random numbers in PYNATIVE than in GRAPH mode, "
-                "and is left out."
-                if len(drawn) == 1
-                else f"{names} draw other random numbers and are left out."
-            )
+            yield f"Left out, because the modes draw different random numbers: {names}."
         for nodes, run in zip(self.unmatched, (self.a, self.b), strict=True):
             if nodes:
-                names = ", ".join(f"{name_of_node(n)}{_in_brackets(line_of(n))}" for n in nodes[:3])
+                names = ", ".join(f"{name_of_node(n)}{in_brackets(line_of(n))}" for n in nodes[:3])
                 more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
                 yield f"Without a counterpart in {run.name}: {names}{more}."
         if self.different_weights:
@@ -406,16 +389,8 @@ def _relative(entry):
     return entry.made_here / entry.scale if entry.scale and math.isfinite(entry.made_here) else 0.0
 
 
-def _short_line(line):
-    return line.replace("\\", "/").rpartition("/")[2]
-
-
-def _in_brackets(line):
-    return f" ({_short_line(line)})" if line else ""
-
-
 def _at(entry):
-    return f"{entry.name}{_in_brackets(entry.line)}"
+    return f"{entry.name}{in_brackets(entry.line)}"
 
 
 def _say_made(entry):

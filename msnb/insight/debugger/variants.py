@@ -157,5 +157,5 @@ def check_network(net: Any, name: str) -> None:
     """Raise a TypeError if `net` can't be called."""
     if not callable(net):
         raise TypeError(
-            f"For 'diff', '{name}' should be a Cell, a function, a file, or a (timeline, step), but got {describe(net)}."
+            f"For 'diff', '{name}' should be a Cell, a function, a file or a (timeline, step), but got {describe(net)}."
         )

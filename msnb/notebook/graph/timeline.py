@@ -32,6 +32,12 @@ class ViewedTimeline(Timeline):
         graph_view.show_values(NodeValues(self.replay, next(iter(graph_view.graphs)), steps, labels))
         return graph_view
 
+    def why(self, parameter: Any, step: int | None = None) -> Any:
+        """Explain the gradient of a Parameter in one step, see `msnb.why`."""
+        from msnb.notebook.graph.why_view import why  # spares the module until a gradient is asked about
+
+        return why(parameter, step=step, timeline=self)
+
     def _ipython_display_(self):
         if len(self):
             self.view()._ipython_display_()

@@ -8,7 +8,6 @@ import numpy as np
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.insight.debugger.runs_to_compare import run_of
-from msnb.insight.debugger.table import TextTable
 from msnb.insight.debugger.value_diff import NodeDifference, ValueDiff, columns_of, diff_values
 from msnb.notebook.graph.view import GraphView
 
