@@ -506,7 +506,7 @@ class _Backward:
                 return f" Its operand has {at_limit} of {first.size} elements equal to {limit:g} and {below} below."
         if op in ("sqrt", "rsqrt") and (negative or zeros and op == "rsqrt"):
             return f" Its operand has {zeros} of {first.size} elements equal to 0 and {negative} below."
-        if op in ("div", "realdiv", "reciprocal", "inv"):
+        if op in ("div", "realdiv", "truediv", "floordiv", "mod", "reciprocal", "inv"):
             divisor = operands[-1]
             count = int((divisor == 0).sum())
             if count:
