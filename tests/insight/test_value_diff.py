@@ -140,7 +140,6 @@ def test_steps_of_a_timeline_are_compared():
     with ms.timeline(net) as recorded:
         for _ in range(3):
             step(X, y)
-    assert ms.diff((recorded, 2), (recorded, 2), values=True).first is None
     result = ms.diff((recorded, 1), (recorded, 3), values=True)
     assert result.first is not None and "Parameters differ between the runs" in result.explain()
 
@@ -210,7 +209,6 @@ def test_the_table_shows_itself_as_text_and_as_html():
         "note",
     ]
     assert sum(line.startswith("*") for line in text.splitlines()) == 1 and "<th>made here</th>" in page
-    assert result.table("Cell") is not None and "made here" in result.columns
 
 
 def test_tolerances_grow_with_the_number_of_summands():

@@ -131,10 +131,18 @@ class _Flattener:
             env[var] = self.flat.new_constant(value)
         for eqn in jaxpr.eqns:
             kind, node = eqn.primitive.name, self.node_by_key.get((*path, id(eqn)))
+            if node is None and self.keeps_gradient_rules and kind.startswith("custom_"):
+                node = self._loop_in((*path, (id(eqn), 0)))
             if node is None and self._is_inlined(kind):
                 self._inline(eqn, eqn.params[TRANSPARENT[kind]], env, path)
             elif not is_debug_callback(eqn):  # a print is not repeated
                 self._append(jaxpr, eqn, node, env)
+
+    def _loop_in(self, path):
+        """Return the loop in a function with its own gradient, which is one equation; None if it has no loop."""
+        inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
+        loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
+        return min(loops, key=lambda entry: entry[0])[1] if loops else None
 
     def _is_inlined(self, kind):
         return kind in TRANSPARENT and not (self.keeps_gradient_rules and kind.startswith("custom_"))
@@ -175,7 +183,7 @@ def _label_of(eqn):
     """Return the name of an equation that has no node."""
     source = user_frame(eqn.source_info.traceback)
     line = f" ({source[0].rpartition('/')[2]}:{source[1]})" if source is not None else ""
-    kind = "a function with its own gradient" if eqn.primitive.name.startswith("custom_") else eqn.primitive.name
+    kind = "bprop" if eqn.primitive.name.startswith("custom_") else eqn.primitive.name
     return f"{kind}{line}"
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,7 +12,7 @@ from msnb import context
 from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
-from msnb.exchange.open_file import READERS, holds_weights
+from msnb.exchange.open_file import cell_in, holds_weights
 from msnb.exchange.tracing import evaluating
 from msnb.insight.debugger.equations import Equations, flatten_program, record_eager_run
 from msnb.insight.debugger.replay import Replay, program_inputs
@@ -21,7 +20,6 @@ from msnb.insight.debugger.timeline import Timeline
 from msnb.insight.debugger.variants import Variant, check_network
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
-from msnb.nn.graph_cell import GraphCell
 
 
 class ComparedRun:
@@ -150,30 +148,18 @@ def _restored(parameters: list[Any]) -> Iterator[None]:
 
 
 def cell_of_file(path: str | os.PathLike[str]) -> Cell:
-    """Return a Cell that runs the graph in a file: MINDIR, ONNX or StableHLO.
+    """Return a Cell that runs the graph in a MINDIR or ONNX file.
 
     Raises:
         ValueError: If the file has Parameters and no graph, or its name has another ending.
         FileNotFoundError: If there is no such file.
     """
-    path = Path(path)
-    if holds_weights(path):
+    name = os.fspath(path)
+    if holds_weights(name):
         raise ValueError(
-            f"{os.fspath(path)!r} has Parameters and no graph: load them into a network by msnb.load_checkpoint and "
+            f"{name!r} has Parameters and no graph: load them into a network by msnb.load_checkpoint and "
             "msnb.load_param_into_net, and compare that network."
         )
-    if path.suffix.lower() not in READERS:
-        raise ValueError(f"A file to compare should be one of {', '.join(READERS)}, but got {os.fspath(path)!r}.")
-    if not path.is_file():
-        raise FileNotFoundError(f"The file {os.fspath(path)!r} does not exist.")
-    if path.suffix.lower() == ".mindir":
-        from msnb.exchange.mindir.read.reader import read  # spares the reader where no file is compared
-
-        return GraphCell(read(os.fspath(path)))
-    if path.suffix.lower() == ".onnx":
-        from msnb.exchange.onnx.read import load_onnx  # spares the reader where no file is compared
-
-        return load_onnx(path)
-    from msnb.exchange.stablehlo import load_stablehlo  # spares the reader where no file is compared
-
-    return load_stablehlo(os.fspath(path))
+    if not name.lower().endswith((".mindir", ".onnx")):
+        raise ValueError(f"A file to compare by value should end in .mindir or .onnx, but got {name!r}.")
+    return cell_in(name)

@@ -20,6 +20,7 @@ from msnb.notebook.display.checkpoint_diff import Changes
 from msnb.notebook.display.checkpoint_table import Contents, contents
 from msnb.notebook.graph import live
 from msnb.notebook.graph.node_values import Caller
+from msnb.notebook.graph.value_diff_view import compare_values
 from msnb.notebook.graph.view import HEIGHT, GraphView
 from msnb.notebook.kernel import cell_names
 
@@ -175,8 +176,6 @@ def diff(
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
     if values:
-        from msnb.notebook.graph.value_diff_view import compare_values  # spares the debugger where graphs are compared
-
         return compare_values(old, new, inputs, names, height, rtol, pairs, weights)
     unused = [name for name, value in (("rtol", rtol), ("pairs", pairs), ("weights", weights)) if value is not None]
     if unused:

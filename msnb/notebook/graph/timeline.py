@@ -8,6 +8,7 @@ from msnb.nn.cell import Cell
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues
 from msnb.notebook.graph.view import HEIGHT, GraphView
+from msnb.notebook.graph.why_view import why
 
 
 class ViewedTimeline(Timeline):
@@ -34,8 +35,6 @@ class ViewedTimeline(Timeline):
 
     def why(self, parameter: Any, step: int | None = None) -> Any:
         """Explain the gradient of a Parameter in one step, see `msnb.why`."""
-        from msnb.notebook.graph.why_view import why  # spares the module until a gradient is asked about
-
         return why(parameter, step=step, timeline=self)
 
     def _ipython_display_(self):
