@@ -218,14 +218,34 @@ class ValueDiff:
 
     @functools.cached_property
     def _sources(self):
-        return {j: i for pair in self.pairs for i, j in pair.slots}
+        """{index of a value of B: index of the value of A that stands for it}.
+
+        If B computes a node in lower precision and casts the result back, then the cast value is A's, too: the rounding
+        is made at the node, not at its readers.
+        """
+        sources = {j: i for pair in self.pairs for i, j in pair.slots}
+        rounded = {
+            j
+            for pair in self.pairs
+            for slot, (_, j) in zip(_compared_slots(self.b, pair), pair.slots, strict=True)
+            if _epsilon_of(pair.mate.types[slot].dtype) > _epsilon_of(pair.node.types[slot].dtype)
+        }
+        for equation in self.b.equations.equations:
+            node = equation.node
+            if node is not None and node.op == "Cast" and rounded.intersection(equation.operands[:1]):
+                (result,) = equation.results
+                if result is not None and result not in sources:
+                    sources[result] = sources[equation.operands[0]]
+        return sources
 
     @functools.cached_property
     def _dtype_in_b(self):
         return {
-            j: pair.mate.types[slot].dtype
-            for pair in self.pairs
-            for slot, (_, j) in zip(_compared_slots(self.a, self.b, pair), pair.slots, strict=True)
+            index: equation.node.types[slot].dtype
+            for equation in self.b.equations.equations
+            if equation.node is not None
+            for slot, index in enumerate(equation.results)
+            if index is not None and slot < len(equation.node.types)
         }
 
     # ------------------------------------------------------------------ tolerances
@@ -569,7 +589,7 @@ def _comparable(node, mate, mine, theirs):
     return tuple(slots), _OTHER_SHAPE if differs and not slots else ""
 
 
-def _compared_slots(a, b, pair):
+def _compared_slots(b, pair):
     """Return the slots of B's node that are compared."""
     results = b.equations.by_node()[pair.mate.id].results
     return [results.index(j) for _, j in pair.slots]
