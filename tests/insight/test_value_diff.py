@@ -9,6 +9,7 @@ from sweeps import swept
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
+from msnb.insight.debugger import value_diff
 
 X = Tensor(np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32))
 
@@ -71,6 +72,18 @@ def test_an_injected_fault_is_found_at_its_node(place):
     assert result.first is not None and result.first.name == f"{path}/{KINDS[kind].operator}", result.explain()
     makers = [entry.name for entry in result.nodes if entry.exceeds]
     assert makers == [result.first.name]
+
+
+def test_large_values_are_reduced_inside_the_program(monkeypatch):
+    net, other = Small(2.0), Small(3.0)
+    results = []
+    for limit in (1 << 20, 0):
+        monkeypatch.setattr(value_diff, "_ALL_AT_ONCE", limit)
+        results.append(ms.diff(net, other, X, values=True, weights="copy"))
+    for mine, theirs in zip(*(result.nodes for result in results), strict=True):
+        figures = [(e.total, e.came_in, e.made_here, e.scale) for e in (mine, theirs)]
+        np.testing.assert_allclose(*figures, rtol=1e-5, atol=1e-12)
+    assert results[1].first.name == "Mul"
 
 
 def test_graph_and_pynative_mode_agree():

@@ -121,6 +121,34 @@ def test_a_branch_that_passes_is_followed():
     assert not [reason for reason in answer.reasons if reason.kind == "cut"]
 
 
+def test_a_loss_that_checks_its_labels():
+    net = Net()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    labels = Tensor(np.array([0, 1, 1, 0], np.int32))
+    answer = ms.why(net.head.bias, loss, X, labels)
+    gradient = ops.GradOperation(get_by_list=True)(loss, [net.head.bias])(X, labels)[0].asnumpy()
+    np.testing.assert_allclose(answer.norm, np.linalg.norm(gradient), rtol=1e-5)
+
+
+def test_a_loop_is_one_node_of_the_path():
+    class Loop(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layer = dense(8, 8)
+
+        def construct(self, x, n):
+            while n > 0:
+                x = ops.tanh(self.layer(x))
+                n = n - 1
+            return x.sum()
+
+    net = Loop()
+    answer = ms.why(net.layer.weight, net, X, Tensor(3, ms.int32))
+    gradient = ops.GradOperation(get_by_list=True)(net, [net.layer.weight])(X, Tensor(3, ms.int32))[0].asnumpy()
+    np.testing.assert_allclose(answer.norm, np.linalg.norm(gradient), rtol=1e-5)
+    assert [p.node.op for p in answer.path] == ["ReduceSum", "While"]
+
+
 def test_a_parameter_that_nothing_reads():
     net = Net()
     answer = ms.why(net.unused.weight, loss_of(net), X, Y)

@@ -240,16 +240,11 @@ def _explain_unread(parameter, net, program, graph):
 
 def _loss_output(program, equations, net):
     """Return the index of the loss: the first result that is a real scalar."""
-    first = bool(program.errors)
     shapes = []
-    for index in range(first, len(equations.outputs)):
+    for index in range(program.n_results - bool(program.errors)):  # the last result has the flags of failed checks
         aval = program.jaxpr.out_avals[index]
         shapes.append(aval.shape)
-        if (
-            index < program.n_results + first
-            and math.prod(aval.shape) == 1
-            and jnp.issubdtype(aval.dtype, jnp.floating)
-        ):
+        if math.prod(aval.shape) == 1 and jax.dtypes.issubdtype(aval.dtype, np.floating):
             return equations.outputs[index]
     raise ValueError(
         f"For 'why', {name_of(net)} should return a scalar loss, but its result has shape "
