@@ -246,3 +246,16 @@ def test_the_cause_of_a_limit_is_the_first_value_over_it():
     (hit_node,) = select_nodes(replay.graph, "op:Add")
     hit = SimpleNamespace(node=hit_node, parameter="max_gt", preset=500.0, actual=3000.0)
     assert [node.op for node in cause_of(hit, replay)] == ["Mul", "Add"]
+
+
+def test_the_cause_of_a_bad_weight_is_found_through_its_update():
+    net = Net(lambda x: ops.log(x * 0))
+    step = nn.TrainOneStepCell(loss_of(net), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    program, inputs = program_inputs(step, X, Y)
+    replay = Replay(program, of_program(program, program.name), inputs)
+    for kind in ("weight", "gradient"):
+        path = cause_of(SimpleNamespace(node=None, name="head.weight", kind=kind), replay)
+        assert path[0].op == "Log", (kind, path)
+    (healthy,) = cause_of(SimpleNamespace(node=None, name="unused.weight", kind="weight"), replay)
+    assert healthy.direction == "update"
+    assert cause_of(SimpleNamespace(node=None, name="none", kind="weight"), replay) == []

@@ -27,7 +27,7 @@ from msnb.insight.debugger.names import in_brackets, line_of, name_of_node, plac
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.insight.gradients.rows import SATURATES
 from msnb.insight.gradients.text_format import num
-from msnb.ir.anf import CNode, FuncGraph
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 
@@ -777,14 +777,16 @@ def cause_of(hit: Any, replay: Replay) -> list[CNode]:
     value before the node, along its operands of largest magnitude, that is over the same limit.
 
     Args:
-        hit (Hit): a hit of a watchpoint; ``node`` is read, and ``preset`` and ``actual`` if it has them.
+        hit (Hit): a hit of a watchpoint. Its ``node``, or the ``name`` of its Parameter and its ``kind``, and its
+            ``parameter``, ``preset`` and ``actual`` are read.
         replay (Replay): the step of the hit.
 
     Returns:
-        list[CNode], from the cause to the node of the hit.
+        list[CNode], from the cause to the node of the hit. It is empty for a Parameter that no node computes.
     """
-    nodes = {node.id: node for node in replay.graph.all_nodes()}
-    node = nodes[hit.node.id if isinstance(hit.node, CNode) else int(hit.node)]
+    node = _node_of_hit(hit, replay)
+    if node is None:
+        return []
     statistics = replay.statistics()
     is_out = _range_test(hit, statistics.get(node.id))
     path, seen = [node], {node.id}
@@ -800,6 +802,31 @@ def cause_of(hit: Any, replay: Replay) -> list[CNode]:
         node = max(sources, key=lambda source: _badness(statistics[source.id]))
         seen.add(node.id)
         path.append(node)
+
+
+def _node_of_hit(hit, replay):
+    """Return the node that computes the value of a hit; None for a Parameter that no node computes."""
+    if isinstance(hit.node, CNode):
+        return hit.node
+    if hit.node is not None:
+        return next(node for node in replay.graph.all_nodes() if node.id == hit.node)
+    if getattr(hit, "kind", "") == "gradient":
+        return _gradient_node(hit.name, replay.graph)
+    written = replay.graph.outputs[len(replay.graph.outputs) - replay.graph.written :]
+    new_values = dict(zip((p.name for p in replay.program.written), (source for source, _ in written), strict=True))
+    source = new_values.get(hit.name)
+    return source if isinstance(source, CNode) else None
+
+
+def _gradient_node(name, graph):
+    """Return the backward node whose result an update combines with a Parameter."""
+    for node in graph.all_nodes():
+        reads = any(isinstance(source, ParameterNode) and source.name == name for source in node.inputs)
+        if reads and node.direction == "update":
+            backward = [s for s in node.inputs if isinstance(s, CNode) and s.direction != "forward"]
+            if backward:
+                return backward[-1]
+    return None
 
 
 def _badness(row):
