@@ -184,22 +184,76 @@ def test_a_nan_in_one_run_is_a_difference():
     assert result.first.node.op in ("Log", "Mul")
 
 
-def test_results_inside_loops_count_as_results_of_the_loop():
-    class Loop(nn.Cell):
-        def __init__(self, factor):
-            super().__init__()
-            self.factor = factor
+class While(nn.Cell):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
 
+    def construct(self, x, n):
+        while n > 0:
+            x = ops.tanh(x * self.factor) + 1
+            n = n - 1
+        return ops.exp(x)
+
+
+class Scan(nn.Cell):
+    def __init__(self, factor):
+        super().__init__()
+        self.layer = nn.Dense(3, 3, weight_init=Tensor(np.eye(3, dtype=np.float32)))
+        self.factor = factor
+
+    def construct(self, x, n):
+        return ops.Scan()(lambda state, row: (ops.tanh(self.layer(state) * self.factor), row), x, None, 3, False)[0]
+
+
+def test_nodes_inside_a_loop_tell_what_they_make_in_their_rounds():
+    n = Tensor(3, ms.int32)
+    same = ms.diff(While(2.0), While(2.0), X, n, values=True)
+    assert same.first is None and {"Mul", "Tanh", "While"} <= {entry.node.op for entry in same.nodes}
+    result = ms.diff(While(2.0), While(2.5), X, n, values=True)
+    x, apart, largest = X.asnumpy(), [], []
+    for _ in range(3):
+        apart.append(np.abs(0.5 * x).max())
+        largest.append(np.abs(2 * x).max())
+        x = np.tanh(2 * x) + 1
+    assert result.first.node.op == "Mul"
+    np.testing.assert_allclose([result.first.made_here, result.first.scale], [max(apart), max(largest)], rtol=1e-5)
+    (loop,) = [entry for entry in result.nodes if entry.node.op == "While"]
+    assert loop.note == "made by nodes inside" and not loop.exceeds
+    makers = [entry.node.op for entry in result.nodes if entry.exceeds]
+    assert makers == ["Mul"]
+
+
+def test_nodes_inside_a_loop_of_known_length():
+    n = Tensor(3, ms.int32)
+    result = ms.diff(Scan(1.0), Scan(1.5), X, n, values=True)
+    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["Mul"]
+    net = Scan(1.0)
+    assert ms.diff(net, ms.in_dtype("float16", net), X, n, values=True).first is None
+
+
+def test_a_difference_that_no_common_node_inside_makes_is_made_by_the_loop():
+    class Shifted(While):
         def construct(self, x, n):
             while n > 0:
-                x = ops.tanh(x * self.factor)
+                x = ops.sigmoid(ops.tanh(x * self.factor) + 1)
                 n = n - 1
             return ops.exp(x)
 
-    n = Tensor(3, ms.int32)
-    assert ms.diff(Loop(2.0), Loop(2.0), X, n, values=True).first is None
-    result = ms.diff(Loop(2.0), Loop(2.5), X, n, values=True)
-    assert result.first.node.op == "While" and result.first.came_in == 0
+    result = ms.diff(While(2.0), Shifted(2.0), X, Tensor(1, ms.int32), values=True)
+    assert result.first.node.op == "While"
+
+
+def test_a_training_step_in_pynative_mode_is_compared_backward_too():
+    net = Small()
+    loss = nn.WithLossCell(net, nn.MSELoss())
+    step = nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    y, before = Tensor(np.ones((4, 2), np.float32)), net.first.weight.asnumpy()
+    result = ms.diff(step, ms.in_mode("PYNATIVE", step), X, y, values=True)
+    assert result.first is None
+    backward = [entry.node.op for entry in result.nodes if entry.node.direction == "backward"]
+    assert {"MSELossExt", "MatMul", "BiasAdd", "ReLU"} <= set(backward)
+    np.testing.assert_array_equal(net.first.weight.asnumpy(), before)
 
 
 def test_the_table_shows_itself_as_text_and_as_html():

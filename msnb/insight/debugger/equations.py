@@ -12,7 +12,14 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core.compat.jax_private import Literal, eval_jaxpr, is_debug_callback, user_frame, without_argument_names
+from msnb.core.compat.jax_private import (
+    Literal,
+    eval_jaxpr,
+    is_debug_callback,
+    scan_counts,
+    user_frame,
+    without_argument_names,
+)
 from msnb.core.jaxpr.instrument import TRANSPARENT
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.state import events
@@ -32,6 +39,7 @@ class Equation(NamedTuple):
         results (tuple[Union[int, None]]): index of the value of each result; None for a result that is dropped.
         run (Callable): computes the list of results from the list of operands.
         label (str): name of an equation without a node. Default: "".
+        loop (Union[Loop, None]): the body, if the equation is a loop. Default: None.
     """
 
     node: CNode | None
@@ -39,6 +47,7 @@ class Equation(NamedTuple):
     results: tuple[int | None, ...]
     run: Callable[[list[Any]], Sequence[Any]]
     label: str = ""
+    loop: "Loop | None" = None
 
 
 class Equations:
@@ -95,6 +104,33 @@ class Equations:
         return computed
 
 
+class Loop(NamedTuple):
+    """A loop of a traced program, which can be run together with another loop.
+
+    Attributes:
+        eqn (JaxprEqn): the ``scan`` or ``while``.
+        operands (tuple): per operand the index of its value, or (number,) for a literal.
+        body (Equations): the equations of one round. Its inputs are the constants, the state and the row.
+    """
+
+    eqn: Any
+    operands: tuple[Any, ...]
+    body: Equations
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Return (operands of a condition, constants of the body, length of the state)."""
+        params = self.eqn.params
+        if self.eqn.primitive.name == "while":
+            first, second = params["cond_nconsts"], params["body_nconsts"]
+            return first, second, len(self.operands) - first - second
+        return 0, *scan_counts(self.eqn)
+
+    def values_of_operands(self, values: Mapping[int, Any]) -> list[Any]:
+        """Return the values of the operands."""
+        return [entry[0] if isinstance(entry, tuple) else values[entry] for entry in self.operands]
+
+
 # ---------------------------------------------------------------------- traced programs
 def flatten_program(program: "Program", graph: FuncGraph, keeps_gradient_rules: bool = False) -> Equations:
     """Return the equations of a traced program.
@@ -136,7 +172,7 @@ class _Flattener:
             if node is None and self._is_inlined(kind):
                 self._inline(eqn, eqn.params[TRANSPARENT[kind]], env, path)
             elif not is_debug_callback(eqn):  # a print is not repeated
-                self._append(jaxpr, eqn, node, env)
+                self._append(jaxpr, eqn, node, env, path)
 
     def _loop_in(self, path):
         """Return the loop in a function with its own gradient, which is one equation; None if it has no loop."""
@@ -154,10 +190,27 @@ class _Flattener:
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=True):
             env[var] = self._index(result, inner_env)
 
+    def _loop(self, eqn, node, env, path):
+        """Return the Loop of a scan or while, None for other equations."""
+        kind = eqn.primitive.name
+        if kind not in ("scan", "while") or node is None or self.keeps_gradient_rules:
+            return None
+        closed, index = (eqn.params["jaxpr"], 0) if kind == "scan" else (eqn.params["body_jaxpr"], 1)
+        body = Equations(self.flat.graph, len(closed.jaxpr.invars), True)
+        inner_env = dict(zip(closed.jaxpr.invars, range(body.n_inputs), strict=True))
+        _Flattener(body, self.node_by_key, False).walk(
+            closed.jaxpr, closed.consts, inner_env, (*path, (id(eqn), index))
+        )
+        body.outputs = [
+            body.new_constant(v.val) if isinstance(v, Literal) else inner_env[v] for v in closed.jaxpr.outvars
+        ]
+        operands = tuple((v.val,) if isinstance(v, Literal) else env[v] for v in eqn.invars)
+        return Loop(eqn, operands, body)
+
     def _index(self, var, env):
         return self.flat.new_constant(var.val) if isinstance(var, Literal) else env[var]
 
-    def _append(self, jaxpr, eqn, node, env):
+    def _append(self, jaxpr, eqn, node, env, path):
         free = list(dict.fromkeys(var for var in eqn.invars if not isinstance(var, Literal)))
         dropped = [type(var).__name__ == "DropVar" for var in eqn.outvars]
         outputs = [var for var, is_dropped in zip(eqn.outvars, dropped, strict=True) if not is_dropped]
@@ -175,7 +228,9 @@ class _Flattener:
             return [None if is_dropped else next(results) for is_dropped in dropped]
 
         results = tuple(None if is_dropped else self.flat.new_value() for is_dropped in dropped)
-        self.flat.equations.append(Equation(node, tuple(env[var] for var in free), results, run, _label_of(eqn)))
+        operands = tuple(env[var] for var in free)
+        loop = self._loop(eqn, node, env, path)
+        self.flat.equations.append(Equation(node, operands, results, run, _label_of(eqn), loop))
         env.update((var, index) for var, index in zip(eqn.outvars, results, strict=True) if index is not None)
 
 
@@ -242,16 +297,21 @@ class _EagerRecorder:
     def dispatched(self, kernel, arrays, out, start, sent):
         """Record one kernel."""
         operands = tuple(self._index(array) for array in arrays)
-        scope, source = _locate_call(self.root)
         outs = out if type(out) is tuple else (out,)
         meaning = kernel.name.meaning
+        differentiated = self._find_differentiated(meaning.operator, operands)
+        if differentiated is None:
+            scope, source = _locate_call(self.root)
+        else:
+            scope, source = (differentiated.scope,), differentiated.source
         node = CNode(
-            meaning.operator,
+            meaning.operator if differentiated is None else differentiated.op,
             tuple(self.sources[index][0] for index in operands),
             tuple(self.sources[index][1] for index in operands),
             tuple(each for array in outs for each in _types_of(array)),
             attrs=meaning.settings,
             scope="/".join(scope),
+            direction="forward" if differentiated is None else "backward",
             source=source,
             id=len(self.graph.nodes),
         )
@@ -265,6 +325,17 @@ class _EagerRecorder:
             return [result] if is_single else result
 
         self.flat.equations.append(Equation(node, operands, results, run))
+
+    def _find_differentiated(self, operator, operands):
+        """Return the forward node whose gradient a kernel computes: its operands come first; None for others."""
+        if not operator.endswith("Grad"):
+            return None
+        for equation in reversed(self.flat.equations):
+            count = len(equation.operands)
+            is_like = equation.node.direction == "forward" and f"{equation.node.op}Grad" == operator
+            if is_like and equation.operands == operands[:count]:
+                return equation.node
+        return None
 
     def _index(self, value):
         index = self.index_of.get(id(value))

@@ -18,7 +18,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.insight.debugger.equations import is_number, is_random
+from msnb.insight.debugger.compared_loops import are_alike, run_together
+from msnb.insight.debugger.equations import is_number, is_random, iterate_values
 from msnb.insight.debugger.names import in_brackets, line_of, name_of_node, short_line
 from msnb.insight.debugger.runs_to_compare import ComparedRun
 from msnb.insight.debugger.selection import select_nodes
@@ -141,7 +142,60 @@ class ValueDiff:
             finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].made)]
             for pair, response in zip(finite, self._responses(finite), strict=True):
                 bases[id(pair)] = max(bases[id(pair)], _ROUNDINGS * response)
-        return [self._difference(pair, figures.get(id(pair)), bases.get(id(pair), 0.0)) for pair in self.pairs]
+        entries = []
+        for pair in self.pairs:
+            inside = self._measure_inside(pair)
+            entry = self._difference(pair, figures.get(id(pair)), bases.get(id(pair), 0.0))
+            if any(each.exceeds for each in inside):
+                entry = dataclasses.replace(entry, tolerance=math.inf, note=_MADE_INSIDE)
+            elif inside:  # the rounding errors of all nodes and rounds add up
+                entry = dataclasses.replace(entry, tolerance=entry.tolerance * _ROUNDINGS * (1 + len(inside)))
+            entries += [entry, *inside]
+        return entries
+
+    # ------------------------------------------------------------------ loops
+    def _measure_inside(self, pair):
+        """Return the differences of the nodes inside two loops, the largest of all rounds."""
+        first, second = (
+            run.equations.by_node()[node.id].loop for run, node in ((self.a, pair.node), (self.b, pair.mate))
+        )
+        if first is None or second is None or not self._is_joint or not are_alike(first, second):
+            return []
+        pairs = [each for each in self._inner_pairs(first.body, second.body) if each.slots]
+        slots = [slot for each in pairs for slot in each.slots]
+        if not slots:
+            return []
+        sources, dtypes = {j: i for i, j in slots}, _dtypes_by_index(second.body)
+
+        def substitutes(values):
+            return {j: _cast(values[i], dtypes[j]) for j, i in sources.items()}
+
+        def measure(a, b, hybrid):
+            return jnp.stack([_figure_in_program((a[i], b[j], hybrid[j])) for i, j in slots])
+
+        def compare_loops(a, b, hybrid):
+            return run_together(first, second, a, b, hybrid.read, substitutes, measure, len(slots))
+
+        rows = iter(np.asarray(self._joint_run(compare_loops)).tolist())
+        entries = []
+        for each in pairs:
+            figure = _worst([_Figure(*next(rows)) for _ in each.slots])
+            # the sensitivity of a node inside a loop is not measured
+            entries.append(self._difference(each, figure, 2 * self._tolerance(each, figure)))
+        return entries
+
+    def _inner_pairs(self, first, second):
+        by_id = {node.id: number for number, node in enumerate(self.a.graph.all_nodes())}
+        mates = {node.id: number for number, node in enumerate(self.b.graph.all_nodes())}
+        links = dict(reversed(self.comparison.links))
+        theirs = {mates[node_id]: equation for node_id, equation in second.by_node().items()}
+        pairs = []
+        for node_id, equation in first.by_node().items():
+            mate = theirs.get(links.get(by_id[node_id], -1))
+            if mate is not None:
+                slots, note = _comparable(equation.node, mate.node, equation.results, mate.results)
+                pairs.append(Pair(equation.node, mate.node, slots, note))
+        return pairs
 
     def _difference(self, pair, figure, tolerance):
         if figure is None:
@@ -186,6 +240,13 @@ class ValueDiff:
         return [[tuple(map(np.asarray, triple)) for triple in triples] for triples in values]
 
     def _joint_call(self, pairs, finish):
+        def select(a, b, hybrid):
+            return finish([[(a[i], b[j], hybrid[j]) for i, j in pair.slots] for pair in pairs])
+
+        return self._joint_run(select)
+
+    def _joint_run(self, select):
+        """Return ``select(values of A, values of B, values of B on the operands of A)`` of one compiled call."""
         first, second = self.a.equations, self.b.equations
         shared = _equal_inputs(self.a, self.b)
         rest = [index for index in range(second.n_inputs) if index not in shared]
@@ -194,8 +255,9 @@ class ValueDiff:
             mine = dict(zip(rest, others, strict=True))
             theirs = [inputs[shared[i]] if i in shared else mine[i] for i in range(second.n_inputs)]
             a, b = first.evaluate(inputs), second.evaluate(theirs)
-            hybrid = second.evaluate(theirs, self._substitutes(a))
-            return finish([[(a[i], b[j], hybrid[j]) for i, j in pair.slots] for pair in pairs])
+            replaced = self._substitutes(a)
+            hybrid = second.evaluate(theirs, replaced)
+            return select(a, b, _Hybrid(hybrid, replaced))
 
         others = [self.b.inputs[index] for index in rest]
         inputs = self.a.inputs
@@ -240,13 +302,7 @@ class ValueDiff:
 
     @functools.cached_property
     def _dtype_in_b(self):
-        return {
-            index: equation.node.types[slot].dtype
-            for equation in self.b.equations.equations
-            if equation.node is not None
-            for slot, index in enumerate(equation.results)
-            if index is not None and slot < len(equation.node.types)
-        }
+        return _dtypes_by_index(self.b.equations)
 
     # ------------------------------------------------------------------ tolerances
     def _tolerance(self, pair, figure):
@@ -257,7 +313,7 @@ class ValueDiff:
 
     def _epsilon(self, pair):
         """Return the rounding error of a pair. A node of lower precision than the rest of B has that of B."""
-        mine, theirs = _epsilon_of(pair.node.dtype), _epsilon_of(pair.mate.dtype)
+        mine, theirs = (max((_epsilon_of(t.dtype) for t in n.types), default=0.0) for n in (pair.node, pair.mate))
         return max(mine, min(theirs, self._epsilon_of_b))
 
     @functools.cached_property
@@ -398,6 +454,14 @@ class ValueDiff:
         return f"ValueDiff({len(self.nodes)} nodes, first difference: {first.name if first else 'none'})"
 
 
+class _Hybrid(dict):
+    """Values of B's equations on the operands of A; `read` has what the equations read in place of them."""
+
+    def __init__(self, values, replaced):
+        super().__init__(values)
+        self.read = {**values, **replaced}
+
+
 # ---------------------------------------------------------------------- sentences
 def _number(value):
     return "" if math.isnan(value) else f"{value:.3g}"
@@ -532,6 +596,11 @@ def count_summands(node: CNode) -> float:
     return max(1.0, node.flops / (2 * size), read / size)
 
 
+def _dtypes_by_index(equations):
+    """Return {index of a value: name of its dtype} of the results of nodes."""
+    return {index: node.types[slot].dtype for node, slot, index in iterate_values(equations) if slot < len(node.types)}
+
+
 def _cast(value, dtype):
     from_name = {"Float16": jnp.float16, "BFloat16": jnp.bfloat16, "Float32": jnp.float32, "Float64": jnp.float64}
     kind = from_name.get(dtype)
@@ -540,7 +609,7 @@ def _cast(value, dtype):
 
 # ---------------------------------------------------------------------- pairs
 _OTHER_SHAPE = "its shape differs"
-_NOT_COMPARED = "inside a loop or branch"
+_MADE_INSIDE = "made by nodes inside"
 _DRAWN = "draws other random numbers"
 
 
