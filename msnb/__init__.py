@@ -159,12 +159,14 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.insight.debugger import debugger
+    from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.display.summary import summary
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, timeline, view, watch
+    from msnb.notebook.graph.why_view import why
     from msnb.notebook.runs import runs
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -462,6 +464,8 @@ _VIEWS = {
     "timeline": "msnb.notebook.graph",
     "debugger": "msnb.insight.debugger",
     "watch": "msnb.notebook.graph",
+    "why": "msnb.notebook.graph.why_view",
+    **dict.fromkeys(("in_mode", "in_dtype", "on_device"), "msnb.insight.debugger.variants"),
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",

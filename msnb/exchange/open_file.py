@@ -37,6 +37,18 @@ def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
     return module.look(path)
 
 
+def cell_in(path: str | os.PathLike[str]) -> Any:
+    """Return a Cell that runs the operators of the graph in a file.
+
+    Raises:
+        ValueError: If the ending is not that of MINDIR or ONNX, or the file is damaged.
+        FileNotFoundError: If there is no such file.
+        NotImplementedError: If the file has operators that msnb does not run.
+    """
+    path, module = _select_reader(path, {ending: READERS[ending] for ending in (".mindir", ".onnx")})
+    return module.open_cell(path)
+
+
 def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """Return the values in a file by name. An array is read when it is accessed.
 

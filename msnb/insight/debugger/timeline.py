@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
 
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+_recorded: list[Any] = []  # weak references to timelines, in the order in which their recording began
 _CHECKPOINT_EVERY = 50  # steps between Parameters on disk
 
 
@@ -82,6 +83,7 @@ class Timeline:
     def __enter__(self) -> Self:
         if self._disk is not None:
             self._disk.mkdir(parents=True, exist_ok=True)
+        _recorded.append(weakref.ref(self, _recorded.remove))
         extra_outputs.add(self)
         self._listener = events.listen(entered=self._begin_call, left=self._end_call, name="timeline", here=True)
         return self
@@ -332,6 +334,16 @@ class Timeline:
             return f"Timeline({name_of(self._net)}: no steps)"
         where = f"in {self._disk}" if self._disk is not None else f"{self._nbytes / 2**20:.1f} MiB"
         return f"Timeline({name_of(self._net)}: steps {self.steps[0]} to {self.steps[-1]}, {where})"
+
+
+def timeline_of(parameter: Any) -> Timeline | None:
+    """Return the latest timeline that has recorded steps of a Parameter (by itself or by its name), or None."""
+    for reference in reversed(_recorded):
+        recorded = reference()
+        if recorded is not None and len(recorded):
+            if any(p is parameter or p.name == parameter for p in recorded.program_of(recorded.steps[-1]).params):
+                return recorded
+    return None
 
 
 def _takes_gradient(program):

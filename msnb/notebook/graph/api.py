@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jax.extend.core import ClosedJaxpr
@@ -20,6 +20,7 @@ from msnb.notebook.display.checkpoint_diff import Changes
 from msnb.notebook.display.checkpoint_table import Contents, contents
 from msnb.notebook.graph import live
 from msnb.notebook.graph.node_values import Caller
+from msnb.notebook.graph.value_diff_view import compare_values
 from msnb.notebook.graph.view import HEIGHT, GraphView
 from msnb.notebook.kernel import cell_names
 
@@ -136,11 +137,22 @@ def diff(
     *inputs: Any,
     names: tuple[str, ...] = ("old", "new"),
     height: int = HEIGHT,
+    values: bool = False,
+    rtol: float | None = None,
+    pairs: Mapping[Any, Any] | None = None,
+    weights: str | None = None,
 ) -> GraphView | Changes:
     """Compare two networks, or two versions of one, side by side: equal, changed, removed and added nodes. Each can be
     the name of a file. If one is a file, the other is traced in evaluation mode, because files have graphs of that
     mode. If one is a file with Parameters only, ``"net.ckpt"`` or ``"net.safetensors"``, its values are compared with
     the Parameters of the other.
+
+    With ``values=True`` both run on the inputs, and each node shows how much of its difference came in with its
+    operands and how much is made there, relative to its largest value. `first` of the result is the first node that
+    makes more than rounding explains, `explain()` says it in words. Then each of the two can also be
+    ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``, or
+    ``(timeline, step)``. A network runs in GRAPH mode, unless `in_mode` says otherwise. Nothing is written: a training
+    step that is compared does not train.
 
     Args:
         old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the left.
@@ -148,17 +160,31 @@ def diff(
         inputs: the inputs of those networks that are no files; a comparison of Parameters needs none.
         names (tuple[str]): names of the two networks in the view. Default: ("old", "new").
         height (int): height in pixels. Default: 560.
+        values (bool): compare the values of all nodes. Default: False, the graphs only.
+        rtol (float): for values, the tolerance of a node relative to its largest value. Default: None, by its element
+            type and the number of summands.
+        pairs (dict): for values, nodes to compare that do not match by themselves: queries for nodes of `old` ->
+            queries for nodes of `new`, such as ``{"op:Conv2D line:12": "op:Conv2D line:40"}``. Default: None.
+        weights (str): for values, ``"copy"`` to use the Parameters of `old` in both, or ``"as they are"`` to compare
+            networks with different Parameters. Default: None, different Parameters are an error.
 
     Returns:
-        GraphView, or Changes where one holds Parameters alone; `comparison` counts the differences.
+        GraphView, or Changes where one holds Parameters alone; `comparison` counts the differences. With
+        ``values=True`` a ValueDiffView.
 
     Raises:
-        ValueError: If `names` are not two different words, or a file is none that can be read.
+        ValueError: If `names` are not two different words, or a file is none that can be read. For values, if the
+            weights differ or no node is common.
         TypeError: If one is a file of Parameters, and the other has none.
         FileNotFoundError: If there is no such file.
     """
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
+    if values:
+        return compare_values(old, new, inputs, names, height, rtol, pairs, weights)
+    unused = [name for name, value in (("rtol", rtol), ("pairs", pairs), ("weights", weights)) if value is not None]
+    if unused:
+        raise ValueError(f"For 'diff', '{unused[0]}' has an effect on values only: pass values=True.")
     both = old, new
     files = [isinstance(one, (str, os.PathLike)) for one in both]
     if any(is_file and holds_weights(one) for one, is_file in zip(both, files, strict=True)):

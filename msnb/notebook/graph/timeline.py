@@ -8,6 +8,7 @@ from msnb.nn.cell import Cell
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues
 from msnb.notebook.graph.view import HEIGHT, GraphView
+from msnb.notebook.graph.why_view import why
 
 
 class ViewedTimeline(Timeline):
@@ -31,6 +32,10 @@ class ViewedTimeline(Timeline):
         graph_view = of_program(program, program.name, height=height)
         graph_view.show_values(NodeValues(self.replay, next(iter(graph_view.graphs)), steps, labels))
         return graph_view
+
+    def why(self, parameter: Any, step: int | None = None) -> Any:
+        """Explain the gradient of a Parameter in one step, see `msnb.why`."""
+        return why(parameter, step=step, timeline=self)
 
     def _ipython_display_(self):
         if len(self):

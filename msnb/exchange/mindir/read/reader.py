@@ -44,7 +44,7 @@ from msnb.formats import mindir, mindir_legacy
 from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.formats.text_files import BadFileError
 from msnb.ir.anf import FuncGraph, OpenGraph, ParameterNode, TensorType
-from msnb.nn.graph_cell import prune
+from msnb.nn.graph_cell import GraphCell, prune
 
 _MAX_NODES = 1_000_000  # nodes that are followed; functions that call each other can expand beyond any memory
 _MAX_DEPTH = 100  # nested functions
@@ -95,6 +95,11 @@ def look(path: str) -> FuncGraph:
     `read`.
     """
     return _read_file(path, False)
+
+
+def open_cell(path: str) -> GraphCell:
+    """Return a Cell that runs the graph in a MINDIR file; see `read`."""
+    return GraphCell(read(path))
 
 
 def _read_file(path, strict, cipher=None):

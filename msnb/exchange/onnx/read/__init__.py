@@ -35,7 +35,17 @@ from .reader import Reader, Stop
 from .shared import Shared
 from .values import HANDLERS, NeedsValue, Ref, UnsupportedOperator, type_of
 
-__all__ = ["HANDLERS", "NeedsValue", "OnnxCell", "UnsupportedOperator", "cell_of", "graph_of", "load_onnx", "look"]
+__all__ = [
+    "HANDLERS",
+    "NeedsValue",
+    "OnnxCell",
+    "UnsupportedOperator",
+    "cell_of",
+    "graph_of",
+    "load_onnx",
+    "look",
+    "open_cell",
+]
 
 _TRIAL_LENGTHS = (
     1,
@@ -45,6 +55,11 @@ _TRIAL_LENGTHS = (
     224,
 )  # lengths tried for open axes; the first is used that is large enough for all windows
 _MIN_OPSET = 7
+
+
+def open_cell(path: str) -> OnnxCell:
+    """Return a Cell that runs the model in an ONNX file; see `load_onnx`."""
+    return load_onnx(path)
 
 
 def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = None) -> OnnxCell:

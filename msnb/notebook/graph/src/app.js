@@ -144,7 +144,9 @@ export class App {
     if (old) this.host.set("selected", findCounterpart(this.data, old, selected, first));
     this.colouring.forget();
     this.diff = second ? between(this.data, first, second) : null;
-    const chosen = second && !this.wasDouble && this.diff ? "difference" : "";
+    // a column of both graphs, such as differences of values, is what the reader asked for
+    const measured = stages.every((stage) => this.data.colour in (stage.columns || {}));
+    const chosen = second && !this.wasDouble && this.diff && !measured ? "difference" : "";
     this.wasDouble = !!second;
     this.colouring.wish ??= this.host.get("colour");
     for (const stage of stages) {

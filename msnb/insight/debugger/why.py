@@ -1,0 +1,859 @@
+"""Explain the gradient of a Parameter: the path from the loss to it, with the factor of each node, and the cause.
+
+The loss is evaluated equation by equation inside one compiled function. A zero is added to each operand, and the
+gradients with respect to these zeros are the contributions of the operands. So each node has the gradient that reaches
+its output, the part that it passes to its operand, and the quotient of their norms, its factor.
+
+A sentence is written only where the numbers decide it.
+"""
+
+import dataclasses
+import difflib
+import functools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core.compat.jax_private import Literal
+from msnb.core.errors.messages import describe
+from msnb.core.tensor.parameter import Parameter
+from msnb.core.tensor.tensor import box
+from msnb.insight.debugger.equations import Equation, Equations, flatten_program
+from msnb.insight.debugger.names import in_brackets, line_of, name_of_node, place_of_node, short_line
+from msnb.insight.debugger.replay import Replay, program_inputs
+from msnb.insight.gradients.rows import SATURATES
+from msnb.insight.gradients.text_format import num
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode
+from msnb.ir.api import name_of, of_program
+from msnb.nn.cell import Cell
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program.program import Program
+
+_PASSES_LITTLE = 0.1  # share of a ReLU's outputs that are positive, from which it is reported
+_SATURATED = 0.5  # share of saturated outputs
+_CONFIDENT = 0.999  # largest probability of a softmax from which it counts as saturated
+_SMALL = 0.1  # factor of a node that is reported
+_SMALL_PRODUCT = 1e-3  # product of the factors of one operator that is reported
+_LISTED = 4  # nodes in a sentence
+# operators whose derivative with respect to an operand is the other operand
+_PRODUCTS = frozenset(("Mul", "MatMul", "BatchMatMul", "Conv2D", "Conv3D", "Dense", "Mm", "Bmm", "BiasDense"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Passage:
+    """One node on the way from the loss to a Parameter.
+
+    Attributes:
+        node (Union[CNode, None]): the node; None for a helper without a node.
+        name (str): Cell path and operator.
+        line (str): ``file:line``, "" if unknown.
+        arriving (float): norm of the gradient with respect to the output.
+        leaving (float): norm of the part that goes on along the path.
+    """
+
+    node: CNode | None
+    name: str
+    line: str
+    arriving: float
+    leaving: float
+
+    @property
+    def factor(self) -> float:
+        """`leaving` divided by `arriving`; NaN if nothing arrives."""
+        return self.leaving / self.arriving if self.arriving else math.nan
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """One cause that the numbers show.
+
+    Attributes:
+        kind (str): "unread", "frozen", "cut", "dead", "saturated", "small", "zero", "nonfinite" or "large".
+        text (str): a sentence.
+        node (Union[CNode, None]): the node to look at.
+    """
+
+    kind: str
+    text: str
+    node: CNode | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Explanation:
+    """The answer to the question why a gradient is as it is; see `msnb.why`.
+
+    Attributes:
+        parameter (str): name of the Parameter.
+        graph (FuncGraph): graph of the loss.
+        path (list[Passage]): the nodes from the loss to the Parameter, in the order in which the gradient passes them.
+        norm (float): norm of the gradient; NaN if it could not be computed.
+        rms (float): root mean square of its elements.
+        reasons (list[Reason]): the causes that the numbers show, the most important first.
+        loss (Union[float, None]): the loss; None if it was not computed.
+    """
+
+    def __init__(
+        self,
+        parameter: str,
+        graph: FuncGraph,
+        path: list[Passage],
+        norm: float,
+        rms: float,
+        reasons: list[Reason],
+        loss: float | None,
+        program: "Program",
+        note: str = "",
+    ) -> None:
+        self.parameter, self.graph, self.path = parameter, graph, path
+        self.norm, self.rms, self.reasons, self.loss = norm, rms, reasons, loss
+        self.program, self.note = program, note
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences, and the path as a table."""
+        lines = [self._head(), *map(str, self.reasons)]
+        if self.note:
+            lines.append(self.note)
+        table = self.table()
+        return "\n".join([*lines, "", table] if table else lines)
+
+    def _head(self):
+        loss = "" if self.loss is None else f"; the loss is {num(self.loss)}"
+        if math.isnan(self.norm):
+            return f"The gradient of {self.parameter} is not a number{loss}."
+        return f"The gradient of {self.parameter} has norm {num(self.norm)} ({num(self.rms)} per element, RMS){loss}."
+
+    def table(self) -> str:
+        """Return the path as text: node, gradient of its output, factor, line."""
+        shown = [p for p in self.path if p.node is not None or p.factor != 1.0]
+        # nothing, or nothing that is a number, passes from the first node on that stops the gradient
+        stop = next((n for n, p in enumerate(shown) if not p.leaving or math.isnan(p.leaving)), len(shown))
+        rows = [
+            (p.name, num(p.arriving), num(p.leaving), "" if math.isnan(p.factor) else num(p.factor), short_line(p.line))
+            for p in shown[: stop + 1]
+        ]
+        if not rows:
+            return ""
+        if len(shown) > len(rows):
+            rows.append((f"and {len(shown) - len(rows)} more", "", "", "", ""))
+        rows = [("from the loss", "arrives", "goes on", "factor", "line"), *rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        )
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+# ---------------------------------------------------------------------- entry
+def explain_gradient(parameter: Parameter | str, loss_net: Any, *inputs: Any) -> Explanation:
+    """Explain the gradient of a Parameter for one call of a loss, see `msnb.why`.
+
+    Raises:
+        TypeError: If `loss_net` can't be called, or `parameter` is no Parameter.
+        ValueError: If the loss is no scalar, or does not have the Parameter.
+    """
+    if not callable(loss_net):
+        raise TypeError(
+            f"For 'why', 'loss_net' should be a Cell or function that returns the loss, but got {describe(loss_net)}."
+        )
+    program, arrays = program_inputs(loss_net, *inputs)
+    return _explain(_parameter_of(parameter, program, loss_net), loss_net, program, arrays)
+
+
+def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
+    """Explain the gradient of a Parameter in a recorded training step.
+
+    Args:
+        parameter (Union[Parameter, str]): the Parameter, or its name.
+        replay (Replay): the step.
+
+    Raises:
+        ValueError: If the network of the loss is not known from the step.
+    """
+    step = replay.program.root()
+    network = getattr(step, "network", None)
+    if not isinstance(network, Cell):
+        raise ValueError(
+            f"The loss of {name_of(step)} can't be traced alone: it is no TrainOneStepCell. Pass the network that "
+            "returns the loss and the batch: msnb.why(parameter, loss_net, x, y)."
+        )
+    names = [entry[0] for entry in replay.program.inputs]
+    batch = [box(array) for array, kind in zip(replay.inputs, names, strict=True) if kind == "arg"]
+    program, arrays = program_inputs(network, *batch)
+    recorded = dict(zip(map(id, replay.program.params), replay.inputs, strict=False))
+    for index, stored in enumerate(program.params):
+        arrays[index] = recorded.get(id(stored), arrays[index])
+    if program.random and replay.program.random:
+        arrays[len(program.params)] = replay.inputs[len(replay.program.params)]
+    answer = _explain(_parameter_of(parameter, program, step), network, program, arrays)
+    results = replay.results
+    if answer.loss is not None and results and results[0].ndim == 0 and not _is_close(float(results[0]), answer.loss):
+        answer.note = f"The step itself had the loss {num(float(results[0]))}."
+    return answer
+
+
+def _is_close(x, y):
+    return x == y or math.isnan(x) and math.isnan(y) or abs(x - y) <= 1e-3 * max(abs(x), abs(y))
+
+
+def _parameter_of(parameter, program, net):
+    """Return the Parameter that is asked about: by itself, or by its name."""
+    if isinstance(parameter, Parameter):
+        return parameter
+    if not isinstance(parameter, str):
+        raise TypeError(f"For 'why', 'parameter' should be a Parameter or its name, but got {describe(parameter)}.")
+    own = list(net.get_parameters()) if isinstance(net, Cell) else program.params
+    named = {p.name: p for p in own}
+    if parameter not in named:
+        near = difflib.get_close_matches(parameter, named, n=3, cutoff=0.3) or list(named)[:3]
+        raise ValueError(f"For 'why', there is no Parameter {parameter!r}. Similar ones: {', '.join(near)}.")
+    return named[parameter]
+
+
+def _explain(parameter, net, program, arrays):
+    graph = of_program(program, name_of(net))
+    position = next((i for i, p in enumerate(program.params) if p is parameter), None)
+    if position is None:
+        return _explain_unread(parameter, net, program, graph)
+    equations = flatten_program(program, graph, keeps_gradient_rules=True)
+    loss = _loss_output(program, equations, net)
+    backward = _Backward(equations, position, loss, arrays)
+    return backward.explain(parameter, program)
+
+
+def _explain_unread(parameter, net, program, graph):
+    owned = isinstance(net, Cell) and any(p is parameter for p in net.get_parameters())
+    if not owned and isinstance(net, Cell):
+        raise ValueError(f"For 'why', {parameter.name} is no Parameter of {name_of(net)}.")
+    text = f"{parameter.name} is not read: nothing that computes the loss uses it."
+    return Explanation(parameter.name, graph, [], 0.0, 0.0, [Reason("unread", text)], None, program)
+
+
+def _loss_output(program, equations, net):
+    """Return the index of the loss: the first result that is a real scalar."""
+    shapes = []
+    for index in range(program.n_results - bool(program.errors)):  # the last result has the flags of failed checks
+        aval = program.jaxpr.out_avals[index]
+        shapes.append(aval.shape)
+        if math.prod(aval.shape) == 1 and jax.dtypes.issubdtype(aval.dtype, np.floating):
+            return equations.outputs[index]
+    raise ValueError(
+        f"For 'why', {name_of(net)} should return a scalar loss, but its result has shape "
+        f"{shapes[0] if shapes else ()}. Wrap it: nn.WithLossCell(net, loss_fn)."
+    )
+
+
+# ---------------------------------------------------------------------- numbers
+class _Edge:
+    """The read of one value by one equation."""
+
+    __slots__ = ("equation", "position", "source")
+
+    def __init__(self, equation: int, position: int, source: int) -> None:
+        self.equation, self.position, self.source = equation, position, source
+
+
+class _Backward:
+    """The gradients along all paths between a Parameter and the loss.
+
+    Args:
+        equations (Equations): the equations of the loss.
+        start (int): index of the Parameter among the inputs.
+        loss (int): index of the loss among the values.
+        inputs (list): the inputs.
+    """
+
+    def __init__(self, equations: Equations, start: int, loss: int, inputs: list[Any]) -> None:
+        self.equations, self.start, self.loss, self.inputs = equations, start, loss, inputs
+        self.edges: list[_Edge] = self._edges_between()
+        self.values, gradients = self._compute()
+        self.norms: list[float] = [_norm(g) for g in gradients]
+        self.gradients = gradients
+        self.readers: dict[int, list[int]] = {}
+        for number, edge in enumerate(self.edges):
+            self.readers.setdefault(edge.source, []).append(number)
+
+    def _edges_between(self):
+        """Return the reads on the paths from the Parameter to the loss."""
+        all_edges, dependent = [], {self.start}
+        for number, equation in enumerate(self.equations.equations):
+            reads = [_Edge(number, at, index) for at, index in enumerate(equation.operands) if index in dependent]
+            if reads:
+                all_edges += reads
+                dependent.update(index for index in equation.results if index is not None)
+        needed, edges = {self.loss}, []
+        for edge in reversed(all_edges):
+            if needed.intersection(self.equations.equations[edge.equation].results):
+                edges.append(edge)
+                needed.add(edge.source)
+        return edges[::-1]
+
+    def _compute(self):
+        """Return ({index: value}, gradient of each edge or None if its value has no gradient)."""
+        steps, loss = self.equations.equations, self.loss
+        by_place = {(edge.equation, edge.position): number for number, edge in enumerate(self.edges)}
+
+        def evaluate(inputs, shifts):
+            values = {**dict(enumerate(inputs)), **self.equations.constants}
+            for number, equation in enumerate(steps):
+                operands = []
+                for at, index in enumerate(equation.operands):
+                    shift = shifts.get(by_place.get((number, at)))
+                    operands.append(values[index] if shift is None else values[index] + shift)
+                results = equation.run(operands)
+                values.update((i, value) for i, value in zip(equation.results, results, strict=True) if i is not None)
+            return jnp.reshape(values[loss], ()), values
+
+        @jax.jit
+        def compute(inputs):
+            kinds = jax.eval_shape(lambda *each: evaluate(each, {})[1], *inputs)
+            shifts = {
+                number: jnp.zeros(kinds[edge.source].shape, kinds[edge.source].dtype)
+                for number, edge in enumerate(self.edges)
+                if jax.dtypes.issubdtype(kinds[edge.source].dtype, np.floating)
+            }
+            gradients, values = jax.grad(lambda s: evaluate(inputs, s), has_aux=True)(shifts)
+            return gradients, {i: value for i, value in values.items() if _has_numbers(value)}
+
+        gradients, values = compute(list(self.inputs))
+        return values, [gradients.get(number) for number in range(len(self.edges))]
+
+    def cotangent(self, index: int) -> Any:
+        """Return the gradient with respect to a value, None if it has none."""
+        if index == self.loss:
+            return np.ones((), np.float32)
+        parts = [self.gradients[number] for number in self.readers.get(index, ())]
+        parts = [np.asarray(part) for part in parts if part is not None]
+        return functools.reduce(np.add, parts) if parts else None
+
+    def arriving(self, equation: Equation) -> float:
+        """Return the norm of the gradient with respect to the results of an equation."""
+        norms = [_norm(self.cotangent(index)) for index in equation.results if index is not None]
+        return math.sqrt(sum(norm**2 for norm in norms))
+
+    # ------------------------------------------------------------------ path
+    def path(self) -> list[int]:
+        """Return the edges of one path, from the Parameter to the loss.
+
+        It follows the largest gradient. If no gradient arrives, it is the shortest way to an equation that a gradient
+        reaches, and from there the largest.
+        """
+        number = self._first_edge()
+        path = []
+        while number is not None:
+            path.append(number)
+            equation = self.equations.equations[self.edges[number].equation]
+            following = [n for index in equation.results if index is not None for n in self.readers.get(index, ())]
+            if self.loss in equation.results or not following:
+                break
+            largest = max(following, key=lambda n: _rank(self.norms[n]))
+            if self.norms[largest] == 0 and not self._ends(equation):
+                shortest = self._shortest_to_frontier(following)
+                path += shortest[:-1]
+                number = shortest[-1]
+            else:
+                number = largest
+        return path
+
+    def _ends(self, equation):
+        return self.loss in equation.results
+
+    def _first_edge(self):
+        following = self.readers.get(self.start, [])
+        if not following:
+            return None
+        largest = max(following, key=lambda n: _rank(self.norms[n]))
+        return largest if self.norms[largest] != 0 else self._nearest(following)
+
+    def _nearest(self, following):
+        return self._shortest_to_frontier(following)[0]
+
+    def _shortest_to_frontier(self, following):
+        """Return edges from one of `following` to an equation that a gradient reaches, by breadth-first search."""
+        queue, seen = [[n] for n in following], set(following)
+        first = queue[0]
+        while queue:
+            way = queue.pop(0)
+            equation = self.equations.equations[self.edges[way[-1]].equation]
+            if self._ends(equation) or self.arriving(equation) != 0:
+                return way
+            for index in equation.results:
+                for number in self.readers.get(index, ()) if index is not None else ():
+                    if number not in seen:
+                        seen.add(number)
+                        queue.append([*way, number])
+        return first
+
+    def passages(self, path: Sequence[int]) -> list[Passage]:
+        """Return the equations of a path, from the loss on."""
+        result = []
+        for number in reversed(path):
+            equation = self.equations.equations[self.edges[number].equation]
+            result.append(
+                Passage(
+                    equation.node,
+                    _name(equation),
+                    line_of(equation.node) if equation.node is not None else "",
+                    self.arriving(equation),
+                    self.norms[number],
+                )
+            )
+        return result
+
+    # ------------------------------------------------------------------ verdict
+    def explain(self, parameter: Any, program: Any) -> Explanation:
+        """Return the explanation for the Parameter."""
+        graph, loss = self.equations.graph, float(np.asarray(self.values[self.loss]).reshape(()))
+        gradient = self.cotangent(self.start)
+        path = self.path()
+        norm = 0.0 if gradient is None else _norm(gradient)
+        rms = 0.0 if gradient is None or not gradient.size else norm / math.sqrt(gradient.size)
+        reasons = list(self._reasons(parameter, path, norm))
+        norm = norm if math.isfinite(norm) else math.nan
+        return Explanation(parameter.name, graph, self.passages(path), norm, rms, reasons, loss, program)
+
+    def _reasons(self, parameter, path, norm):
+        if not parameter.requires_grad:
+            yield Reason("frozen", f"{parameter.name}.requires_grad is False, so that no training takes this gradient.")
+        bad_value = self._first_bad_value()
+        if bad_value is not None:
+            yield bad_value
+            return
+        if not self.edges:
+            yield Reason("cut", f"The loss does not depend on {parameter.name}: {self._say_where_it_ends()}")
+            return
+        if not math.isfinite(norm):
+            yield self._first_bad_gradient()
+            return
+        if norm == 0:
+            yield from self._explain_zero(path)
+            return
+        yield from self._explain_factors(path)
+
+    def _first_bad_value(self):
+        """Return the reason for the first NaN, or else infinity, among the values that the loss depends on."""
+        needed = self._needed_for_loss()
+        for index in range(self.equations.n_inputs):
+            if _kind_of_bad(self.values.get(index)) and index in needed:
+                name = self.equations.graph.parameters[index].name
+                return Reason("nonfinite", f"{name}, which the loss reads, is not finite: {self._count(index)}.")
+        first = {}
+        for equation in self.equations.equations:
+            for index in equation.results:
+                kind = _kind_of_bad(self.values.get(index)) if index in needed else ""
+                if kind:
+                    first.setdefault(kind, (equation, index))
+        # an infinity may be intended, such as a mask of attention, if the loss is finite
+        bad = first.get("NaN") or (first.get("Inf") if _kind_of_bad(self.values[self.loss]) else None)
+        return None if bad is None else self._say_bad_value(*bad)
+
+    def _origin_of(self, equation, index):
+        """Return the equation and the value at which the values that are not finite begin, along the operands."""
+        made_by = {i: each for each in self.equations.equations for i in each.results if i is not None}
+        while True:
+            before = [i for i in equation.operands if i in made_by and _kind_of_bad(self.values.get(i))]
+            if not before:
+                return equation, index
+            index = before[0]
+            equation = made_by[index]
+
+    def _count(self, index):
+        return _count_bad(self.values[index])
+
+    def _needed_for_loss(self):
+        needed = {self.loss}
+        for equation in reversed(self.equations.equations):
+            if needed.intersection(equation.results):
+                needed.update(equation.operands)
+        return needed
+
+    def _say_bad_value(self, equation, index):
+        origin, first = self._origin_of(equation, index)
+        text = f"{_at(origin)} makes the first values that are not finite: {self._count(first)}."
+        text += self._say_operands(origin)
+        if origin is not equation:
+            text += f" {_at(equation)} makes NaN of them." if _kind_of_bad(self.values[index]) == "NaN" else ""
+        return Reason("nonfinite", text, origin.node)
+
+    def _say_operands(self, equation):
+        """Return what the operands of an operator show about its NaN or infinity; "" if they do not decide."""
+        if equation.node is None:
+            return ""
+        operands = [np.asarray(self.values[i]) for i in equation.operands if i in self.values]
+        operands = [_wide(o) for o in operands if o.size and o.dtype.kind != "c"]
+        if not operands:
+            return ""
+        op, first = equation.node.op.lower(), operands[0]
+        zeros, negative = int((first == 0).sum()), int((first < 0).sum())
+        if op in ("log", "log1p"):
+            limit = -1.0 if op == "log1p" else 0.0
+            at_limit, below = int((first == limit).sum()), int((first < limit).sum())
+            if at_limit or below:
+                return f" Its operand has {at_limit} of {first.size} elements equal to {limit:g} and {below} below."
+        if op in ("sqrt", "rsqrt") and (negative or zeros and op == "rsqrt"):
+            return f" Its operand has {zeros} of {first.size} elements equal to 0 and {negative} below."
+        if op in ("div", "realdiv", "truediv", "floordiv", "mod", "reciprocal", "inv"):
+            divisor = operands[-1]
+            count = int((divisor == 0).sum())
+            if count:
+                return f" Its divisor has {count} of {divisor.size} elements equal to 0."
+        finite = first[np.isfinite(first)]
+        if finite.size:
+            return f" Its operand ranges from {num(finite.min())} to {num(finite.max())}."
+        return ""
+
+    def _first_bad_gradient(self):
+        """Return the reason for the first gradient on the way back that is not finite."""
+        for number in range(len(self.edges) - 1, -1, -1):
+            gradient = self.gradients[number]
+            if gradient is None or not _kind_of_bad(gradient):
+                continue
+            equation = self.equations.equations[self.edges[number].equation]
+            arriving = self.arriving(equation)
+            operand = np.asarray(self.values[self.edges[number].source])
+            wide = _wide(operand)
+            text = (
+                f"{_at(equation)} makes the first gradient that is not finite: {_count_bad(gradient)}, where one of "
+                f"norm {num(arriving)} arrives. Its operand ranges from {num(wide.min())} to {num(wide.max())} and "
+                f"has {int((wide == 0).sum())} of {wide.size} elements equal to 0."
+            )
+            return Reason("nonfinite", text, equation.node)
+        return Reason("nonfinite", "The sum of the gradients overflows.")
+
+    def _say_where_it_ends(self):
+        """Say where the values end that depend on the Parameter."""
+        dependent, last = {self.start}, None
+        for equation in self.equations.equations:
+            if dependent.intersection(equation.operands):
+                dependent.update(index for index in equation.results if index is not None)
+                last = equation
+        return f"what is computed from it ends at {_at(last)}." if last is not None else "nothing reads it."
+
+    def _explain_zero(self, path):
+        """Report the equations at which a gradient that arrives becomes zero, on all ways to the Parameter."""
+        reasons, seen = [], set()
+        for number, edge in enumerate(self.edges):
+            equation = self.equations.equations[edge.equation]
+            if self.norms[number] != 0 or id(equation) in seen or self._passes_any(edge.equation):
+                continue
+            if not jax.dtypes.issubdtype(self.values[edge.source].dtype, np.floating):
+                continue  # the equation that computes the integers cuts the gradient
+            arriving = self.arriving(equation)
+            if arriving != 0 or not self._has_gradient(equation):
+                seen.add(id(equation))
+                reasons.append(self._explain_stop(equation, edge, arriving))
+        reasons = [reason for reason in reasons if reason is not None]
+        reasons.sort(key=lambda reason: ("cut", "dead", "saturated", "zero").index(reason.kind))
+        yield from reasons[:_LISTED]
+        if len(reasons) > _LISTED:
+            yield Reason("zero", f"{len(reasons) - _LISTED} more nodes pass nothing.")
+
+    def _passes_any(self, equation):
+        return any(self.norms[n] != 0 for n, edge in enumerate(self.edges) if edge.equation == equation)
+
+    def _has_gradient(self, equation):
+        """Return False for results that take no gradient, such as integers."""
+        kinds = [np.asarray(self.values[i]).dtype for i in equation.results if i in self.values]
+        return any(jax.dtypes.issubdtype(kind, np.floating) for kind in kinds)
+
+    def _explain_stop(self, equation, edge, arriving):
+        if not self._has_gradient(equation):
+            kinds = sorted({str(np.asarray(self.values[i]).dtype) for i in equation.results if i in self.values})
+            text = f"{_at(equation)} cuts the gradient: its result is {', '.join(kinds)}, which has no derivative."
+            return Reason("cut", text, equation.node) if self._leads_to_gradient(equation) else None
+        if not self._depends(equation, edge.position):
+            return Reason(
+                "cut",
+                f"{_at(equation)} cuts the gradient: one of norm {num(arriving)} arrives, and its derivative is zero "
+                "whatever the values are.",
+                equation.node,
+            )
+        return self._explain_flat(equation, edge, arriving)
+
+    def _leads_to_gradient(self, equation):
+        """Return True if a reader of an equation's results is reached by a gradient."""
+        readers = [n for i in equation.results if i is not None for n in self.readers.get(i, ())]
+        return any(self.arriving(self.equations.equations[self.edges[n].equation]) != 0 for n in readers)
+
+    def _depends(self, equation, position):
+        """Return False if the derivative of an equation with respect to an operand is zero whatever the values are."""
+        operands = [self.values.get(i, self.equations.constants.get(i)) for i in equation.operands]
+        if any(operand is None for operand in operands):
+            return True
+
+        def tangents(tangent):
+            def apply(value):
+                results = equation.run([*operands[:position], value, *operands[position + 1 :]])
+                return [r for r in results if r is not None and jax.dtypes.issubdtype(r.dtype, np.floating)]
+
+            return jax.jvp(apply, (jnp.asarray(operands[position]),), (tangent,))[1]
+
+        closed = jax.make_jaxpr(tangents)(jnp.asarray(operands[position]))
+        return _outputs_depend(closed.jaxpr)
+
+    def _explain_flat(self, equation, edge, arriving):
+        """Explain a derivative that is zero for these values."""
+        special = self._explain_activation(equation, 0.0)
+        if special is not None:
+            return special
+        others = [
+            (i, np.asarray(self.values[i]))
+            for at, i in enumerate(equation.operands)
+            if at != edge.position and i in self.values
+        ]
+        multiplies = equation.node is not None and equation.node.op in _PRODUCTS
+        for index, array in others if multiplies else ():
+            if array.size > 0 and not array.any():
+                name = self._name_of_value(index)
+                text = f"{_at(equation)} passes nothing: {name}, its other operand, is zero everywhere."
+                return Reason("zero", text, equation.node)
+        constants = [getattr(source, "value", None) for source in equation.node.inputs] if multiplies else ()
+        if any(constant is not None and np.size(constant) == 1 and not np.any(constant) for constant in constants):
+            text = f"{_at(equation)} passes nothing: its other operand is the constant 0."
+            return Reason("zero", text, equation.node)
+        text = f"{_at(equation)} passes nothing: a gradient of norm {num(arriving)} arrives, and 0 goes on."
+        return Reason("zero", text, equation.node)
+
+    def _name_of_value(self, index):
+        if index < self.equations.n_inputs:
+            return self.equations.graph.parameters[index].name
+        for equation in self.equations.equations:
+            if index in equation.results:
+                return f"the result of {_at(equation)}"
+        return "a constant"
+
+    def _explain_activation(self, equation, factor):
+        """Return the reason at a ReLU that passes little, or at a saturated function; None if neither is sure."""
+        node = equation.node
+        if node is None or not node.types:
+            return None
+        output = self.values.get(next((i for i in equation.results if i is not None), -1))
+        if output is None or not np.asarray(output).size:
+            return None
+        values = _wide(np.asarray(output))
+        went = f"The gradient goes on with factor {num(factor)}."
+        if node.op.startswith("ReLU"):
+            open_units = values > 0
+            if node.op == "ReLU6":
+                open_units &= values < 6
+            share = float(open_units.mean())
+            if share <= _PASSES_LITTLE:
+                amount = "nothing" if share == 0 else f"{share:.2%} of its elements"
+                text = f"{_at(equation)} passes {amount}: {_percent(1 - share)} of its outputs are flat. {went}"
+                return Reason("dead", text, node)
+        ends = SATURATES.named(node.op)
+        if ends is not None:
+            share = float(((values < ends[0]) | (values > ends[1])).mean())
+            if share >= _SATURATED:
+                text = f"{_at(equation)} is saturated: {_percent(share)} of its outputs lie at its ends. {went}"
+                return Reason("saturated", text, node)
+        if node.op in ("Softmax", "SoftmaxV2") and values.ndim:
+            share = float((values.max(-1) > _CONFIDENT).mean())
+            if share >= _SATURATED:
+                text = (
+                    f"{_at(equation)} is saturated: in {_percent(share)} of its rows one probability exceeds "
+                    f"{_CONFIDENT:g}. {went}"
+                )
+                return Reason("saturated", text, node)
+        return None
+
+    def _explain_factors(self, path):
+        """Report activations that pass little, operators whose product is small, and single small factors."""
+        passages = self.passages(path)
+        by_number = list(zip(reversed(path), passages, strict=True))
+        special = {}
+        for number, passage in by_number:
+            equation = self.equations.equations[self.edges[number].equation]
+            reason = self._explain_activation(equation, passage.factor)
+            if reason is not None:
+                special[number] = passage, reason
+        ordered = sorted(special.values(), key=lambda entry: entry[0].factor)
+        yield from (reason for _, reason in ordered[:_LISTED])
+        if len(ordered) > _LISTED:
+            yield Reason("saturated", f"{len(ordered) - _LISTED} more activations on the path are flat.")
+        yield from self._explain_products(passages)
+
+    def _explain_products(self, passages):
+        groups: dict[str, list[Passage]] = {}
+        for passage in passages:
+            if passage.node is not None and 0 < passage.factor < math.inf:
+                groups.setdefault(passage.node.op, []).append(passage)
+        products = {op: math.prod(p.factor for p in group) for op, group in groups.items()}
+        for op in sorted(products, key=lambda each: products[each]):
+            group, product = groups[op], products[op]
+            if product > _SMALL_PRODUCT or len(group) < 2:
+                continue
+            least = min(group, key=lambda p: p.factor)
+            each = product ** (1 / len(group))
+            text = (
+                f"{len(group)} {op} on the path multiply the gradient by {num(product)} in all, {num(each)} each; the "
+                f"least is {least.name}{in_brackets(least.line)} with {num(least.factor)}."
+            )
+            yield Reason("small", text, least.node)
+        for passage in sorted((p for g in groups.values() if len(g) < 2 for p in g), key=lambda p: p.factor):
+            if passage.factor <= _SMALL_PRODUCT:
+                text = (
+                    f"{passage.name}{in_brackets(passage.line)} multiplies the gradient by {num(passage.factor)}: "
+                    f"{num(passage.arriving)} arrives, {num(passage.leaving)} goes on."
+                )
+                yield Reason("small", text, passage.node)
+        large = [
+            p for p in passages if p.node is not None and math.isfinite(p.factor) and p.factor >= 1 / _SMALL_PRODUCT
+        ]
+        for passage in large[:_LISTED]:
+            text = f"{passage.name}{in_brackets(passage.line)} multiplies the gradient by {num(passage.factor)}."
+            yield Reason("large", text, passage.node)
+
+
+# ---------------------------------------------------------------------- helpers
+def _has_numbers(value):
+    return jax.dtypes.issubdtype(value.dtype, np.number) or jax.dtypes.issubdtype(value.dtype, np.bool_)
+
+
+def _wide(array):
+    return np.asarray(array).astype(np.float64)
+
+
+def _norm(array):
+    if array is None:
+        return 0.0
+    wide = _wide(array)
+    return float(np.sqrt(np.square(wide).sum()))
+
+
+def _rank(norm):
+    return math.inf if math.isnan(norm) else norm
+
+
+def _kind_of_bad(array):
+    """Return "NaN" or "Inf" for an array of floats that has one, else ""."""
+    if array is None or not jax.dtypes.issubdtype(array.dtype, np.floating):
+        return ""
+    wide = _wide(array)
+    return "NaN" if np.isnan(wide).any() else "Inf" if np.isinf(wide).any() else ""
+
+
+def _count_bad(array):
+    wide = _wide(array)
+    counts = {"NaN": int(np.isnan(wide).sum()), "infinity": int(np.isinf(wide).sum())}
+    return " and ".join(f"{count} of {wide.size} are {name}" for name, count in counts.items() if count)
+
+
+def _outputs_depend(jaxpr):
+    """Return True if an output of a jaxpr depends on an input."""
+    reached = set(jaxpr.invars)
+    for eqn in jaxpr.eqns:
+        if any(not isinstance(var, Literal) and var in reached for var in eqn.invars):
+            reached.update(eqn.outvars)
+    return any(not isinstance(var, Literal) and var in reached for var in jaxpr.outvars)
+
+
+def _name(equation):
+    return name_of_node(equation.node) if equation.node is not None else equation.label
+
+
+def _at(equation):
+    return place_of_node(equation.node) if equation.node is not None else equation.label
+
+
+def _percent(share):
+    return f"{100 * share:.3g} %"
+
+
+# ---------------------------------------------------------------------- hits of watchpoints
+def cause_of(hit: Any, replay: Replay) -> list[CNode]:
+    """Return the path from the first value that is out of its range to the node of a hit.
+
+    For NaN and infinity the start is the first value before the node that is not finite. For a limit it is the first
+    value before the node, along its operands of largest magnitude, that is over the same limit.
+
+    Args:
+        hit (Hit): a hit of a watchpoint. Its ``node``, or the ``name`` of its Parameter and its ``kind``, and its
+            ``parameter``, ``preset`` and ``actual`` are read.
+        replay (Replay): the step of the hit.
+
+    Returns:
+        list[CNode], from the cause to the node of the hit. It is empty for a Parameter that no node computes.
+    """
+    node = _node_of_hit(hit, replay)
+    if node is None:
+        return []
+    statistics = replay.statistics()
+    is_out = _range_test(hit, statistics.get(node.id))
+    path, seen = [node], {node.id}
+    while True:
+        sources = [
+            source
+            for source in node.inputs
+            if isinstance(source, CNode) and source.id not in seen and is_out(statistics.get(source.id))
+        ]
+        if not sources:
+            return path[::-1]
+        # an operand that has NaN, else the one of largest magnitude
+        node = max(sources, key=lambda source: _badness(statistics[source.id]))
+        seen.add(node.id)
+        path.append(node)
+
+
+def _node_of_hit(hit, replay):
+    """Return the node that computes the value of a hit; None for a Parameter that no node computes."""
+    if isinstance(hit.node, CNode):
+        return hit.node
+    if hit.node is not None:
+        return next(node for node in replay.graph.all_nodes() if node.id == hit.node)
+    if getattr(hit, "kind", "") == "gradient":
+        return _gradient_node(hit.name, replay.graph)
+    written = replay.graph.outputs[len(replay.graph.outputs) - replay.graph.written :]
+    new_values = dict(zip((p.name for p in replay.program.written), (source for source, _ in written), strict=True))
+    source = new_values.get(hit.name)
+    return source if isinstance(source, CNode) else None
+
+
+def _gradient_node(name, graph):
+    """Return the backward node whose result an update combines with a Parameter."""
+    for node in graph.all_nodes():
+        reads = any(isinstance(source, ParameterNode) and source.name == name for source in node.inputs)
+        if reads and node.direction == "update":
+            backward = [s for s in node.inputs if isinstance(s, CNode) and s.direction != "forward"]
+            if backward:
+                return backward[-1]
+    return None
+
+
+def _badness(row):
+    return row["nan"] > 0, row["inf"] > 0, row["abs_mean"] if math.isfinite(row["abs_mean"]) else math.inf
+
+
+def _range_test(hit, own):
+    """Return a function of statistics: True for a value that is out of range as the value of the hit is."""
+
+    def is_not_finite(row):
+        return row is not None and (row["nan"] > 0 or row["inf"] > 0)
+
+    preset, actual = (_as_number(getattr(hit, name, None)) for name in ("preset", "actual"))
+    if is_not_finite(own) or preset is None or actual is None or not math.isfinite(actual):
+        return is_not_finite
+    name = str(getattr(hit, "parameter", "")).rpartition("_")[0]
+    column = {"abs_mean": "abs_mean", "max": "max", "min": "min", "mean": "mean", "zero_percentage": "zeros"}.get(name)
+    if column is None:
+        return is_not_finite
+    factor = 100.0 if column == "zeros" else 1.0
+    if str(getattr(hit, "parameter", "")).endswith(("_gt", "_ge")):
+        return lambda row: row is not None and row[column] * factor >= preset
+    return lambda row: row is not None and row[column] * factor <= preset
+
+
+def _as_number(value):
+    try:
+        return None if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None

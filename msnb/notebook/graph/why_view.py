@@ -1,0 +1,126 @@
+"""`msnb.why`: the reason for a small, zero or NaN gradient, as text and as a graph on which the path is marked."""
+
+import math
+from typing import Any
+
+from msnb.insight.debugger.timeline import Timeline, timeline_of
+from msnb.insight.debugger.why import Explanation, explain_gradient, explain_step
+from msnb.notebook.graph.api import of_program
+from msnb.notebook.graph.view import HEIGHT, GraphView
+
+
+class Answer:
+    """The answer of `why`. It shows itself as text, and in a notebook also as a graph.
+
+    Args:
+        explanation (Explanation): the answer.
+    """
+
+    def __init__(self, explanation: Explanation) -> None:
+        self.explanation: Explanation = explanation
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences, then the path from the loss to the Parameter with the factor of each node."""
+        return self.explanation.text
+
+    @property
+    def reasons(self) -> list[Any]:
+        """The causes that the numbers show, the most important first: objects with ``kind``, ``text`` and ``node``."""
+        return self.explanation.reasons
+
+    @property
+    def path(self) -> list[Any]:
+        """The nodes from the loss to the Parameter, as objects with ``node``, ``arriving``, ``leaving``, ``factor``."""
+        return self.explanation.path
+
+    @property
+    def norm(self) -> float:
+        """Norm of the gradient; NaN if it is not a number."""
+        return self.explanation.norm
+
+    def view(self, height: int = HEIGHT) -> GraphView:
+        """Return the graph of the loss. The nodes on the path are coloured by the gradient that arrives at them.
+
+        Args:
+            height (int): height in pixels. Default: 560.
+        """
+        explanation = self.explanation
+        graph_view = of_program(explanation.program, explanation.graph.name, height=height)
+        values, notes = {}, {}
+        for passage in explanation.path:
+            if passage.node is not None:
+                values[passage.node.id] = passage.arriving if math.isfinite(passage.arriving) else None
+                notes[passage.node.id] = (
+                    f"{passage.arriving:.3g} arrives, {passage.leaving:.3g} goes on, factor {passage.factor:.3g}"
+                )
+        for reason in explanation.reasons:
+            if reason.node is not None:
+                notes[reason.node.id] = reason.text
+        nodes = list(graph_view.graph.all_nodes())
+        positive = [value for value in values.values() if value]
+        column = {
+            "values": [values.get(node.id) for node in nodes],
+            "note": [notes.get(node.id) for node in nodes],
+            "label": f"gradient on the way to {explanation.parameter}",
+            "fold": "max",
+            "scale": "log" if positive and len(positive) == len(values) else "linear",
+        }
+        graph_view.set_column("path", column)
+        return graph_view
+
+    def _ipython_display_(self):
+        print(self.text)
+        self.view()._ipython_display_()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def why(
+    parameter: Any, loss_net: Any = None, *inputs: Any, step: int | None = None, timeline: Timeline | None = None
+) -> Answer:
+    """Explain why the gradient of a Parameter is as it is: where it gets small, zero or NaN on the way from the loss.
+
+    The answer has sentences with numbers and lines, and the path from the loss to the Parameter with a factor for each
+    node: the norm of the gradient that goes on, divided by that of the gradient that arrives. It names operators that
+    cut the gradient, ReLUs that pass nothing, saturated functions, and the first NaN. A sentence is written only where
+    the numbers decide it. Nothing is trained.
+
+    Args:
+        parameter (Union[Parameter, str]): the Parameter, or its name.
+        loss_net (Union[Cell, Callable]): returns the loss, such as ``nn.WithLossCell(net, loss_fn)``. Default: None,
+            that of a recorded step.
+        inputs: the inputs of `loss_net`.
+        step (int): a step of a timeline in place of `loss_net` and `inputs`. Default: None, the last one.
+        timeline (Timeline): the timeline. Default: None, the one that has recorded the Parameter most recently.
+
+    Returns:
+        Answer.
+
+    Raises:
+        TypeError: If `loss_net` can't be called, or `parameter` is no Parameter.
+        ValueError: If the loss is no scalar, the Parameter belongs to another network, or no step is recorded.
+
+    Examples:
+        >>> msnb.why(net.fc1.weight, nn.WithLossCell(net, loss_fn), x, y)
+        >>> with msnb.timeline(net) as t:
+        ...     model.train(1, dataset)
+        >>> msnb.why(net.fc1.weight, step=12)
+    """
+    if loss_net is None:
+        if inputs:
+            raise ValueError("For 'why', 'inputs' are those of 'loss_net', which is missing.")
+        recorded = timeline_of(parameter) if timeline is None else timeline
+        if recorded is None:
+            raise ValueError(
+                "For 'why', pass the network that returns the loss and its inputs, such as "
+                "msnb.why(net.fc1.weight, loss_net, x, y), or record the training in msnb.timeline(net) first."
+            )
+        return Answer(explain_step(parameter, recorded.replay(step)))
+    if step is not None or timeline is not None:
+        raise ValueError("For 'why', 'step' and 'timeline' select a recorded step: leave out 'loss_net' then.")
+    return Answer(explain_gradient(parameter, loss_net, *inputs))
