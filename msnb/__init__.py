@@ -158,6 +158,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
+    from msnb.insight.interventions import intervene
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
@@ -435,6 +436,7 @@ _SUBMODULES = frozenset(
         "formats",
         "hal",
         "insight",
+        "interventions",
         "ir",
         "mindrecord",
         "mint",
@@ -459,6 +461,7 @@ _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
     "timeline": "msnb.notebook.graph",
+    "intervene": "msnb.insight.interventions",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
