@@ -158,7 +158,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
-    from msnb.insight.interventions import intervene
+    from msnb.insight.interventions import intervene, patch
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
@@ -462,6 +462,7 @@ _VIEWS = {
     "diff": "msnb.notebook.graph",
     "timeline": "msnb.notebook.graph",
     "intervene": "msnb.insight.interventions",
+    "patch": "msnb.insight.interventions",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",

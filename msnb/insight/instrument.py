@@ -31,6 +31,7 @@ class Point:
         label (str): label of the value from `checkpoint_name`, "" for other values.
         nested (bool): True inside a loop or a branch.
         loops (int): number of loops around the value.
+        in_condition (bool): True in the condition of a `while`, where a value can be neither measured nor replaced.
         vmapped (bool): True inside a function that `vmap` maps, where the value has one more axis.
     """
 
@@ -41,6 +42,7 @@ class Point:
     label: str = ""
     nested: bool = False
     loops: int = 0
+    in_condition: bool = False
     vmapped: bool = False
 
 
@@ -118,9 +120,10 @@ def list_points(
         around = [kinds[number] for number, _ in path]
         nested = any(kind not in TRANSPARENT for kind in around)
         loops = sum(kind in ("while", "scan") for kind in around)
+        in_condition = any(kinds[number] == "while" and index == 0 for number, index in path)
         vmapped = "vmap(" in str(eqn.source_info.name_stack)
         points_by_key[(*path, id(eqn))] = [
-            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested, loops, vmapped)
+            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested, loops, in_condition, vmapped)
             for slot, var in enumerate(eqn.outvars)
             if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
         ]

@@ -1,7 +1,8 @@
 """Measure or replace inner values of a program, also inside loops and branches.
 
 `instrument` adds measurements as extra outputs. `evaluate_replaced` evaluates a program with other values at some
-points; the trace around it differentiates the changed program. The caller names the equations: `insight.instrument` finds them by the nodes of a graph, `sown_values` by a label.
+points; the trace around it differentiates the changed program. The caller names the equations: `insight.instrument`
+finds them by the nodes of a graph, `sown_values` by a label.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -307,12 +308,22 @@ class _Replacer(_Evaluator):
         """Run a function that defines its own gradient. The gradient does not know the new values inside.
 
         The function around a `while` of msnb only defines how the loop is differentiated: the loop inside is run
-        again. Another function raises an error if it is differentiated.
+        again. Values that are only results of the function are replaced after it. With other new values inside, the
+        function raises an error if it is differentiated.
         """
         jaxpr, consts = _open_jaxpr(eqn.params[TRANSPARENT[eqn.primitive.name]])
         inner_path = (*path, (id(eqn), 0))
         if [inner.primitive.name for inner in jaxpr.eqns] == ["while"]:
             return self(jaxpr, consts, args, inner_path)
+        points_of_outputs = self._points_at_outputs(jaxpr, inner_path)
+        if sum(map(len, points_of_outputs.values())) == len(super()._points_inside(path, eqn)):
+            env = {var: arg for var, arg in zip(eqn.invars, args) if not isinstance(var, Literal)}
+            self._evaluate_plain(jaxpr, [eqn], env)
+            outs = [env.get(var) for var in eqn.outvars]
+            for index, points in points_of_outputs.items():
+                for point in points:
+                    outs[index] = self.rule.replace(point, outs[index], self._rounds)
+            return outs, []
 
         @jax.custom_vjp
         def run(*values):
@@ -329,6 +340,18 @@ class _Replacer(_Evaluator):
 
         run.defvjp(forward, backward)
         return list(run(*args)), []
+
+    def _points_at_outputs(self, jaxpr, path):
+        """Return {index of an output: points at it} for values that nothing else in the graph reads."""
+        read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
+        points: dict[int, list[Any]] = {}
+        for eqn in jaxpr.eqns:
+            for point in self.points_by_key.get((*path, id(eqn)), ()):
+                var = eqn.outvars[point.slot]
+                indices = [index for index, out in enumerate(jaxpr.outvars) if out is var]
+                if len(indices) == 1 and var not in read:
+                    points.setdefault(indices[0], []).append(point)
+        return points
 
     def _run_body(self, jaxpr, args, path, count):
         outer, self._rounds = self._rounds, (*self._rounds, count)

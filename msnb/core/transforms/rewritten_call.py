@@ -7,6 +7,7 @@ import jax
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core import script
+from msnb.core.eager import integer_gradients
 from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
@@ -21,7 +22,7 @@ def call_rewritten(
     kwargs: dict[str, Any],
     evaluate: Callable[[ClosedJaxpr, list[tuple[Any, ...]], list[Any]], list[Any]],
 ) -> Any:
-    """Trace ``function(*args, **kwargs)`` separately, and put what `evaluate` makes of its graph into the current trace.
+    """Trace ``function(*args, **kwargs)`` separately, and evaluate its graph in the current trace by `evaluate`.
 
     Args:
         function (Callable): A function of Tensors, called inside a trace.
@@ -33,17 +34,14 @@ def call_rewritten(
 
     Returns:
         Any, the result of the call.
-
-    Raises:
-        ValueError: If integers carry gradients here, which the separate graph would not pass on.
     """
     outer = _thread.frame
-    if _thread.carriers is not None and _thread.carriers.active:
-        raise ValueError("Inside an intervention gradients of integers can't be computed; differentiate floats only.")
     arg_leaves, rebuild_args = flatten((args, kwargs))
     shape: dict[str, Any] = {}
 
-    def run(param_arrays, arrays):
+    def run(param_arrays, arrays, carried):
+        for index, carrier in carried.items():
+            integer_gradients.set_carrier([*param_arrays, *arrays][index], carrier)
         remaining = iter(arrays)
         values = [box(next(remaining)) if isinstance(leaf, Tensor) else leaf for leaf in arg_leaves]
         run_args, run_kwargs = rebuild_args(values)
@@ -54,19 +52,28 @@ def call_rewritten(
             shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
             shape["hidden"] = frame.hidden_names()
             results = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
-            return results, [a for _, a in writes], frame.hidden_arrays(shape["hidden"])
+            return results, [a for _, a in writes], frame.hidden_arrays(shape["hidden"]), _carriers_of(results)
 
     tensors = [leaf._array for leaf in arg_leaves if isinstance(leaf, Tensor)]
     param_arrays = [p._array for p in params]
-    closed, kinds = jax.make_jaxpr(run, return_shape=True)(param_arrays, tensors)
-    inputs = [("param", p.name, p.requires_grad) for p in params] + [("arg", f"x{i}") for i in range(len(tensors))]
-    flat = evaluate(closed, inputs, [*param_arrays, *tensors])
-    results, written, hidden = jax.tree.unflatten(jax.tree.structure(kinds), flat)
+    carried = _carriers_of([*param_arrays, *tensors])
+    closed, kinds = jax.make_jaxpr(run, return_shape=True)(param_arrays, tensors, carried)
+    inputs = [("param", p.name, p.requires_grad) for p in params]
+    inputs += [("arg", f"x{i}") for i in range(len(tensors) + len(carried))]
+    flat = evaluate(closed, inputs, [*param_arrays, *tensors, *jax.tree.leaves(carried)])
+    results, written, hidden, carried_results = jax.tree.unflatten(jax.tree.structure(kinds), flat)
+    for index, carrier in carried_results.items():
+        integer_gradients.set_carrier(results[index], carrier)
     for param, array in zip(shape["written"], written, strict=True):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     remaining = iter(results)
     return shape["rebuild"]([box(next(remaining)) if s is None else s[0] for s in shape["leaves"]])
+
+
+def _carriers_of(arrays):
+    """Return {index: carrier} of the integers through which gradients flow."""
+    return {i: c for i, array in enumerate(arrays) if (c := integer_gradients.carrier(array)) is not None}
 
 
 def call_pure(function: Callable[..., Any], array: Any) -> Any:

@@ -1,6 +1,7 @@
 """Changes of one value: the ready-made ones, and the selection of the elements that change."""
 
 import dataclasses
+import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,20 @@ Index = int | slice | Sequence[int] | None
 
 
 class UnsuitableValue(Exception):
-    """Raised while a change is applied to a value that it does not fit; the message completes "... can't change ..."."""
+    """Raised while a change is applied to a value that it does not fit. The message gives the reason."""
+
+
+def _is_int(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _check_index(name, index):
+    indices = index if isinstance(index, (tuple, list)) else [index]
+    is_valid = index is None or (len(indices) and all(_is_int(i) or isinstance(i, slice) for i in indices))
+    if is_valid and name != "position" and any(isinstance(i, slice) for i in indices):
+        is_valid = isinstance(index, slice)
+    if not is_valid:
+        raise TypeError(f"'{name}' should be an int, a list of ints or a slice, but got {index!r}.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,17 +87,22 @@ class Selection:
         return selected
 
 
-def _is_int(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+_EVERYTHING = Selection()
 
 
-def _check_index(name, index):
-    indices = index if isinstance(index, (tuple, list)) else [index]
-    is_valid = index is None or (len(indices) and all(_is_int(i) or isinstance(i, slice) for i in indices))
-    if is_valid and name != "position" and any(isinstance(i, slice) for i in indices):
-        is_valid = isinstance(index, slice)
-    if not is_valid:
-        raise TypeError(f"'{name}' should be an int, a list of ints or a slice, but got {index!r}.")
+def select(options: dict[str, Any]) -> Selection:
+    """Return the Selection of keyword arguments.
+
+    Raises:
+        TypeError: If there is an unknown one; the message names the nearest.
+    """
+    names = [field.name for field in dataclasses.fields(Selection)]
+    for name in options:
+        if name not in names:
+            nearest = difflib.get_close_matches(name, names, n=1)
+            hint = f"Did you mean '{nearest[0]}'?" if nearest else f"It takes {', '.join(names)}."
+            raise TypeError(f"A change has no argument '{name}'. {hint}")
+    return Selection(**options)
 
 
 class Change:
@@ -105,7 +124,7 @@ class Change:
         compute: Callable[..., Any],
         numbers: Sequence[Any] = (),
         static: tuple[Any, ...] = (),
-        selection: Selection = Selection(),
+        selection: Selection = _EVERYTHING,
         needs_float: bool = False,
     ) -> None:
         self.name, self.compute, self.static, self.selection = name, compute, static, selection
@@ -231,7 +250,7 @@ def zero(**selection: Any) -> Change:
         >>> with msnb.intervene(net, {"scope:layer3 op:ReLU": zero(channel=5)}):
         ...     y = net(x)
     """
-    return Change("zero", lambda value, _, __: jnp.zeros_like(value), selection=Selection(**selection))
+    return Change("zero", lambda value, _, __: jnp.zeros_like(value), selection=select(selection))
 
 
 def mean(axis: int | tuple[int, ...] | None = 0, **selection: Any) -> Change:
@@ -241,7 +260,7 @@ def mean(axis: int | tuple[int, ...] | None = 0, **selection: Any) -> Change:
         return jnp.broadcast_to(jnp.mean(value, axis=axis, keepdims=True).astype(value.dtype), value.shape)
 
     static = (tuple(axis) if isinstance(axis, (tuple, list)) else axis,)
-    return Change("mean", compute, static=static, selection=Selection(**selection), needs_float=True)
+    return Change("mean", compute, static=static, selection=select(selection), needs_float=True)
 
 
 def resample(seed: int = 0, **selection: Any) -> Change:
@@ -253,7 +272,7 @@ def resample(seed: int = 0, **selection: Any) -> Change:
         order = jax.random.permutation(jax.random.key(numbers[0]), value.shape[0])
         return jnp.take(value, order, axis=0)
 
-    return Change("resample", compute, [_seed(seed)], selection=Selection(**selection))
+    return Change("resample", compute, [_seed(seed)], selection=select(selection))
 
 
 def scale(factor: float, **selection: Any) -> Change:
@@ -262,7 +281,7 @@ def scale(factor: float, **selection: Any) -> Change:
     def compute(value, numbers, _):
         return value * _broadcast(_along_channels(numbers[0], value), value)
 
-    return Change("scale", compute, [_number("factor", factor)], selection=Selection(**selection), needs_float=True)
+    return Change("scale", compute, [_number("factor", factor)], selection=select(selection), needs_float=True)
 
 
 def clamp(min: float | None = None, max: float | None = None, **selection: Any) -> Change:
@@ -277,7 +296,7 @@ def clamp(min: float | None = None, max: float | None = None, **selection: Any) 
         value = jnp.maximum(value, numbers[0]) if has_min else value
         return jnp.minimum(value, numbers[-1]) if has_max else value
 
-    return Change("clamp", compute, limits, (has_min, has_max), Selection(**selection))
+    return Change("clamp", compute, limits, (has_min, has_max), select(selection))
 
 
 def noise(std: float = 1.0, seed: int = 0, **selection: Any) -> Change:
@@ -288,7 +307,7 @@ def noise(std: float = 1.0, seed: int = 0, **selection: Any) -> Change:
         return value + (drawn * numbers[0]).astype(value.dtype)
 
     numbers = [_number("std", std), _seed(seed)]
-    return Change("noise", compute, numbers, selection=Selection(**selection), needs_float=True)
+    return Change("noise", compute, numbers, selection=select(selection), needs_float=True)
 
 
 def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
@@ -299,7 +318,7 @@ def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
         return value + _broadcast(_along_channels(shift, value), value)
 
     numbers = [_array("vector", vector), _number("strength", strength)]
-    return Change("steer", compute, numbers, selection=Selection(**selection), needs_float=True)
+    return Change("steer", compute, numbers, selection=select(selection), needs_float=True)
 
 
 def project(vector: Any, onto: bool = False, **selection: Any) -> Change:
@@ -311,13 +330,15 @@ def project(vector: Any, onto: bool = False, **selection: Any) -> Change:
     def compute(value, numbers, _):
         axis = 1 if value.ndim >= 4 else value.ndim - 1
         if not value.ndim or value.shape[axis] != numbers[0].shape[0]:
-            raise UnsuitableValue(f"the vector has {numbers[0].shape[0]} elements, but the value's shape is {value.shape}")
+            raise UnsuitableValue(
+                f"the vector has {numbers[0].shape[0]} elements, but the value's shape is {value.shape}"
+            )
         unit = numbers[0].astype(jnp.float32)
         unit = _along_channels(unit / jnp.linalg.norm(unit), value).astype(value.dtype)
         component = jnp.sum(value * unit, axis=axis, keepdims=True) * unit
         return component if onto else value - component
 
-    return Change("project", compute, [array], (bool(onto),), Selection(**selection), needs_float=True)
+    return Change("project", compute, [array], (bool(onto),), select(selection), needs_float=True)
 
 
 def replace(value: Any, **selection: Any) -> Change:
@@ -326,19 +347,19 @@ def replace(value: Any, **selection: Any) -> Change:
     def compute(old, numbers, _):
         return _broadcast(_along_channels(numbers[0], old), old)
 
-    return Change("replace", compute, [_array("value", value)], selection=Selection(**selection))
+    return Change("replace", compute, [_array("value", value)], selection=select(selection))
 
 
 def freeze(**selection: Any) -> Change:
     """Return the change that undoes all others: the node has the value that it has without any intervention."""
-    return Change("freeze", lambda _, __, reference: reference, selection=Selection(**selection))
+    return Change("freeze", lambda _, __, reference: reference, selection=select(selection))
 
 
 class _FromRun(Change):
     """The value of a node in a recorded run, which is read when the query of the change is known."""
 
     def __init__(self, run: Any, step: int | None, node: Any, selection: dict[str, Any]) -> None:
-        super().__init__("from_run", lambda *_: None, selection=Selection(**selection))
+        super().__init__("from_run", lambda *_: None, selection=select(selection))
         self._run, self._step, self._node, self._arguments = run, step, node, selection
 
     def for_query(self, query: Any) -> Change:
@@ -387,7 +408,7 @@ def apply(function: Callable[[Tensor], Any], **selection: Any) -> Change:
             raise UnsuitableValue(f"the function should return {describe(value)}, but returned {describe(out)}")
         return array
 
-    return Change(name, compute, static=(ObjectKey(function),), selection=Selection(**selection))
+    return Change(name, compute, static=(ObjectKey(function),), selection=select(selection))
 
 
 def as_change(value: Any) -> Change:

@@ -30,12 +30,11 @@ from msnb.core.transforms.jit import JitFunction, ms_function
 from msnb.core.transforms.rewritten_call import call_rewritten
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.instrument import Point, list_points
-from msnb.insight.interventions.changes import Change, UnsuitableValue, as_change, check_indices
+from msnb.insight.interventions.changes import UnsuitableValue, as_change, check_indices
 from msnb.ir.anf import CNode
 from msnb.ir.api import name_of
 
 _PLANS = "interventions"  # key of the plans among the entries of tools for a Cell or function
-_WHILE_CONDITION = 0  # index of the condition among the graphs of a `while`
 
 
 def intervene(net: Any, changes: Mapping[Any, Any]) -> "Intervention":
@@ -158,8 +157,11 @@ class _Plan:
     def __init__(self, pairs):
         self.pairs = pairs
         self.parameters = [
-            [Parameter(Tensor(number), name=f"intervention.{index}.{at}", requires_grad=False) for at, number in numbers]
-            for index, numbers in enumerate(enumerate(change.numbers) for _, change in pairs)
+            [
+                Parameter(Tensor(number), name=f"intervention.{index}.{at}", requires_grad=False)
+                for at, number in enumerate(change.numbers)
+            ]
+            for index, (_, change) in enumerate(pairs)
         ]
         self.nodes: list[CNode] = []
         self.values: dict[Any, Any] = {}  # (index of a change, number of a node) -> (node, shape) of the last trace
@@ -226,6 +228,8 @@ class _Changes(Replace):
         if (node.id, selection.output) not in self._located:
             raise ValueError(f"{_title(node)} has {len(node.types)} results, so it has no 'output' {selection.output}.")
         key, point = self._located[node.id, selection.output]
+        if point.in_condition:
+            raise ValueError(f"{_title(node)} is in the condition of a loop, where no value can be replaced.")
         if point.vmapped:
             raise ValueError(
                 f"{_title(node)} is inside a function that vmap maps, where its value has one more axis. Intervene on "
@@ -323,8 +327,8 @@ def _explain_rounds(point, selected, n_loops):
     if not n_loops:
         return f"{_title(point.node)} is not inside a loop, so 'round' does not apply."
     return (
-        f"{_title(point.node)} is inside {n_loops} loops, so 'round' should have {n_loops} numbers, outermost loop first,"
-        f" but got {selected!r}."
+        f"{_title(point.node)} is inside {'one loop' if n_loops == 1 else f'{n_loops} loops'}, so 'round' should be "
+        f"{'one number' if n_loops == 1 else f'{n_loops} numbers, outermost loop first'}, but got {selected!r}."
     )
 
 
