@@ -13,6 +13,7 @@ import { Strip } from "./strip.js";
 import { Source } from "./source.js";
 import { GraphExport } from "./export.js";
 import { Values } from "./values.js";
+import { Changing } from "./intervene.js";
 import { Weights } from "./weights.js";
 import { findCounterpart } from "./correspondence.js";
 import { between, differencePanel, firstDifferent } from "./difference.js";
@@ -47,6 +48,7 @@ export class App {
     this.taking = new GraphExport(this);
     this.weights = new Weights(this);
     this.values = new Values(this);
+    this.changing = new Changing(this);
     this.wire();
     this.width = new ResizeObserver(() => this.sized());
     this.width.observe(root);
@@ -267,6 +269,7 @@ export class App {
             ? scopePanel(stage, id, all)
             : nodePanel(stage, id, all, this.host.live) + this.beside(id);
     this.values.draw();
+    this.changing.draw();
     this.root.classList.toggle("keyed", id < 0 && !this.panel.hidden);
     this.links();
     if (!stay) this.panel.scrollTop = 0;

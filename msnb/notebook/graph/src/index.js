@@ -87,6 +87,7 @@ function render({ model, el }) {
     if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0]));
     else if (message?.kind === "said") app.tell(message.text);
     else if (message?.kind === "value") app.values.receive(message);
+    else if (message?.kind === "change") app.changing.receive(message);
     else if (message?.kind === "weight") app.weights.show(message.name, message.html);
     else if (message?.kind === "printed") app.taking.answer?.(message.text);
   });
