@@ -8,6 +8,7 @@ Attribution patching estimates the effects of all nodes from one gradient: diffe
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -18,11 +19,12 @@ from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.type_promotion import is_inexact
+from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.tensor import box
-from msnb.insight.debugger.replay import program_inputs
+from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
-from msnb.insight.instrument import list_points
-from msnb.ir.anf import CNode
+from msnb.insight.instrument import Point, list_points
+from msnb.ir.anf import CNode, FuncGraph
 
 _BATCH = 8  # nodes that are patched in one call
 _BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
@@ -60,9 +62,23 @@ def patch(
         >>> result = msnb.patch(net, clean, corrupt, lambda logits: logits[0, 3] - logits[0, 5], nodes="op:Add")
         >>> result.table()[0]["node"]
     """
-    forms = _Forms(net, _as_tuple(clean), _as_tuple(corrupt), metric, nodes, attribution)
-    effects = forms.attribute() if attribution else forms.patch_each()
-    return Patching(forms, effects, attribution)
+    clean, corrupt = _as_tuple(clean), _as_tuple(corrupt)
+    program, clean_inputs = program_inputs(net, *clean)
+    other, corrupt_inputs = program_inputs(net, *corrupt)
+    if other is not program:
+        raise ValueError(
+            "For 'patch', the two inputs should have the same shapes and dtypes, but got "
+            f"{', '.join(map(describe, clean))} and {', '.join(map(describe, corrupt))}."
+        )
+    clean_inputs, corrupt_inputs = as_inputs(program, clean_inputs), as_inputs(program, corrupt_inputs)
+    traced = _Metric(program, metric, clean_inputs)
+    forms, fixed = _forms_of(program, traced, nodes, attribution), traced.fixed
+    metrics = float(forms.results(clean_inputs, fixed)), float(forms.results(corrupt_inputs, fixed))
+    if attribution:
+        effects = np.asarray(forms.attributions(clean_inputs, corrupt_inputs, fixed))
+    else:
+        effects = forms.patch_each(forms.values(clean_inputs), corrupt_inputs, fixed) - metrics[1]
+    return Patching(forms.graph, forms.points, effects, metrics, forms.skipped, attribution)
 
 
 class Patching:
@@ -78,14 +94,22 @@ class Patching:
         is_estimate (bool): True for attribution patching.
     """
 
-    def __init__(self, forms: "_Forms", effects: Sequence[float], is_estimate: bool) -> None:
-        self.graph = forms.graph
-        self.nodes: list[CNode] = [point.node for point in forms.points]
+    def __init__(
+        self,
+        graph: FuncGraph,
+        points: Sequence[Point],
+        effects: Sequence[float],
+        metrics: tuple[float, float],
+        skipped: dict[int, str],
+        is_estimate: bool,
+    ) -> None:
+        self.graph = graph
+        self.nodes: list[CNode] = [point.node for point in points if point.node is not None]
         self.effects: dict[int, float] = {
             node.id: float(effect) for node, effect in zip(self.nodes, effects, strict=True)
         }
-        self.clean, self.corrupt = forms.metrics
-        self.skipped: dict[int, str] = forms.skipped
+        self.clean, self.corrupt = metrics
+        self.skipped = skipped
         self.is_estimate = is_estimate
 
     def table(self) -> list[dict[str, Any]]:
@@ -145,23 +169,27 @@ class Patching:
 
 
 class _Forms:
-    """The compiled functions of one `patch` call, over the inputs of the network's program."""
+    """The compiled functions that patch the points of one program.
 
-    def __init__(self, net, clean, corrupt, metric, nodes, is_estimate):
-        program, self._clean = program_inputs(net, *clean)
-        other, self._corrupt = program_inputs(net, *corrupt)
-        if other is not program:
-            raise ValueError(
-                "For 'patch', the two inputs should have the same shapes and dtypes, but got "
-                f"{', '.join(map(describe, clean))} and {', '.join(map(describe, corrupt))}."
-            )
-        self._program = program
+    Args:
+        program (Program): the program of the network.
+        metric (Metric): the metric.
+        nodes (Any): query of the nodes.
+        is_estimate (bool): True for attribution patching, which only changes real values.
+    """
+
+    def __init__(self, program, metric, nodes, is_estimate):
+        self._closed, self._metric = program.jaxpr, metric
         points_by_key, self.graph = list_points(program.jaxpr, program.inputs, program.name)
         self.skipped: dict[int, str] = {}
         self.points, self._points_by_key = self._select_points(points_by_key, nodes, is_estimate)
         self._index = {id(point): number for number, point in enumerate(self.points)}
-        self._metric = _trace_metric(program, metric, self._clean)
-        self.metrics = tuple(float(self._run_plain(inputs)) for inputs in (self._clean, self._corrupt))
+        self.values = jax.jit(lambda inputs: self._evaluate(inputs, _keep)[1])
+        self.results = jax.jit(
+            lambda inputs, fixed: metric(eval_jaxpr(self._closed.jaxpr, self._closed.consts, *inputs), fixed)
+        )
+        self.attributions = jax.jit(self._attribute)
+        self._patched = jax.jit(jax.vmap(self._patch, in_axes=(0, None, None, None)))
 
     def _select_points(self, points_by_key, nodes, is_estimate):
         located = {
@@ -183,12 +211,8 @@ class _Forms:
             raise ValueError(f"For 'patch', no selected node can be patched: {next(iter(self.skipped.values()))}.")
         return selected, chosen
 
-    def _run_plain(self, inputs):
-        graph = self._program.jaxpr
-        return jax.jit(lambda *values: self._metric(eval_jaxpr(graph.jaxpr, graph.consts, *values)))(*inputs)
-
     def _evaluate(self, inputs, change):
-        """Return (metric, values) of a run in which ``change(number, value)`` replaces the value of each point."""
+        """Return (outputs, values) of a run in which ``change(number, value)`` replaces the value of each point."""
         values: list[Any] = [None] * len(self.points)
         index = self._index
 
@@ -198,45 +222,86 @@ class _Forms:
                 values[number] = array
                 return change(number, array)
 
-        results = evaluate_replaced(self._program.jaxpr, inputs, self._points_by_key, Patched(), while_over_tree)
-        return self._metric(results), values
+        outputs = evaluate_replaced(self._closed, inputs, self._points_by_key, Patched(), while_over_tree)
+        return outputs, values
 
-    def patch_each(self):
-        """Return the effect of each point, by one run for each."""
-        keep = lambda _, array: array  # noqa: E731
-        values = jax.jit(lambda *inputs: self._evaluate(inputs, keep)[1])(*self._clean)
+    def _patch(self, number, values, inputs, fixed):
+        """Return the metric of a run in which one point has the value of another run."""
+        outputs, _ = self._evaluate(inputs, lambda at, array: jnp.where(number == at, values[at], array))
+        return self._metric(outputs, fixed)
 
-        def run(number, values, *inputs):
-            return self._evaluate(inputs, lambda at, array: jnp.where(number == at, values[at], array))[0]
-
+    def patch_each(self, values, inputs, fixed):
+        """Return the metric with each point patched, by runs for several points at once."""
         nbytes = max(1, sum(value.nbytes for value in values))
-        batch = int(max(1, min(_BATCH, len(self.points), _BATCH_BYTES // nbytes)))
-        form = jax.jit(jax.vmap(run, in_axes=(0, None, *[None] * len(self._corrupt))))
         count = len(self.points)
+        batch = int(max(1, min(_BATCH, count, _BATCH_BYTES // nbytes)))
         numbers = np.arange(-(-count // batch) * batch, dtype=np.int32).reshape(-1, batch)
-        results = [form(row, values, *self._corrupt) for row in numbers]
-        return np.concatenate([np.asarray(row) for row in results])[:count] - self.metrics[1]
+        return np.concatenate([self._patched(row, values, inputs, fixed) for row in numbers])[:count]
 
-    def attribute(self):
-        """Return the estimated effect of each point, from one run on `clean` and one with a gradient on `corrupt`."""
+    def _attribute(self, clean, corrupt, fixed):
+        """Return the estimated effects, from one run on `clean` and one with a gradient on `corrupt`."""
+        _, clean_values = self._evaluate(clean, _keep)
 
-        def run(clean, corrupt):
-            _, clean_values = self._evaluate(clean, lambda _, array: array)
+        def shifted(shifts):
+            outputs, values = self._evaluate(corrupt, lambda number, array: array + shifts[number])
+            return self._metric(outputs, fixed), values
 
-            def shifted(shifts):
-                return self._evaluate(corrupt, lambda number, array: array + shifts[number])
+        zeros = [jnp.zeros(point.shape, point.dtype) for point in self.points]
+        result, pull, values = jax.vjp(shifted, zeros, has_aux=True)
+        (gradients,) = pull(jnp.ones_like(result))
+        return jnp.stack(
+            [
+                jnp.real(jnp.sum((before - now) * gradient)).astype(jnp.float32)
+                for before, now, gradient in zip(clean_values, values, gradients, strict=True)
+            ]
+        )
 
-            zeros = [jnp.zeros(point.shape, point.dtype) for point in self.points]
-            _, pull, values = jax.vjp(shifted, zeros, has_aux=True)
-            (gradients,) = pull(jnp.ones_like(_))
-            return jnp.stack(
-                [
-                    jnp.sum((before - now).astype(jnp.float32) * gradient.astype(jnp.float32))
-                    for before, now, gradient in zip(clean_values, values, gradients, strict=True)
-                ]
-            )
 
-        return np.asarray(jax.jit(run)(tuple(self._clean), tuple(self._corrupt)))
+def _keep(number, array):
+    return array
+
+
+class _Metric:
+    """The metric as a function of the outputs of a program, and the inputs that it has besides.
+
+    Attributes:
+        program (Program): the traced metric.
+        fixed (tuple): arrays of the inputs that are no results of the network, such as Parameters.
+    """
+
+    def __init__(self, program, metric, inputs):
+        closed = program.jaxpr
+        shapes = jax.eval_shape(lambda *values: eval_jaxpr(closed.jaxpr, closed.consts, *values), *inputs)
+        examples = [box(jnp.zeros(s.shape, s.dtype)) for s in shapes[: program.n_results - bool(program.errors)]]
+        results = program.results.build(examples)
+        traced, arrays = program_inputs(metric, *(results if isinstance(results, tuple) else (results,)))
+        shapes = traced.jaxpr.out_avals[: traced.n_results - bool(traced.errors)]
+        if list(traced.results.static) != [None] or int(np.prod(shapes[0].shape)) != 1:
+            returned = ", ".join(f"{shape.dtype}{shape.shape}" for shape in shapes) or "no Tensor"
+            raise ValueError(f"For 'patch', 'metric' should return one number as a Tensor, but it returned {returned}.")
+        output_of_array = {id(example._array): index for index, example in enumerate(examples)}
+        self._sources = [output_of_array.get(id(array)) for array in arrays]
+        self._jaxpr, self._consts = remove_debug_callbacks(traced.jaxpr.jaxpr), traced.jaxpr.consts
+        self.program = traced
+        self.fixed = tuple(array for array, source in zip(arrays, self._sources, strict=True) if source is None)
+
+    def __call__(self, outputs, fixed):
+        remaining = iter(fixed)
+        arrays = [next(remaining) if source is None else outputs[source] for source in self._sources]
+        return eval_jaxpr(self._jaxpr, self._consts, *arrays)[0].reshape(()).astype(jnp.float32)
+
+
+_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # of each program: those of the last call
+
+
+def _forms_of(program, metric, nodes, is_estimate):
+    key = nodes.id if isinstance(nodes, CNode) else nodes, is_estimate, ObjectKey(metric.program)
+    last = _forms.setdefault(program, {})
+    if key not in last:
+        forms = _Forms(program, metric, nodes, is_estimate)
+        last.clear()
+        last[key] = forms
+    return last[key]
 
 
 def _explain_unsuitable(node, point, is_estimate):
@@ -250,28 +315,6 @@ def _explain_unsuitable(node, point, is_estimate):
     if is_estimate and not is_inexact(point.dtype):
         return f"{node.fullname} is {point.dtype}, which has no gradient"
     return ""
-
-
-def _trace_metric(program, metric, inputs):
-    """Return the metric as a function of the outputs of a program."""
-    jaxpr, consts = program.jaxpr.jaxpr, program.jaxpr.consts
-    shapes = jax.eval_shape(lambda *values: eval_jaxpr(jaxpr, consts, *values), *inputs)
-    examples = [box(jnp.zeros(s.shape, s.dtype)) for s in shapes[: program.n_results - bool(program.errors)]]
-    results = program.results.build(examples)
-    traced, metric_inputs = program_inputs(metric, *(results if isinstance(results, tuple) else (results,)))
-    shapes = traced.jaxpr.out_avals[: traced.n_results - bool(traced.errors)]
-    if [value for value in traced.results.static] != [None] or int(np.prod(shapes[0].shape)) != 1:
-        returned = ", ".join(f"{shape.dtype}{shape.shape}" for shape in shapes) or "no Tensor"
-        raise ValueError(f"For 'patch', 'metric' should return one number as a Tensor, but it returned {returned}.")
-    output_of_array = {id(example._array): index for index, example in enumerate(examples)}
-    sources = [output_of_array.get(id(array)) for array in metric_inputs]
-    quiet = remove_debug_callbacks(traced.jaxpr.jaxpr)
-
-    def compute(outputs):
-        arrays = [metric_inputs[at] if source is None else outputs[source] for at, source in enumerate(sources)]
-        return eval_jaxpr(quiet, traced.jaxpr.consts, *arrays)[0].reshape(()).astype(jnp.float32)
-
-    return compute
 
 
 def _as_tuple(inputs):

@@ -290,9 +290,7 @@ class GraphView(Renewed):
             )
         self.set_column(f"value {stat}", statistic_column(replay, replay.graph, stat), stage=stage)
 
-    def change(
-        self, node: Any, factor: float = 0.0, shift: float = 0.0, channel: int | None = None
-    ) -> Outcome | None:
+    def change(self, node: Any, factor: float = 0.0, shift: float = 0.0, channel: int | None = None) -> Outcome | None:
         """Change the value of one node in the last `run`, and colour the nodes by how far their values move.
 
         The value becomes ``value * factor + shift``; by default the node is removed, which means set to 0. Nothing is
