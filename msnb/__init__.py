@@ -160,6 +160,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.insight.debugger import debugger
     from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
+    from msnb.insight.interventions import intervene, patch
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
@@ -438,6 +439,7 @@ _SUBMODULES = frozenset(
         "formats",
         "hal",
         "insight",
+        "interventions",
         "ir",
         "mindrecord",
         "mint",
@@ -466,6 +468,8 @@ _VIEWS = {
     "watch": "msnb.notebook.graph",
     "why": "msnb.notebook.graph.why_view",
     **dict.fromkeys(("in_mode", "in_dtype", "on_device"), "msnb.insight.debugger.variants"),
+    "intervene": "msnb.insight.interventions",
+    "patch": "msnb.insight.interventions",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",

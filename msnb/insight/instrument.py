@@ -31,6 +31,8 @@ class Point:
         label (str): label of the value from `checkpoint_name`, "" for other values.
         nested (bool): True inside a loop or a branch.
         loops (int): number of loops around the value.
+        in_condition (bool): True in the condition of a `while`, where a value can be neither measured nor replaced.
+        vmapped (bool): True inside a function that `vmap` maps, where the value has one more axis.
     """
 
     node: CNode | None
@@ -40,6 +42,8 @@ class Point:
     label: str = ""
     nested: bool = False
     loops: int = 0
+    in_condition: bool = False
+    vmapped: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,27 +91,11 @@ def instrument(
         >>> [point.node.op for point in made.points]
         ['sin', 'mul']
     """
-    order = []
-
-    def visit(node, eqn, path):
-        label = eqn.params["name"] if node is None else ""
-        key = (*path, id(eqn))
-        around = [kinds[number] for number, _ in path]
-        nested = any(kind not in TRANSPARENT for kind in around)
-        loops = sum(kind in ("while", "scan") for kind in around)
-        points_of_equation = [
-            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested, loops)
-            for slot, var in enumerate(eqn.outvars)
-            if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
-        ]
-        order.append((key, points_of_equation))
-
-    kinds = _primitives_by_id(closed.jaxpr, {})
-    graph = read(closed, name, inputs, visit=visit)
-    everything = [point for _, points_of_equation in order for point in points_of_equation]
+    points_by_key, graph = list_points(closed, inputs, name)
+    everything = [point for points in points_by_key.values() for point in points]
     chosen = {id(point) for point in choose(everything)}
     picked_by_equation = {}
-    for key, points_of_equation in order:
+    for key, points_of_equation in points_by_key.items():
         picked = [point for point in points_of_equation if id(point) in chosen]
         if picked:
             picked_by_equation[key] = picked
@@ -116,6 +104,32 @@ def instrument(
     return Instrumented(
         measured_jaxpr, points, [p for p in everything if id(p) in chosen and id(p) not in reached], graph
     )
+
+
+def list_points(
+    closed: ClosedJaxpr, inputs: list[tuple[Any, ...]] | None = None, name: str = "main"
+) -> tuple[dict[tuple[Any, ...], list[Point]], Any]:
+    """Return ({key of an equation: its points, in the order of execution}, graph) of a program.
+
+    A key is as for `core.jaxpr.instrument.instrument`.
+    """
+    points_by_key: dict[tuple[Any, ...], list[Point]] = {}
+
+    def visit(node, eqn, path):
+        label = eqn.params["name"] if node is None else ""
+        around = [kinds[number] for number, _ in path]
+        nested = any(kind not in TRANSPARENT for kind in around)
+        loops = sum(kind in ("while", "scan") for kind in around)
+        in_condition = any(kinds[number] == "while" and index == 0 for number, index in path)
+        vmapped = "vmap(" in str(eqn.source_info.name_stack)
+        points_by_key[(*path, id(eqn))] = [
+            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested, loops, in_condition, vmapped)
+            for slot, var in enumerate(eqn.outvars)
+            if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
+        ]
+
+    kinds = _primitives_by_id(closed.jaxpr, {})
+    return points_by_key, read(closed, name, inputs, visit=visit)
 
 
 def _primitives_by_id(jaxpr, kinds):

@@ -1,12 +1,15 @@
-"""Add measurements of inner values to a program as extra outputs, also inside loops and branches.
+"""Measure or replace inner values of a program, also inside loops and branches.
 
-The caller names the equations: `insight.instrument` finds them by the nodes of a graph, `sown_values` by a label.
+`instrument` adds measurements as extra outputs. `evaluate_replaced` evaluates a program with other values at some
+points; the trace around it differentiates the changed program. The caller names the equations: `insight.instrument`
+finds them by the nodes of a graph, `sown_values` by a label.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compat.jax_private import Literal, eval_jaxpr, scan_counts, without_argument_names
@@ -66,10 +69,7 @@ def instrument(
             `while` are not measured.
         measure (Measure): The measurement.
     """
-    keys_inside: dict[tuple[Any, ...], list[Any]] = {}
-    for key in points_by_key:
-        for end in range(1, len(key)):
-            keys_inside.setdefault((*key[: end - 1], key[end - 1][0]), []).append(key)
+    keys_inside = _keys_by_enclosing_equation(points_by_key)
     order = {id(point): number for number, point in enumerate(p for points in points_by_key.values() for p in points)}
     evaluate, measured_points = _Evaluator(points_by_key, keys_inside, measure), []
 
@@ -80,6 +80,14 @@ def instrument(
         return [*outs, *measure.finish(list(measured_points), [value for _, value in values], list(args), list(outs))]
 
     return jax.make_jaxpr(traced)(*[_shape_of(v.aval) for v in closed.jaxpr.invars]), measured_points
+
+
+def _keys_by_enclosing_equation(points_by_key):
+    keys_inside: dict[tuple[Any, ...], list[Any]] = {}
+    for key in points_by_key:
+        for end in range(1, len(key)):
+            keys_inside.setdefault((*key[: end - 1], key[end - 1][0]), []).append(key)
+    return keys_inside
 
 
 def _shape_of(aval):
@@ -106,6 +114,8 @@ _REMAT = ("remat2", "remat", "checkpoint")
 class _Evaluator:
     """Evaluates a jaxpr on tracers; returns its results and [(point, measurement)]."""
 
+    is_immediate = False  # True if points take effect before the next equation
+
     def __init__(self, points_by_key, keys_inside, measure):
         self.points_by_key = points_by_key  # key of an equation -> its points
         self.keys_inside = keys_inside  # path of an equation -> keys of measured equations inside it
@@ -123,22 +133,27 @@ class _Evaluator:
             if plain:
                 self._evaluate_plain(jaxpr, plain, env)
                 for eqn in plain:
-                    for point in self.points_by_key.get((*path, id(eqn)), ()):
-                        measured.append((point, self.rule.measure(point, env[eqn.outvars[point.slot]])))
+                    measured.extend(self._visit_results(eqn, path, env))
                 plain.clear()
 
         for eqn in jaxpr.eqns:
             if (*path, id(eqn)) not in self.keys_inside:
                 plain.append(eqn)
+                if self.is_immediate and (*path, id(eqn)) in self.points_by_key:
+                    flush()
                 continue
             flush()
             outs, nested = self._evaluate_nested(eqn, [look_up(v) for v in eqn.invars], path)
             env.update(zip(eqn.outvars, outs))
             measured += nested
-            for point in self.points_by_key.get((*path, id(eqn)), ()):
-                measured.append((point, self.rule.measure(point, env[eqn.outvars[point.slot]])))
+            measured += self._visit_results(eqn, path, env)
         flush()
         return [look_up(v) for v in jaxpr.outvars], measured
+
+    def _visit_results(self, eqn, path, env):
+        """Return [(point, measurement)] of the points at the results of an equation."""
+        points = self.points_by_key.get((*path, id(eqn)), ())
+        return [(point, self.rule.measure(point, env[eqn.outvars[point.slot]])) for point in points]
 
     def _evaluate_plain(self, jaxpr, eqns, env):
         """Evaluate equations without points inside, with their scopes and source locations."""
@@ -243,6 +258,159 @@ class _Evaluator:
 
     def _merge_measurements(self, points, before, now):
         return [self.rule.merge_iteration(point, a, b, self.depth) for point, a, b in zip(points, before, now)]
+
+
+class Replace:
+    """Base class of changes of values inside a program. A point is as in `Measure`."""
+
+    def replace(self, point: Any, array: Any, rounds: tuple[Any, ...]) -> Any:
+        """Return the new value of one point, with the shape and dtype of `array`.
+
+        Args:
+            point (Any): The point.
+            array (jax.Array): The value.
+            rounds (tuple): The number of the current iteration of each loop around the point, from 0, outermost first.
+        """
+        raise NotImplementedError
+
+
+def evaluate_replaced(
+    closed: ClosedJaxpr,
+    args: Sequence[Any],
+    points_by_key: Mapping[tuple[Any, ...], list[Any]],
+    rule: Replace,
+    run_while: Callable[..., Any],
+) -> list[Any]:
+    """Evaluate a program in the current trace with new values at some points; return its results.
+
+    Args:
+        closed (ClosedJaxpr): The program.
+        args (Sequence): Its inputs.
+        points_by_key (Mapping): As for `instrument`. Points in the condition of a `while` have no effect.
+        rule (Replace): Returns the new values.
+        run_while (Callable): Runs a loop: (condition, body, state) -> state. It decides how the loop is differentiated.
+    """
+    evaluate = _Replacer(points_by_key, _keys_by_enclosing_equation(points_by_key), rule)
+    evaluate.run_while = run_while
+    return evaluate(closed.jaxpr, closed.consts, list(args), ())[0]
+
+
+_CUSTOM_GRADIENTS = ("custom_vjp_call", "custom_vjp_call_jaxpr")
+
+
+class _Replacer(_Evaluator):
+    """Evaluates a jaxpr on tracers, and replaces values at points. It measures nothing."""
+
+    is_immediate = True
+    run_while: Callable[..., Any]
+
+    def __init__(self, points_by_key, keys_inside, rule):
+        super().__init__(points_by_key, keys_inside, rule)
+        self._rounds = ()
+
+    def _visit_results(self, eqn, path, env):
+        for point in self.points_by_key.get((*path, id(eqn)), ()):
+            var = eqn.outvars[point.slot]
+            env[var] = self.rule.replace(point, env[var], self._rounds)
+        return []
+
+    def _points_inside(self, path, eqn, index=None):
+        return []
+
+    def _evaluate_nested(self, eqn, args, path):
+        if eqn.primitive.name in _CUSTOM_GRADIENTS:
+            return self._run_custom_gradient(eqn, args, path)
+        return super()._evaluate_nested(eqn, args, path)
+
+    def _run_custom_gradient(self, eqn, args, path):
+        """Run a function that defines its own gradient. The gradient does not know the new values inside.
+
+        The function around a `while` of msnb only defines how the loop is differentiated: the loop inside is run
+        again. Values that are only results of the function are replaced after it. With other new values inside, the
+        function raises an error if it is differentiated.
+        """
+        jaxpr, consts = _open_jaxpr(eqn.params[TRANSPARENT[eqn.primitive.name]])
+        inner_path = (*path, (id(eqn), 0))
+        if [inner.primitive.name for inner in jaxpr.eqns] == ["while"]:
+            return self(jaxpr, consts, args, inner_path)
+        points_of_outputs = self._points_at_outputs(jaxpr, inner_path)
+        if sum(map(len, points_of_outputs.values())) == len(super()._points_inside(path, eqn)):
+            env = {var: arg for var, arg in zip(eqn.invars, args) if not isinstance(var, Literal)}
+            self._evaluate_plain(jaxpr, [eqn], env)
+            outs = [env.get(var) for var in eqn.outvars]
+            for index, points in points_of_outputs.items():
+                for point in points:
+                    outs[index] = self.rule.replace(point, outs[index], self._rounds)
+            return outs, []
+
+        @jax.custom_vjp
+        def run(*values):
+            return tuple(self(jaxpr, consts, values, inner_path)[0])
+
+        def forward(*values):
+            return run(*values), ()
+
+        def backward(*_):
+            raise ValueError(
+                "A value is replaced inside a Cell with a bprop of its own, which does not know the new value. Replace "
+                "an output of the Cell, or call the network without a gradient."
+            )
+
+        run.defvjp(forward, backward)
+        return list(run(*args)), []
+
+    def _points_at_outputs(self, jaxpr, path):
+        """Return {index of an output: points at it} for values that nothing else in the graph reads."""
+        read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
+        points: dict[int, list[Any]] = {}
+        for eqn in jaxpr.eqns:
+            for point in self.points_by_key.get((*path, id(eqn)), ()):
+                var = eqn.outvars[point.slot]
+                indices = [index for index, out in enumerate(jaxpr.outvars) if out is var]
+                if len(indices) == 1 and var not in read:
+                    points.setdefault(indices[0], []).append(point)
+        return points
+
+    def _run_body(self, jaxpr, args, path, count):
+        outer, self._rounds = self._rounds, (*self._rounds, count)
+        try:
+            return self(*_open_jaxpr(jaxpr), args, path)[0]
+        finally:
+            self._rounds = outer
+
+    def _run_while(self, eqn, args, path):
+        first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+        cond_consts, body_consts, carry = args[:first], args[first : first + second], args[first + second :]
+        condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
+
+        def test(state):
+            return eval_jaxpr(*_open_jaxpr(condition), *cond_consts, *state[1])[0]
+
+        def iterate(state):
+            count, values = state
+            return count + 1, self._run_body(body, [*body_consts, *values], (*path, (id(eqn), 1)), count)
+
+        return self.run_while(test, iterate, (jnp.int32(0), list(carry)))[1], []
+
+    def _run_scan(self, eqn, args, path):
+        params = eqn.params
+        n_consts, n_carry = scan_counts(eqn)
+        consts, carry, rows = args[:n_consts], args[n_consts : n_consts + n_carry], args[n_consts + n_carry :]
+
+        def iterate(state, row):
+            count, values = state
+            outs = self._run_body(params["jaxpr"], [*consts, *values, *row], (*path, (id(eqn), 0)), count)
+            return (count + 1, outs[:n_carry]), outs[n_carry:]
+
+        (_, outs), stacked = jax.lax.scan(
+            iterate,
+            (jnp.int32(0), list(carry)),
+            list(rows),
+            length=params["length"],
+            reverse=params["reverse"],
+            unroll=params["unroll"],
+        )
+        return [*outs, *stacked], []
 
 
 def _open_jaxpr(inner):

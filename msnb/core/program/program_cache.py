@@ -29,7 +29,7 @@ from msnb.core.program.argument_names import parameter_names
 from msnb.core.program.program import Program
 from msnb.core.program.staging import is_dynamic
 from msnb.core.sharding import partitioner
-from msnb.core.state import trace_state
+from msnb.core.state import interventions, trace_state
 from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
 from msnb.core.tensor.cell_state import trace_with_cell_state
@@ -43,6 +43,7 @@ __all__ = [
     "call",
     "find",
     "forget",
+    "new_programs",
     "set_jit_decorator",
     "parameter_names",
     "program_of",
@@ -146,6 +147,7 @@ _GLOBAL_STATE_NAMES = (
     "hooks of Parameters",
     "the devices that work is spread over",
     "gpu_config",
+    "interventions",
 )
 
 
@@ -160,6 +162,7 @@ def _global_state():
         hooks,
         partitioning,
         matmul_precision.allowed(),
+        interventions.state(),
     )
 
 
@@ -174,16 +177,16 @@ def programs_of(root: Any) -> Programs:
     if hasattr(root, "_programs") and not isinstance(root, type):
         programs = root._programs
         if programs is None:
-            programs = _new_programs()
+            programs = new_programs()
             object.__setattr__(root, "_programs", programs)
     elif type(root) is types.FunctionType:
-        programs = attached(root, "__msnb_programs__") or attach(root, "__msnb_programs__", _new_programs())
+        programs = attached(root, "__msnb_programs__") or attach(root, "__msnb_programs__", new_programs())
     else:
         programs = _by_object.get(root)
         if programs is None and id(root) in _by_id:
             programs = _by_id[id(root)][1]  # the table keeps the object alive, so its id is unique
         if programs is None:
-            programs = _new_programs()
+            programs = new_programs()
             try:
                 _by_object[root] = programs
             except TypeError:
@@ -193,7 +196,8 @@ def programs_of(root: Any) -> Programs:
     return programs
 
 
-def _new_programs():
+def new_programs() -> Programs:
+    """Return an empty table of programs, which `all_programs` lists."""
     programs = Programs()
     _all_programs.add(programs)
     return programs
@@ -237,7 +241,7 @@ def call(
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
     except DataDependentShape as error:
-        if _thread.frame is not None or not can_run_eagerly(fn):
+        if _thread.frame is not None or interventions.active or not can_run_eagerly(fn):
             raise
         report_eager_run(name, error)
         return fn(*args, **kwargs)
@@ -286,6 +290,10 @@ def find(
         for entry in entries:
             if (entry.epoch == trace_state.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
                 return entry.program, arrays, boxes
+    if interventions.active:  # their programs do not crowd out those of the network, which run again afterwards
+        changed = interventions.active[-1].programs(root)
+        if programs is not changed:
+            return find(root, fn, args, kwargs, name, extra, True, changed)
     wide, constants = key, programs.constants.get(key, ())
     if constants:
         key, arrays, boxes = static_floats.split_constants(key, arrays, boxes, constants)
@@ -436,7 +444,7 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
         TypeError: If `root` is neither.
     """
     if hasattr(root, "_graph_call") and not isinstance(root, type):
-        programs = _new_programs() if anew else None
+        programs = new_programs() if anew else None
         return find(root, *root._graph_call(args, kwargs), for_inspection=True, programs=programs)[0]
     if isinstance(root, type):
         raise TypeError(f"A graph is made of a Cell or a function, but got {uncalled(root) or describe(root)}.")

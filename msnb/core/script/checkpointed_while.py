@@ -7,6 +7,7 @@ most 1.5 forward passes. All inner loops are this same operation, so they have d
 on arrays only.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -68,7 +69,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
             # A `cond` would copy the whole buffer in every iteration. A loop of at most one iteration, and a write
             # of the old value, touch it only where it changes.
             full = rounds == SLOTS * stride
-            _, buffer = _while_over_tree(
+            _, buffer = while_over_tree(
                 lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_drop_every_second, s[1]))), (full, buffer)
             )
             stride = jnp.where(full, stride * 2, stride)
@@ -76,7 +77,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
             buffer = tuple(x.at[slot].set(jnp.where(is_saved, v, x[slot])) for x, v in zip(buffer, carry))
             return body(body_consts, carry), rounds + 1, stride, buffer
 
-        state = _while_over_tree(going, step, (init, jnp.int32(0), jnp.int32(1), buffer))
+        state = while_over_tree(going, step, (init, jnp.int32(0), jnp.int32(1), buffer))
         carry, rounds, stride, buffer = state
         return carry, (test_consts, body_consts, rounds, stride, buffer)
 
@@ -100,7 +101,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
 
             # The carries of a block are computed when it is entered; later steps read them from the buffer.
             last = jnp.where(current_block == block, -1, index)
-            _, _, scratch = _while_over_tree(
+            _, _, scratch = while_over_tree(
                 lambda f: f[0] <= last, refill, (saved_slot * stride, tuple(x[saved_slot] for x in buffer), scratch)
             )
             carry = tuple(x[index - begin] for x in scratch)
@@ -127,7 +128,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
             jnp.int32(-1),
             tuple(jnp.zeros_like(x) for x in buffer),
         )
-        _, d_carry, d_consts, _, _ = _while_over_tree(lambda s: s[0] >= 0, step, start)
+        _, d_carry, d_consts, _, _ = while_over_tree(lambda s: s[0] >= 0, step, start)
         return (
             tuple(_zero_cotangent(x) for x in test_consts),
             _fill_cotangents(d_consts, inexact_consts, body_consts),
@@ -143,8 +144,8 @@ def _drop_every_second(buffer):
     return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
 
-def _while_over_tree(going, step, state):
-    """Run a differentiable `while` over a nested state."""
+def while_over_tree(going: Callable[..., Any], step: Callable[..., Any], state: Any) -> Any:
+    """Return the final state of ``while going(state): state = step(state)``, differentiable, over a nested state."""
     leaves, tree = jax.tree.flatten(state)
     leaves = [jnp.asarray(x) for x in leaves]
     test = jax.make_jaxpr(lambda *c: going(jax.tree.unflatten(tree, c)))(*leaves)

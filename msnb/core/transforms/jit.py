@@ -13,7 +13,7 @@ from msnb.core.compat.jax_private import live_arrays
 from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
-from msnb.core.state import events, trace_state
+from msnb.core.state import events, interventions, trace_state
 from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -26,7 +26,7 @@ _listeners = events.subscribers
 def _call_jitted(jitted, args, kwargs):
     """Call a `JitFunction`, and notify listeners of the call."""
     if _thread.frame is not None:
-        return script.call(jitted.fn)(*args, **kwargs)
+        return jitted._run_traced(args, kwargs)
     return program_cache.call(jitted, *jitted._graph_call(args, kwargs))
 
 
@@ -52,8 +52,11 @@ class JitFunction:
         if _listeners.entered:
             return events.run_with_events(self, None, _call_jitted, args, kwargs)
         if _thread.frame is not None:
-            return script.call(self.fn)(*args, **kwargs)
+            return self._run_traced(args, kwargs)
         return program_cache.call(self, *self._graph_call(args, kwargs))
+
+    def _run_traced(self, args, kwargs):
+        return interventions.run(self, script.call(self.fn), args, kwargs)
 
     def _graph_call(self, args, kwargs):
         """Return (fn, args, kwargs, name, extra) for `program_cache`."""
@@ -66,7 +69,7 @@ class JitFunction:
         if _thread.frame is None:
             return self.fn(*args, **kwargs)
         with jax.named_scope("Default"):
-            return script.call(self.fn)(*args, **kwargs)
+            return self._run_traced(args, kwargs)
 
     @property
     def argument_names(self) -> list[str]:

@@ -14,7 +14,7 @@ from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_result, cast_tensor
 from msnb.core.program import program_cache
 from msnb.core.sharding import constraints
-from msnb.core.state import events, trace_state
+from msnb.core.state import events, interventions, trace_state
 from msnb.core.transforms import custom_bprop, recompute
 from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
 from msnb.nn._cell.fingerprint import INTERNAL, IdentityKey, comparable_form
@@ -145,14 +145,19 @@ class CallMixin(CellTree):
             if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
                     args, kwargs = self._bind_positional(args, kwargs)
-                run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731
+                run = lambda *inputs: self._run_with_interventions(inputs, kwargs)  # noqa: E731
                 return constraints.call_constrained(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
                 )
-            return deduplication.call(self, args, kwargs)
+            return self._run_with_interventions(args, kwargs)
         except Exception as error:
             partial_trace.record_error(error)
             raise
+
+    def _run_with_interventions(self, args, kwargs):
+        if interventions.active:  # equal Cells are traced one by one, because values of one of them may change
+            return interventions.run(self, lambda *a, **k: self._run(a, k), args, kwargs)
+        return deduplication.call(self, args, kwargs)
 
     def _scope_in(self, holder):
         """Return the segment of the scope path for this Cell when it is called by the Cell `holder` (None for the

@@ -34,6 +34,7 @@ INTERNAL = frozenset(
         "_buffers",
         "_state_hooks",
         "_layouts",
+        "_compile_always",
     )
 )
 

@@ -9,6 +9,7 @@ import jax
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.insight.debugger.replay import Replay, Round
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.interventions.what_if import Edit, Outcome
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, text
 from msnb.ir.compare import compare
@@ -21,6 +22,7 @@ from msnb.notebook.display import page
 from msnb.notebook.display.tensor_html import tensor_html
 from msnb.notebook.graph.background_stages import StageBuilder
 from msnb.notebook.graph.node_values import Caller, NodeValues, statistic_column
+from msnb.notebook.graph.what_if import KEY, ViewedEdits, describe_outcome
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
@@ -85,6 +87,7 @@ class GraphView(Renewed):
         self._caller: Caller | None = None
         self._values: NodeValues | None = None
         self._stepper: Any = None
+        self._edits: ViewedEdits | None = None
 
     @property
     def graph(self) -> FuncGraph:
@@ -233,7 +236,7 @@ class GraphView(Renewed):
 
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
-        self._values = values
+        self._values, self._edits = values, ViewedEdits(values)
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
@@ -300,6 +303,59 @@ class GraphView(Renewed):
                 f"The values belong to the stage {stage!r}, which the view does not show: select it first."
             )
         self.set_column(f"value {stat}", statistic_column(replay, replay.graph, stat), stage=stage)
+
+    def change(self, node: Any, factor: float = 0.0, shift: float = 0.0, channel: int | None = None) -> Outcome | None:
+        """Change the value of one node in the last `run`, and colour the nodes by how far their values move.
+
+        The value becomes ``value * factor + shift``; by default the node is removed, which means set to 0. Nothing is
+        written, and the network itself stays as it is; `msnb.intervene` changes it for other code.
+
+        Args:
+            node (Union[str, int, CNode, None]): a query of one node; its first match. None ends the change.
+            factor (float): factor of the value. Default: 0.0.
+            shift (float): added to the value. Default: 0.0.
+            channel (int): the channel that changes: axis 1 of a value with 4 and more axes, else the last axis.
+                Default: None, all of them.
+
+        Returns:
+            Outcome, with ``before`` and ``after`` (results) and ``differences`` (per node); None if the change ends.
+
+        Raises:
+            ValueError: If nothing has run, no node matches, or the value can't be changed.
+        """
+        if self._values is None or self._edits is None:
+            raise ValueError("The view has no values yet: call its run(...) first.")
+        stage = self._values.stage
+        if node is None:
+            if (stage, KEY) in self._columns:
+                self.set_column(KEY, None, stage=stage)
+            return None
+        selected = select_nodes(self._values.replay.graph, node)[0]
+        return self._show_edit(Edit(selected.id, float(factor), float(shift), channel))
+
+    def _show_edit(self, edit):
+        outcome = self._edits.run(edit)
+        if self._values.stage in self.graphs:
+            self.set_column(KEY, self._edits.column(edit, outcome), stage=self._values.stage)
+        return outcome
+
+    def _answer_edit(self, content):
+        """Return the answer to a request of the page to change the value of a node, or to end the change."""
+        reply = {"kind": "change", "node": content.get("node")}
+        try:
+            if content.get("factor") is None:
+                self.change(None)
+                return {**reply, "text": "", "results": []}
+            channel = content.get("channel")
+            edit = Edit(
+                int(content["node"]),
+                float(content["factor"]),
+                float(content.get("shift") or 0),
+                None if channel is None else int(channel),
+            )
+            return {**reply, **describe_outcome(edit, self._show_edit(edit))}
+        except Exception as error:  # the page waits for an answer, whatever the error
+            return {**reply, "problem": f"{error}"[:300]}
 
     # ------------------------------------------------------------------ data for the page
     def _packed_columns(self):
@@ -412,6 +468,8 @@ class GraphView(Renewed):
         elif kind == "file" and self._values is not None:
             message, files = self._values.file(content)
             widget.send(message, buffers=files)
+        elif kind == "change" and self._values is not None:
+            widget.send(self._answer_edit(content))
         elif kind == "cancel":
             self._stage_builder.give_up()
 
@@ -470,7 +528,7 @@ class GraphView(Renewed):
         self._stage_builder.give_up()
         self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
-        self._values = None  # they belong to the earlier graph
+        self._values = self._edits = None  # they belong to the earlier graph
         self._measured = {
             (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }

@@ -14,6 +14,7 @@ import { Source } from "./source.js";
 import { GraphExport } from "./export.js";
 import { Values } from "./values.js";
 import { Stepper } from "./stepper.js";
+import { Changing } from "./intervene.js";
 import { Weights } from "./weights.js";
 import { findCounterpart } from "./correspondence.js";
 import { between, differencePanel, firstDifferent } from "./difference.js";
@@ -49,6 +50,7 @@ export class App {
     this.weights = new Weights(this);
     this.values = new Values(this);
     this.stepper = new Stepper(this);
+    this.changing = new Changing(this);
     this.wire();
     this.width = new ResizeObserver(() => this.sized());
     this.width.observe(root);
@@ -273,6 +275,7 @@ export class App {
             ? scopePanel(stage, id, all)
             : nodePanel(stage, id, all, this.host.live) + this.beside(id);
     this.values.draw();
+    this.changing.draw();
     this.root.classList.toggle("keyed", id < 0 && !this.panel.hidden);
     this.links();
     if (!stay) this.panel.scrollTop = 0;

@@ -90,6 +90,7 @@ function render({ model, el }) {
     else if (message?.kind === "hover") app.values.receiveNumbers(message);
     else if (message?.kind === "excite") app.values.receiveExamples(message);
     else if (message?.kind === "file") app.values.receiveFile(message, buffers);
+    else if (message?.kind === "change") app.changing.receive(message);
     else if (message?.kind === "weight") app.weights.show(message.name, message.html);
     else if (message?.kind === "printed") app.taking.answer?.(message.text);
   });

@@ -1,0 +1,321 @@
+"""`patch`: measure what each value contributes to a difference between two inputs.
+
+Activation patching runs the network on one input and gives one node the value of a run on another input. All nodes
+share one compiled program, which takes the number of the patched node as an input.
+
+Attribution patching estimates the effects of all nodes from one gradient: difference of the values times gradient.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
+from msnb.core.errors.messages import describe
+from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.script.checkpointed_while import while_over_tree
+from msnb.core.support.type_promotion import is_inexact
+from msnb.core.support.weak_identity import ObjectKey
+from msnb.core.tensor.tensor import box
+from msnb.insight.debugger.replay import as_inputs, program_inputs
+from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.instrument import Point, list_points
+from msnb.ir.anf import CNode, FuncGraph
+
+_BATCH = 8  # nodes that are patched in one call
+_BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
+
+
+def patch(
+    net: Any,
+    clean: Any,
+    corrupt: Any,
+    metric: Callable[..., Any],
+    nodes: Any = "op:Add",
+    attribution: bool = False,
+) -> "Patching":
+    """Measure how much of the difference between two inputs each value of a network carries.
+
+    The network runs on `corrupt`, and one node after the other gets the value that it has on `clean`. The effect of a
+    node is the change of the metric. For the other direction, exchange the two inputs.
+
+    Args:
+        net (Union[Cell, Callable]): the network.
+        clean (Union[Tensor, tuple]): input, or inputs, of the first run.
+        corrupt (Union[Tensor, tuple]): input, or inputs, of the second run, of the same shapes and dtypes.
+        metric (Callable): takes the results of the network and returns one number as a Tensor. It is traced.
+        nodes (Any): query of the nodes, as in the search of the graph view. Default: "op:Add".
+        attribution (bool): True to estimate all effects from one gradient: (clean - corrupt) * gradient. It takes
+            about four passes for any number of nodes, and is exact where the network is linear. Default: False.
+
+    Returns:
+        Patching, the effects as a table.
+
+    Raises:
+        ValueError: If the inputs differ in shape or dtype, the metric is not one number, or no node can be patched.
+
+    Examples:
+        >>> result = msnb.patch(net, clean, corrupt, lambda logits: logits[0, 3] - logits[0, 5], nodes="op:Add")
+        >>> result.table()[0]["node"]
+    """
+    clean, corrupt = _as_tuple(clean), _as_tuple(corrupt)
+    program, clean_inputs = program_inputs(net, *clean)
+    other, corrupt_inputs = program_inputs(net, *corrupt)
+    if other is not program:
+        raise ValueError(
+            "For 'patch', the two inputs should have the same shapes and dtypes, but got "
+            f"{', '.join(map(describe, clean))} and {', '.join(map(describe, corrupt))}."
+        )
+    clean_inputs, corrupt_inputs = as_inputs(program, clean_inputs), as_inputs(program, corrupt_inputs)
+    traced = _Metric(program, metric, clean_inputs)
+    forms, fixed = _forms_of(program, traced, nodes, attribution), traced.fixed
+    metrics = float(forms.results(clean_inputs, fixed)), float(forms.results(corrupt_inputs, fixed))
+    if attribution:
+        effects = np.asarray(forms.attributions(clean_inputs, corrupt_inputs, fixed))
+    else:
+        effects = forms.patch_each(forms.values(clean_inputs), corrupt_inputs, fixed) - metrics[1]
+    return Patching(forms.graph, forms.points, effects, metrics, forms.skipped, attribution)
+
+
+class Patching:
+    """The effect of each node on a metric; the result of `patch`.
+
+    Attributes:
+        graph (FuncGraph): the graph of the network.
+        nodes (list[CNode]): the nodes that were patched.
+        effects (dict[int, float]): number of a node -> change of the metric.
+        clean (float): the metric of the clean input.
+        corrupt (float): the metric of the corrupt input.
+        skipped (dict[int, str]): number of a selected node -> the reason why it was not patched.
+        is_estimate (bool): True for attribution patching.
+    """
+
+    def __init__(
+        self,
+        graph: FuncGraph,
+        points: Sequence[Point],
+        effects: Sequence[float],
+        metrics: tuple[float, float],
+        skipped: dict[int, str],
+        is_estimate: bool,
+    ) -> None:
+        self.graph = graph
+        self.nodes: list[CNode] = [point.node for point in points if point.node is not None]
+        self.effects: dict[int, float] = {
+            node.id: float(effect) for node, effect in zip(self.nodes, effects, strict=True)
+        }
+        self.clean, self.corrupt = metrics
+        self.skipped = skipped
+        self.is_estimate = is_estimate
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row per node, largest effect first: ``node`` (number), ``op``, ``scope``, ``line``, ``effect``, and
+        ``share``, the effect divided by the difference of the metric between the inputs.
+        """
+        difference = self.clean - self.corrupt
+        rows = [
+            {
+                "node": node.id,
+                "op": node.op,
+                "scope": node.scope,
+                "line": None if node.source is None else node.source[1],
+                "effect": self.effects[node.id],
+                "share": self.effects[node.id] / difference if difference else float("nan"),
+            }
+            for node in self.nodes
+        ]
+        return sorted(rows, key=lambda row: -abs(row["effect"]))
+
+    def to_pandas(self) -> Any:
+        """Return the table as a DataFrame.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        import pandas  # to spare the import, and pandas itself, where nobody asks for it
+
+        return pandas.DataFrame(self.table())
+
+    def column(self) -> dict[str, Any]:
+        """Return the effects as a column for ``GraphView.set_column``."""
+        label = "estimated effect" if self.is_estimate else "effect"
+        values = [self.effects.get(node.id) for node in self.graph.all_nodes()]
+        notes = [self.skipped.get(node.id) for node in self.graph.all_nodes()]
+        return {"label": label, "values": values, "note": notes, "fold": "max"}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.table())
+
+    def __repr__(self) -> str:
+        kind = "estimated effects" if self.is_estimate else "effects"
+        lines = [f"Patching: {kind} of {len(self)} nodes; the metric is {self.corrupt:.6g} on the corrupt input,"]
+        lines[0] += f" {self.clean:.6g} on the clean one"
+        lines += [
+            f"  {row['effect']:+.4g}  {row['share']:+7.1%}  node {row['node']}: {row['scope']}/{row['op']}"
+            for row in self.table()[:20]
+        ]
+        if len(self) > 20:
+            lines.append(f"  ... {len(self) - 20} more; table() has all")
+        if self.skipped:
+            lines.append(f"  {len(self.skipped)} selected nodes were left out; `skipped` says why")
+        return "\n".join(lines)
+
+
+class _Forms:
+    """The compiled functions that patch the points of one program.
+
+    Args:
+        program (Program): the program of the network.
+        metric (Metric): the metric.
+        nodes (Any): query of the nodes.
+        is_estimate (bool): True for attribution patching, which only changes real values.
+    """
+
+    def __init__(self, program, metric, nodes, is_estimate):
+        self._closed, self._metric = program.jaxpr, metric
+        points_by_key, self.graph = list_points(program.jaxpr, program.inputs, program.name)
+        self.skipped: dict[int, str] = {}
+        self.points, self._points_by_key = self._select_points(points_by_key, nodes, is_estimate)
+        self._index = {id(point): number for number, point in enumerate(self.points)}
+        self.values = jax.jit(lambda inputs: self._evaluate(inputs, _keep)[1])
+        self.results = jax.jit(
+            lambda inputs, fixed: metric(eval_jaxpr(self._closed.jaxpr, self._closed.consts, *inputs), fixed)
+        )
+        self.attributions = jax.jit(self._attribute)
+        self._patched = jax.jit(jax.vmap(self._patch, in_axes=(0, None, None, None)))
+
+    def _select_points(self, points_by_key, nodes, is_estimate):
+        located = {
+            point.node.id: (key, point)
+            for key, points in points_by_key.items()
+            for point in points
+            if point.node is not None and not point.slot
+        }
+        selected, chosen = [], {}
+        for node in select_nodes(self.graph, nodes):
+            key, point = located.get(node.id, (None, None))
+            reason = _explain_unsuitable(node, point, is_estimate)
+            if reason:
+                self.skipped[node.id] = reason
+            else:
+                selected.append(point)
+                chosen.setdefault(key, []).append(point)
+        if not selected:
+            raise ValueError(f"For 'patch', no selected node can be patched: {next(iter(self.skipped.values()))}.")
+        return selected, chosen
+
+    def _evaluate(self, inputs, change):
+        """Return (outputs, values) of a run in which ``change(number, value)`` replaces the value of each point."""
+        values: list[Any] = [None] * len(self.points)
+        index = self._index
+
+        class Patched(Replace):
+            def replace(self, point, array, rounds):
+                number = index[id(point)]
+                values[number] = array
+                return change(number, array)
+
+        outputs = evaluate_replaced(self._closed, inputs, self._points_by_key, Patched(), while_over_tree)
+        return outputs, values
+
+    def _patch(self, number, values, inputs, fixed):
+        """Return the metric of a run in which one point has the value of another run."""
+        outputs, _ = self._evaluate(inputs, lambda at, array: jnp.where(number == at, values[at], array))
+        return self._metric(outputs, fixed)
+
+    def patch_each(self, values, inputs, fixed):
+        """Return the metric with each point patched, by runs for several points at once."""
+        nbytes = max(1, sum(value.nbytes for value in values))
+        count = len(self.points)
+        batch = int(max(1, min(_BATCH, count, _BATCH_BYTES // nbytes)))
+        numbers = np.arange(-(-count // batch) * batch, dtype=np.int32).reshape(-1, batch)
+        return np.concatenate([self._patched(row, values, inputs, fixed) for row in numbers])[:count]
+
+    def _attribute(self, clean, corrupt, fixed):
+        """Return the estimated effects, from one run on `clean` and one with a gradient on `corrupt`."""
+        _, clean_values = self._evaluate(clean, _keep)
+
+        def shifted(shifts):
+            outputs, values = self._evaluate(corrupt, lambda number, array: array + shifts[number])
+            return self._metric(outputs, fixed), values
+
+        zeros = [jnp.zeros(point.shape, point.dtype) for point in self.points]
+        result, pull, values = jax.vjp(shifted, zeros, has_aux=True)
+        (gradients,) = pull(jnp.ones_like(result))
+        return jnp.stack(
+            [
+                jnp.real(jnp.sum((before - now) * gradient)).astype(jnp.float32)
+                for before, now, gradient in zip(clean_values, values, gradients, strict=True)
+            ]
+        )
+
+
+def _keep(number, array):
+    return array
+
+
+class _Metric:
+    """The metric as a function of the outputs of a program, and the inputs that it has besides.
+
+    Attributes:
+        program (Program): the traced metric.
+        fixed (tuple): arrays of the inputs that are no results of the network, such as Parameters.
+    """
+
+    def __init__(self, program, metric, inputs):
+        closed = program.jaxpr
+        shapes = jax.eval_shape(lambda *values: eval_jaxpr(closed.jaxpr, closed.consts, *values), *inputs)
+        examples = [box(jnp.zeros(s.shape, s.dtype)) for s in shapes[: program.n_results - bool(program.errors)]]
+        results = program.results.build(examples)
+        traced, arrays = program_inputs(metric, *(results if isinstance(results, tuple) else (results,)))
+        shapes = traced.jaxpr.out_avals[: traced.n_results - bool(traced.errors)]
+        if list(traced.results.static) != [None] or int(np.prod(shapes[0].shape)) != 1:
+            returned = ", ".join(f"{shape.dtype}{shape.shape}" for shape in shapes) or "no Tensor"
+            raise ValueError(f"For 'patch', 'metric' should return one number as a Tensor, but it returned {returned}.")
+        output_of_array = {id(example._array): index for index, example in enumerate(examples)}
+        self._sources = [output_of_array.get(id(array)) for array in arrays]
+        self._jaxpr, self._consts = remove_debug_callbacks(traced.jaxpr.jaxpr), traced.jaxpr.consts
+        self.program = traced
+        self.fixed = tuple(array for array, source in zip(arrays, self._sources, strict=True) if source is None)
+
+    def __call__(self, outputs, fixed):
+        remaining = iter(fixed)
+        arrays = [next(remaining) if source is None else outputs[source] for source in self._sources]
+        return eval_jaxpr(self._jaxpr, self._consts, *arrays)[0].reshape(()).astype(jnp.float32)
+
+
+_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # of each program: those of the last call
+
+
+def _forms_of(program, metric, nodes, is_estimate):
+    key = nodes.id if isinstance(nodes, CNode) else nodes, is_estimate, ObjectKey(metric.program)
+    last = _forms.setdefault(program, {})
+    if key not in last:
+        forms = _Forms(program, metric, nodes, is_estimate)
+        last.clear()
+        last[key] = forms
+    return last[key]
+
+
+def _explain_unsuitable(node, point, is_estimate):
+    """Return the reason why a node can't be patched, "" if it can."""
+    if node.direction != "forward":
+        return f"{node.fullname} belongs to a gradient"
+    if point is None or jax.dtypes.issubdtype(point.dtype, jax.dtypes.extended):
+        return f"{node.fullname} has no value of numbers"
+    if point.nested:
+        return f"{node.fullname} is inside a loop or a branch, where it has no single value"
+    if is_estimate and not is_inexact(point.dtype):
+        return f"{node.fullname} is {point.dtype}, which has no gradient"
+    return ""
+
+
+def _as_tuple(inputs):
+    return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)

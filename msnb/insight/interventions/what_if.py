@@ -1,0 +1,199 @@
+"""One run of a network with one changed value: the results, and how far each later value moves.
+
+All nodes share one compiled form, which takes the number of the changed node, a factor, a shift and a channel as
+inputs. After the first edit each further one is a run.
+"""
+
+import dataclasses
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core.compat.jax_private import remove_debug_callbacks
+from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.script.checkpointed_while import while_over_tree
+from msnb.core.support.type_promotion import is_inexact
+from msnb.insight.instrument import list_points
+from msnb.ir.anf import CNode
+
+_EVERY_CHANNEL = -1
+_MOST_BYTES = 1 << 30  # of all values of a run
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """A change of the first result of a node: ``value * factor + shift``, for one channel or all of them.
+
+    Attributes:
+        node (int): number of the node.
+        factor (float): factor of the value; 0 removes it.
+        shift (float): added to the value.
+        channel (Union[int, None]): index along axis 1 of a value with 4 and more axes, else along the last axis.
+    """
+
+    node: int
+    factor: float = 0.0
+    shift: float = 0.0
+    channel: int | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.channel is None else f" in channel {self.channel}"
+        if not self.factor:
+            return f"set to {self.shift:g}{where}"
+        shift = f" {'+' if self.shift > 0 else '-'} {abs(self.shift):g}" if self.shift else ""
+        return f"times {self.factor:g}{shift}{where}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """The outcome of an edit.
+
+    Attributes:
+        differences (dict[int, float]): number of a node -> norm of the difference of its value, divided by the norm of
+            the value before. Nodes inside loops and branches are missing.
+        before (list[jax.Array]): results of the network without the edit.
+        after (list[jax.Array]): results with it.
+    """
+
+    differences: dict[int, float]
+    before: list[Any]
+    after: list[Any]
+
+
+class WhatIf:
+    """Runs a program with edits of single nodes.
+
+    Args:
+        program (Program): the program of the network.
+        inputs (list): its inputs.
+    """
+
+    def __init__(self, program: Any, inputs: list[Any]) -> None:
+        self._form = _forms.get(program) or _forms.setdefault(program, _Form(program))
+        self._inputs = inputs
+        self._base: Any = None
+
+    def run(self, edit: Edit) -> Outcome:
+        """Return the outcome of an edit.
+
+        Raises:
+            ValueError: If the value of the node can't be changed.
+        """
+        form = self._form
+        number = form.number_of(edit)
+        if self._base is None:
+            form.check_size()
+            self._base = form.run_base(*self._inputs)
+        results, values = self._base
+        channel = _EVERY_CHANNEL if edit.channel is None else edit.channel
+        settings = np.int32(number), np.float32(edit.factor), np.float32(edit.shift), np.int32(channel)
+        after, differences = form.run_edited(settings, values, *self._inputs)
+        count = form.n_results
+        ids = [point.node.id for point in form.points]
+        moved = dict(zip(ids, np.asarray(differences).tolist(), strict=True))
+        return Outcome(moved, list(results[:count]), list(after[:count]))
+
+
+class _Form:
+    """The compiled functions of one program: without a change, and with a change of one node."""
+
+    def __init__(self, program):
+        self._jaxpr, self.n_results = program.jaxpr, program.n_results - bool(program.errors)
+        if self._jaxpr.effects:
+            self._jaxpr = self._jaxpr.replace(jaxpr=remove_debug_callbacks(self._jaxpr.jaxpr))
+        points_by_key, graph = list_points(self._jaxpr, program.inputs, program.name)
+        self._nodes = {node.id: node for node in graph.all_nodes()}
+        self._takes_gradient = any(node.direction != "forward" for node in self._nodes.values())
+        self.points, self._points_by_key = [], {}
+        for key, points in points_by_key.items():
+            for point in points:
+                if point.node is not None and not point.slot and not point.nested and is_inexact(point.dtype):
+                    self.points.append(point)
+                    self._points_by_key.setdefault(key, []).append(point)
+        self._index = {id(point): number for number, point in enumerate(self.points)}
+        self._number = {point.node.id: number for number, point in enumerate(self.points)}
+        self.run_base = jax.jit(lambda *inputs: self._evaluate(inputs, lambda _, array: array))
+        self.run_edited = jax.jit(self._run_edited)
+
+    def number_of(self, edit):
+        """Return the index of the point that an edit changes.
+
+        Raises:
+            ValueError: If the edit does not fit.
+        """
+        node = self._nodes.get(edit.node)
+        if node is None:
+            raise ValueError(f"The graph has no node {edit.node}.")
+        if self._takes_gradient:
+            raise ValueError(
+                "This graph computes gradients, which would not be those of the changed network. View the network "
+                "itself, or use msnb.intervene around the training step."
+            )
+        if edit.node not in self._number:
+            raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain(node)}.")
+        number = self._number[edit.node]
+        length = _channels(self.points[number].shape)
+        if edit.channel is not None and not 0 <= edit.channel < length:
+            raise ValueError(f"{node.fullname} has {length} channels, but 'channel' is {edit.channel}.")
+        return number
+
+    def check_size(self):
+        """Raise ValueError if the values of all nodes do not fit in memory."""
+        nbytes = sum(int(np.prod(point.shape, dtype=np.int64)) * point.dtype.itemsize for point in self.points)
+        if nbytes > _MOST_BYTES:
+            raise ValueError(
+                f"The values of this run take {nbytes / 2**30:.1f} GiB, more than a view compares: run it on fewer "
+                "examples, or use msnb.intervene."
+            )
+
+    def _evaluate(self, inputs, change):
+        values: list[Any] = [None] * len(self.points)
+        index = self._index
+
+        class Edited(Replace):
+            def replace(self, point, array, rounds):
+                number = index[id(point)]
+                values[number] = change(number, array)
+                return values[number]
+
+        results = evaluate_replaced(self._jaxpr, inputs, self._points_by_key, Edited(), while_over_tree)
+        return results, values
+
+    def _run_edited(self, settings, base, *inputs):
+        selected, factor, shift, channel = settings
+
+        def change(number, array):
+            new = (array * factor.astype(array.dtype) + shift.astype(array.dtype)).astype(array.dtype)
+            new = jnp.where(factor == 0, jnp.full_like(array, shift), new)  # 0 * inf is no number
+            is_changed = selected == number
+            if array.ndim:
+                axis = 1 if array.ndim >= 4 else array.ndim - 1
+                at = jax.lax.broadcasted_iota(jnp.int32, array.shape, axis)
+                is_changed = is_changed & ((channel == _EVERY_CHANNEL) | (at == channel))
+            return jnp.where(is_changed, new, array)
+
+        results, values = self._evaluate(inputs, change)
+        return results, jnp.stack([_relative_difference(a, b) for a, b in zip(values, base, strict=True)])
+
+
+_forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
+
+
+def _channels(shape):
+    return (shape[1] if len(shape) >= 4 else shape[-1]) if shape else 1
+
+
+def _relative_difference(now, before):
+    kind = jnp.complex64 if jnp.iscomplexobj(now) else jnp.float32
+    now, before = now.astype(kind), before.astype(kind)
+    moved, size = jnp.linalg.norm((now - before).ravel()), jnp.linalg.norm(before.ravel())
+    return jnp.where(moved == 0, 0.0, moved / jnp.where(size == 0, 1.0, size))
+
+
+def _explain(node: CNode) -> str:
+    if not node.types or node.types[0].dtype in ("Key", "Bool") or "Int" in node.types[0].dtype:
+        return "it is not a real number"
+    return "it is inside a loop or a branch"

@@ -1,0 +1,31 @@
+"""Changes of values for `msnb.intervene`; a re-export module of `msnb.insight.interventions.changes`."""
+
+from msnb.insight.interventions.changes import (
+    apply,
+    clamp,
+    freeze,
+    from_run,
+    mean,
+    noise,
+    project,
+    replace,
+    resample,
+    scale,
+    steer,
+    zero,
+)
+
+__all__ = [
+    "apply",
+    "clamp",
+    "freeze",
+    "from_run",
+    "mean",
+    "noise",
+    "project",
+    "replace",
+    "resample",
+    "scale",
+    "steer",
+    "zero",
+]

@@ -1,0 +1,117 @@
+// A changed value: the controls in the panel of a node, and the results before and after.
+import css from "./intervene.css";
+import { escape } from "../../src/escape.js";
+
+export class Changing {
+  constructor(app) {
+    this.app = app;
+    this.edit = null; // {node, factor, shift, channel} of the last request
+    this.answer = null;
+    this.waits = false; // an answer is on its way
+    this.next = null; // the request that follows it: only the last one of a moved slider
+    app.root.insertAdjacentHTML("afterbegin", `<style>${css}</style>`);
+    app.on(app.panel, "click", (e) => this.press(e.target.closest("[data-change]")));
+    app.on(app.panel, "input", (e) => this.enter(e.target.closest(".change input")));
+    for (const name of ["valued", "step"]) app.host.on(name, () => this.forget());
+  }
+  forget() {
+    this.edit = this.answer = this.next = null;
+    this.waits = false;
+    this.draw();
+  }
+  // The number of the selected node in the kernel's graph, -1 if no value can be changed.
+  get node() {
+    const { app } = this,
+      { stage, host } = app,
+      id = app.active?.selected ?? -1;
+    if (id < 0 || !host.live || !host.ask || !stage || stage.isArgument(id) || stage.isScope(id)) return -1;
+    return host.get("valued") === stage.name ? (stage.ids ? stage.ids[id] : id) : -1;
+  }
+  press(button) {
+    if (!button) return;
+    const node = this.node;
+    if (button.dataset.change === "undo") this.ask({ node: this.edit?.node ?? node, factor: null });
+    else if (node >= 0) this.ask({ ...this.read(), node, factor: 0, shift: 0 });
+  }
+  enter(input) {
+    const node = this.node;
+    if (input && node >= 0) this.ask({ ...this.read(), node });
+  }
+  read() {
+    const value = (name) => this.app.panel.querySelector(`.change [name="${name}"]`)?.value ?? "",
+      channel = value("channel");
+    return {
+      factor: Number(value("factor") || 1),
+      shift: Number(value("shift") || 0),
+      channel: channel === "" ? null : Math.max(0, Math.floor(+channel) || 0),
+    };
+  }
+  ask(edit) {
+    this.edit = edit.factor === null ? null : edit;
+    if (this.waits) this.next = edit;
+    else {
+      this.waits = true;
+      this.app.host.ask("change", edit);
+    }
+    this.mark();
+  }
+  receive(message) {
+    const { next } = this;
+    this.waits = false;
+    this.next = null;
+    this.answer = this.edit ? message : null;
+    if (next) this.ask(next);
+    this.mark();
+  }
+  // Draw the controls of the selected node below its values.
+  draw() {
+    const { panel } = this.app,
+      node = this.node;
+    panel.querySelector(".change")?.remove();
+    if (node < 0) return;
+    const own = this.edit?.node === node ? this.edit : null,
+      factor = own?.factor ?? 1,
+      section = document.createElement("section");
+    section.className = "change";
+    section.setAttribute("aria-label", "change the value");
+    section.innerHTML =
+      `<h4>Change</h4><div class="buttons"><button class="tab" data-change="remove">without this node</button>` +
+      `<button class="tab" data-change="undo">undo</button></div>` +
+      `<label>times <input name="factor" type="range" min="-2" max="3" step="0.1" value="${factor}">` +
+      `<output>${factor}</output></label>` +
+      `<label>plus <input name="shift" type="number" step="0.1" value="${own?.shift ?? 0}"></label>` +
+      `<label>channel <input name="channel" type="number" min="0" placeholder="all" value="${own?.channel ?? ""}">` +
+      `</label><div class="outcome" aria-live="polite"></div>`;
+    const next = panel.querySelector(".values")?.nextElementSibling ?? panel.querySelector("h4");
+    if (next) next.before(section);
+    else panel.append(section);
+    this.mark();
+  }
+  // Show the outcome without drawing the controls anew, because a slider may be held.
+  mark() {
+    const section = this.app.panel.querySelector(".change");
+    if (!section) return;
+    const { edit, answer } = this,
+      elsewhere = edit && edit.node !== this.node ? `<p class="kind">changed: node %${edit.node}</p>` : "";
+    section.querySelector("[data-change=undo]").disabled = !edit;
+    const factor = edit && !elsewhere ? edit.factor : 1;
+    section.querySelector("[name=factor]").value = factor;
+    section.querySelector("output").textContent = factor;
+    section.querySelector(".outcome").innerHTML = elsewhere + (edit ? outcome(answer) : "");
+  }
+}
+
+const cells = (kind, row) => `<tr>${row.map((cell) => `<${kind}>${escape(cell)}</${kind}>`).join("")}</tr>`;
+
+function outcome(answer) {
+  if (!answer) return `<p class="kind">computing…</p>`;
+  if (answer.problem) return `<p class="bad">${escape(answer.problem)}</p>`;
+  const table = ({ title, rows }) =>
+    rows.length
+      ? `<table>${cells("th", [title, "before", "after"])}${rows.map((row) => cells("td", row)).join("")}</table>`
+      : "";
+  return (
+    `<p class="kind">${escape(answer.text)}; the colour is the relative difference</p>` +
+    answer.results.map(table).join("")
+  );
+}

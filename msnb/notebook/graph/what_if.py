@@ -1,0 +1,66 @@
+"""A changed value in a graph view: the answer to the page, and the column of relative differences."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb.insight.interventions.what_if import Edit, Outcome, WhatIf
+from msnb.notebook.display.html import number
+from msnb.notebook.graph.node_values import NodeValues
+
+KEY = "change"  # name of the column
+_CLASSES = 5  # rows of a result that are shown
+
+
+class ViewedEdits:
+    """The runs with changed values of one view."""
+
+    def __init__(self, values: NodeValues) -> None:
+        self._values = values
+        self._replay: Any = None
+        self._what_if: Any = None
+
+    def run(self, edit: Edit) -> Outcome:
+        """Return the outcome of an edit in the selected step.
+
+        Raises:
+            ValueError: If the value of the node can't be changed.
+        """
+        replay = self._values.replay
+        if replay is not self._replay:
+            self._replay, self._what_if = replay, WhatIf(replay.program, replay.inputs)
+        return self._what_if.run(edit)
+
+    def column(self, edit: Edit, outcome: Outcome) -> dict[str, Any]:
+        """Return the relative differences as a column for `GraphView.set_column`."""
+        nodes = list(self._values.replay.graph.all_nodes())
+        moved = outcome.differences
+        values = [moved[node.id] if np.isfinite(moved.get(node.id, np.nan)) else None for node in nodes]
+        notes = [f"changed here: {edit}" if node.id == edit.node else None for node in nodes]
+        return {"values": values, "label": "relative difference", "note": notes, "fold": "max"}
+
+
+def describe_outcome(edit: Edit, outcome: Outcome) -> dict[str, Any]:
+    """Return the results before and after an edit as data for JSON.
+
+    Each entry has ``title`` and ``rows`` of (name, before, after). A result with axes shows the elements of its first
+    example that were or are largest, such as the scores of classes.
+    """
+    results = []
+    for index, (before, after) in enumerate(zip(outcome.before, outcome.after, strict=True)):
+        title = "result" if len(outcome.before) == 1 else f"result {index}"
+        results.append({"title": title, "rows": _rows(np.asarray(before), np.asarray(after))})
+    return {"text": str(edit), "results": results}
+
+
+def _rows(before, after):
+    if before.dtype.kind not in "fiub" and before.dtype.name != "bfloat16":
+        return []
+    before, after = before.astype(np.float64), after.astype(np.float64)
+    if before.size <= 1:
+        return [["value", *(number(float(a.reshape(()))) for a in (before, after))]] if before.size else []
+    if before.ndim > 1:
+        before, after = (a.reshape(-1, a.shape[-1])[0] for a in (before, after))
+    order = {int(i) for a in (before, after) for i in np.argsort(-np.nan_to_num(a))[: (_CLASSES + 1) // 2]}
+    rows = sorted(order, key=lambda i: -before[i])[:_CLASSES]
+    return [[str(i), number(float(before[i])), number(float(after[i]))] for i in rows]

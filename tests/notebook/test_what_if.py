@@ -1,0 +1,110 @@
+"""A changed value in a view: results before and after, and how far later values move."""
+
+import numpy as np
+import pytest
+from browsing import Window, chromium, frames
+from test_node_values import Live
+
+import msnb
+from msnb import Tensor, nn, ops
+from msnb.insight.debugger import select_nodes
+from msnb.interventions import scale
+from msnb.notebook.graph import view
+
+browser = pytest.fixture(chromium, scope="module")
+X = np.random.default_rng(0).standard_normal((2, 3, 12, 12)).astype(np.float32)
+
+
+class Convolutional(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.dense = nn.Conv2d(3, 4, 3), nn.Dense(4, 2)
+
+    def construct(self, x):
+        return self.dense(ops.relu(self.conv(x)).mean((2, 3)))
+
+
+@pytest.fixture(scope="module")
+def net():
+    return Convolutional()
+
+
+@pytest.fixture
+def shown(net):
+    return view(net, Tensor(X), values=True)
+
+
+class LiveEdits(Live):
+    def answer_edits(self):
+        """Answer the requests to change a value; returns them."""
+        requests = [m for m in self.page.evaluate("live.sent.splice(0)") if m["kind"] == "change"]
+        for request in requests:
+            self.page.evaluate("live.hear", self.view._answer_edit(request))
+        frames(self.page)
+        return requests
+
+
+def test_a_change_in_the_view_equals_an_intervention(net, shown):
+    node = select_nodes(shown.graph, "op:ReLU")[0]
+    outcome = shown.change("op:ReLU", 2.5, channel=1)
+    np.testing.assert_allclose(outcome.before[0], net(Tensor(X)).asnumpy(), rtol=1e-5, atol=1e-7)
+    expected = msnb.intervene(net, {"op:ReLU": scale(2.5, channel=1)})(Tensor(X)).asnumpy()
+    np.testing.assert_allclose(outcome.after[0], expected, rtol=1e-5, atol=1e-7)
+    value = shown.value("op:ReLU").asnumpy()
+    moved = np.linalg.norm(1.5 * value[:, 1]) / np.linalg.norm(value)
+    np.testing.assert_allclose(outcome.differences[node.id], moved, rtol=1e-4)
+    column = shown.columns["change"]
+    nodes = list(shown.graph.all_nodes())
+    assert column["note"][nodes.index(node)] == "changed here: times 2.5 in channel 1"
+    assert [v for v, n in zip(column["values"], nodes, strict=True) if n.id < node.id] == [0] * node.id
+    assert column["values"][-1] > 0
+    removed = shown.change(node).after[0]
+    np.testing.assert_allclose(removed, np.zeros((2, 2)) + net.dense.bias.asnumpy(), atol=1e-6)
+    shown.change(None)
+    assert "change" not in shown.columns
+
+
+def test_a_value_that_can_not_be_changed_is_named(shown):
+    with pytest.raises(ValueError, match="has 4 channels, but 'channel' is 4"):
+        shown.change("op:ReLU", channel=4)
+    with pytest.raises(ValueError, match="No node of the graph matches"):
+        shown.change("op:Relw")
+    assert "no node 99" in shown._answer_edit({"node": 99, "factor": 0})["problem"]
+    with pytest.raises(ValueError, match=r"call its run\(...\) first"):
+        view(nn.ReLU(), Tensor(X)).change("op:ReLU")
+    network = nn.Dense(3, 2)
+    step = nn.TrainOneStepCell(nn.WithLossCell(network, nn.MSELoss()), nn.SGD(network.trainable_params(), 0.1))
+    trained = view(step, Tensor(np.ones((2, 3), np.float32)), Tensor(np.ones((2, 2), np.float32)), values=True)
+    with pytest.raises(ValueError, match="This graph computes gradients"):
+        trained.change("op:MatMul")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
+    window = Window(browser)
+    page = window.page
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.set_viewport_size({"width": 1100, "height": 800})
+    live = LiveEdits(page, shown)
+    node = live.select("op:ReLU")
+    live.answer()
+    page.click("[data-change=remove]")
+    assert "computing" in page.inner_text(".change .outcome")
+    page.locator(".change [name=factor]").fill("0.5")  # two moves of the slider before the first answer
+    page.locator(".change [name=factor]").fill("2")
+    (request,) = live.answer_edits()
+    assert request["node"] == node.id and request["factor"] == 0
+    (request,) = live.answer_edits()  # only the last move
+    assert request["factor"] == 2 and not live.answer_edits()
+    text = page.inner_text(".change .outcome")
+    assert "times 2" in text and "before" in text and shown.columns["change"]["values"][-1] > 0
+    page.fill(".change [name=channel]", "7")
+    live.answer_edits()
+    assert "has 4 channels, but 'channel' is 7" in page.inner_text(".change .outcome")
+    live.select("op:Conv2D")
+    assert f"changed: node %{node.id}" in page.inner_text(".change .outcome")
+    page.click("[data-change=undo]")
+    (request,) = live.answer_edits()
+    assert request["factor"] is None and "change" not in shown.columns
+    assert page.inner_text(".change .outcome") == "" and page.locator("[data-change=undo]").is_disabled()
+    assert not window.complaints()
