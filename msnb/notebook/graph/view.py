@@ -300,19 +300,8 @@ class GraphView(Renewed):
         """
         if self._values is None:
             raise ValueError("The view has no values yet: call its run(...) first.")
-        if kind not in ("output", "gradient"):
-            raise ValueError(f"For 'value', 'kind' should be 'output' or 'gradient', but got {kind!r}.")
         replay = self._values.replay
-        selected = select_nodes(replay.graph, node)[0]
-        if kind == "output":
-            return box(replay.output(selected, slot, round))
-        gradient = replay.gradient(selected)
-        if gradient is None:
-            raise ValueError(
-                f"The graph has no gradient of {selected.fullname}. Run a training step, such as a view of "
-                "TrainOneStepCell; the gradient of a node that several operators read is not a node itself."
-            )
-        return box(gradient)
+        return box(replay.value(select_nodes(replay.graph, node)[0], slot, round, kind))
 
     def values(self, stat: str = "abs_mean") -> None:
         """Colour the nodes by a statistic of their first output.
