@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from msnb import context
@@ -316,3 +317,74 @@ def test_a_cell_that_runs_anew_closes_the_views_it_had_shown(monkeypatch):
     shell.parent_header = {}
     cell_views.remember(view("d"))
     assert closed == ["a"]
+
+
+VALUES = CELL.replace("%%mindspore --ir", "%%mindspore -m graph").replace(
+    "y = net(ms.Tensor(np.ones((4, 3), np.float32)))",
+    "import msnb\nviewed = msnb.view(net, ms.Tensor(np.ones((4, 3), np.float32)), values=True)",
+)
+
+
+@pytest.fixture
+def valued(notebook):
+    """(view with values, file of its cell)."""
+    live._followed.clear()
+    notebook.ok(VALUES)
+    view = notebook["viewed"]
+    assert view.widget.stale == ""
+    return view, notebook["Net"].construct.__code__.co_filename
+
+
+def test_values_follow_an_edit_and_the_change_is_told(notebook, valued):
+    view, file = valued
+    output = view.value("op:BiasAdd").asnumpy()
+    edited = VALUES.replace("self.dense(x)", "ops.tanh(self.dense(x) * 2)")
+    assert live.update(file, edited, notebook.shell.user_ns) == (1, None)
+    np.testing.assert_allclose(view.value("op:Tanh").asnumpy(), np.tanh(2 * output), rtol=1e-6)
+    assert view.widget.stale.startswith("output changes by ")
+    (dense,) = [node for node in view.graph.all_nodes() if node.op == "BiasAdd"]
+    assert view.columns["change"]["values"][dense.id] == 0
+    assert live.update(file, VALUES, notebook.shell.user_ns) == (1, None)
+    np.testing.assert_array_equal(view.value("op:BiasAdd").asnumpy(), output)
+
+
+def test_values_come_back_after_a_text_that_fails(notebook, valued):
+    view, file = valued
+    output = view.value("op:BiasAdd").asnumpy()
+    live.update(file, VALUES.replace("self.dense(x)", "self.dense(x) @ x"), notebook.shell.user_ns)
+    assert view._values is None
+    assert live.update(file, VALUES, notebook.shell.user_ns) == (1, None)
+    np.testing.assert_array_equal(view.value("op:BiasAdd").asnumpy(), output)
+    assert view.widget.stale == "output is the same"
+
+
+def test_values_of_a_layer_that_is_not_made_yet_wait_for_the_cell(notebook, valued):
+    view, file = valued
+    edited = VALUES.replace("nn.Dense(3, 3)", "nn.Dense(3, 5)")
+    assert live.update(file, edited, notebook.shell.user_ns) == (1, None)
+    assert view._values is None and view.widget.stale.startswith("The values wait for the cell to run")
+    assert "dense.weight [5, 3] is new and has no values yet" in view.widget.stale
+
+
+def test_a_layer_that_keeps_the_shapes_of_its_parameters_keeps_their_values(notebook, valued):
+    view, file = valued
+    output = view.value("op:BiasAdd").asnumpy()
+    edited = VALUES.replace("nn.Dense(3, 3)", "nn.Dense(3, 3, activation='tanh')")
+    assert live.update(file, edited, notebook.shell.user_ns) == (1, None)
+    np.testing.assert_allclose(view.value("op:Tanh").asnumpy(), np.tanh(output), rtol=1e-6)
+
+
+def test_the_loss_of_a_step_follows_an_edit(notebook):
+    live._followed.clear()
+    step = VALUES.replace(
+        "viewed = msnb.view(net, ms.Tensor(np.ones((4, 3), np.float32)), values=True)",
+        "loss = nn.WithLossCell(net, nn.MSELoss())\n"
+        "step = nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.1)).set_train()\n"
+        "x = ms.Tensor(np.ones((4, 3), np.float32))\nviewed = msnb.view(step, x, x, values=True)",
+    )
+    notebook.ok(step)
+    view, file = notebook["viewed"], notebook["Net"].construct.__code__.co_filename
+    assert view.widget.stale == ""
+    edited = step.replace("return self.dense(x)", "return self.dense(x) * 3")
+    assert live.update(file, edited, notebook.shell.user_ns) == (1, None)
+    assert view.widget.stale.startswith("output: ") and " → " in view.widget.stale

@@ -91,6 +91,32 @@ class Replay:
             raise ValueError(self._explain_missing(node))
         return self._values[node.id, slot]
 
+    def value(
+        self, node: CNode, slot: int | None = None, round: Round | None = None, kind: str = "output"
+    ) -> jax.Array:
+        """Return the output of a node, or the gradient with respect to it.
+
+        Args:
+            node (CNode): a node of `graph`.
+            slot (int): as for `output`. Default: None.
+            round (Union[int, tuple[int]]): as for `output`. Default: None.
+            kind (str): ``"output"`` or ``"gradient"``. Default: "output".
+
+        Raises:
+            ValueError: If the value can't be read, or `kind` is something else.
+        """
+        if kind not in ("output", "gradient"):
+            raise ValueError(f"For 'value', 'kind' should be 'output' or 'gradient', but got {kind!r}.")
+        if kind == "output":
+            return self.output(node, slot, round)
+        gradient = self.gradient(node)
+        if gradient is None:
+            raise ValueError(
+                f"The graph has no gradient of {node.fullname}. Run a training step, such as a view of "
+                "TrainOneStepCell; the gradient of a node that several operators read is not a node itself."
+            )
+        return gradient
+
     def rounds(self, node: CNode, slot: int | None = None) -> int | None:
         """Return the number of runs of a node inside loops or branches; None for other nodes."""
         slot = self.main_slot(node) if slot is None else slot

@@ -299,19 +299,23 @@ class Timeline:
             self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
         return self._replays[step]
 
-    def value(self, node: Any, step: int | None = None, round: Round | None = None) -> Tensor:
+    def value(self, node: Any, step: int | None = None, round: Round | None = None, kind: str = "output") -> Tensor:
         """Return the main result of a node in one step.
 
         Args:
             node (Union[str, int, CNode]): a query that selects one node, such as ``"op:ReLU line:12"``.
             step (int): number of the step. Default: None, the last one.
             round (Union[int, tuple[int]]): iteration of the loops around the node. Default: None, the last one.
+            kind (str): ``"output"``, or ``"gradient"`` with respect to the output. Default: "output".
 
         Returns:
             Tensor.
+
+        Raises:
+            ValueError: If the step is not recorded, no node matches, or the value can't be read.
         """
         replayed = self.replay(step)
-        return box(replayed.output(select_nodes(replayed.graph, node)[0], round=round))
+        return box(replayed.value(select_nodes(replayed.graph, node)[0], round=round, kind=kind))
 
     def losses(self) -> dict[int, float]:
         """Return {number of a step: its first result}, for steps whose first result is a scalar."""

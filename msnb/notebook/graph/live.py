@@ -161,7 +161,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
             net = rebuild_network.copy_with_new_classes(net, files, definitions, names)
             if net is None:
                 continue
-            _update_view(followed, net, followed.args, followed.kwargs)
+            _update_view(followed, net, followed.args, followed.kwargs, is_edited=True)
         except Exception as error:
             message = _show_failure(followed, net, followed.args, error)
             continue
@@ -243,12 +243,14 @@ def _show_rebound(followed, net, space):
     followed.view().show_again()
 
 
-def _update_view(followed, net, args, kwargs):
+def _update_view(followed, net, args, kwargs, is_edited=False):
     program = program_cache.program_of(net, *args, **kwargs)
     stages = Stages(program, name_of(net))
-    followed.view().update(
-        stages.full_graph, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params
-    )
+    view = followed.view()
+    values = view.values_to_follow()
+    view.update(stages.full_graph, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
+    if values is not None:
+        view.follow_values(values, net, program, is_edited)
 
 
 def _pause_if_slow(followed, name, started):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from msnb.insight.debugger.replay import Replay, program_inputs
+from msnb.ir.compare import compare
 from msnb.ir.stages import Stages
 from msnb.notebook.display.html import number
 from msnb.notebook.graph.value_data import check_labels, extremes, value_data
@@ -67,6 +68,72 @@ def statistic_column(replay: Replay, graph: Any, stat: str) -> dict[str, Any]:
     values = [value if value is None or np.isfinite(value) else None for value in values]
     scale = "log" if stat in ("abs_mean", "std") and finite and min(finite) > 0 else "linear"
     return {"values": values, "label": stat.replace("_", " "), "fold": "max", "scale": scale}
+
+
+def with_values_of(before: Replay, program: Any, arrays: list[Any]) -> list[Any]:
+    """Return inputs of a program in which rebuilt Parameters have the values of the previous version of the network.
+
+    A Cell whose constructor has changed is rebuilt with empty Parameters; others share theirs.
+
+    Raises:
+        ValueError: If a Parameter is new, or its shape has changed.
+    """
+    earlier = before.program.params
+    shared = {id(p) for p in earlier}
+    stored = {p.name: array for p, array in zip(earlier, before.inputs, strict=False)}
+    inputs = list(arrays)
+    for index, parameter in enumerate(program.params):
+        if id(parameter) not in shared:
+            array = stored.get(parameter.name)
+            if array is None or array.shape != parameter.shape:
+                raise ValueError(f"{parameter.name} {list(parameter.shape)} is new and has no values yet")
+            inputs[index] = array
+    return inputs
+
+
+def describe_change(old: Replay, new: Replay) -> tuple[str, dict[str, Any] | None]:
+    """Compare the values of two versions of a network on the same inputs.
+
+    Returns:
+        tuple, a line about the results, and a column for `GraphView.set_column` with the relative change of each node:
+        norm of the difference / norm of the old value. The column is None if the values of one do not fit in memory.
+    """
+    before, after = old.results, new.results
+    lines = []
+    for index, (one, other) in enumerate(zip(before, after, strict=False)):
+        name = "output" if len(before) == 1 else f"output {index}"
+        one, other = np.asarray(one), np.asarray(other)
+        if one.shape != other.shape:
+            lines.append(f"{name}: {list(one.shape)} became {list(other.shape)}")
+        elif not one.ndim:
+            lines.append(f"{name}: {number(one[()])} → {number(other[()])}")
+        else:
+            change = relative_change(one, other)
+            lines.append(f"{name} changes by {number(100 * change)} %" if change else f"{name} is the same")
+    if not (old.has_statistics and new.has_statistics):
+        return "; ".join(lines), None
+    nodes = list(new.graph.all_nodes())
+    values: list[float | None] = [None] * len(nodes)
+    positions = {node.id: index for index, node in enumerate(nodes)}
+    old_nodes = {node.id: node for node in old.graph.all_nodes()}
+    for first, second in compare(old.graph, new.graph).links:
+        try:
+            pair = [np.asarray(old.output(old_nodes[first])), np.asarray(new.output(nodes[positions[second]]))]
+        except ValueError:  # it has no value to read
+            continue
+        if pair[0].shape == pair[1].shape and pair[0].dtype.kind in "fiu":
+            change = relative_change(*pair)
+            values[positions[second]] = change if np.isfinite(change) else None
+    column = {"values": values, "label": "relative change", "fold": "max", "scale": "linear"}
+    return "; ".join(lines), column
+
+
+def relative_change(old: np.ndarray, new: np.ndarray) -> float:
+    """Return the norm of the difference of two arrays, divided by the norm of the first."""
+    wide = old.astype(np.float64)
+    size = float(np.linalg.norm(wide))
+    change = float(np.linalg.norm(new.astype(np.float64) - wide))
+    return change / size if size else float(change > 0)
 
 
 class NodeValues:

@@ -23,6 +23,13 @@ from msnb.notebook.display.tensor_html import tensor_html
 from msnb.notebook.graph.background_stages import StageBuilder
 from msnb.notebook.graph.node_values import Caller, NodeValues, statistic_column
 from msnb.notebook.graph.what_if import KEY, ViewedEdits, describe_outcome
+from msnb.notebook.graph.node_values import (
+    Caller,
+    NodeValues,
+    describe_change,
+    statistic_column,
+    with_values_of,
+)
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
@@ -88,6 +95,7 @@ class GraphView(Renewed):
         self._values: NodeValues | None = None
         self._stepper: Any = None
         self._edits: ViewedEdits | None = None
+        self._followed_values: NodeValues | None = None
 
     @property
     def graph(self) -> FuncGraph:
@@ -233,6 +241,41 @@ class GraphView(Renewed):
         """Show the state of the cursor."""
         if self._widget is not None and self._stepper is not None:
             self._widget.debug = self._stepper.state
+    def values_to_follow(self) -> NodeValues | None:
+        """Return the values of `run` that follow an edit of the network; None if there are none."""
+        values = self._values if self._values is not None else self._followed_values
+        return values if self._caller is not None and values is not None and len(values.steps) == 1 else None
+
+    def follow_values(self, before: NodeValues, net: Any, program: Any, is_edited: bool) -> None:
+        """Compute the values of another version of the network on the inputs of the last run, and show the change.
+
+        A line above the graph has the change of the output, and of the loss if it is a scalar. The column ``change``
+        has the relative change of each node. What can't be computed is said in that line.
+
+        Args:
+            before (NodeValues): values of the previous version.
+            net (Union[Cell, Callable]): the network.
+            program (Program): its program, which the view shows.
+            is_edited (bool): True for a network that was rebuilt from edited text, where Parameters can lack values.
+        """
+        caller = self._caller.with_net(net, program)
+        try:
+            traced, arrays = caller.call((), {})
+            if traced is not program:
+                raise ValueError("the inputs have other shapes than those of the last run; call run(...) again")
+            replay = Replay(
+                program, self.graph, with_values_of(before.replay, program, arrays) if is_edited else arrays
+            )
+            values = NodeValues(lambda step: replay, next(iter(self.graphs)), labels=before.labels, saves=before.saves)
+            said, column = describe_change(before.replay, replay)
+        except Exception as error:
+            self.note(f"The values wait for the cell to run: {type(error).__name__}: {error}"[:300], stale=False)
+            return
+        self._caller, self._followed_values = caller, None
+        self.show_values(values)
+        self._renew_statistics()
+        self.set_column("change", column)
+        self.note(said, stale=False)
 
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
@@ -271,19 +314,8 @@ class GraphView(Renewed):
         """
         if self._values is None:
             raise ValueError("The view has no values yet: call its run(...) first.")
-        if kind not in ("output", "gradient"):
-            raise ValueError(f"For 'value', 'kind' should be 'output' or 'gradient', but got {kind!r}.")
         replay = self._values.replay
-        selected = select_nodes(replay.graph, node)[0]
-        if kind == "output":
-            return box(replay.output(selected, slot, round))
-        gradient = replay.gradient(selected)
-        if gradient is None:
-            raise ValueError(
-                f"The graph has no gradient of {selected.fullname}. Run a training step, such as a view of "
-                "TrainOneStepCell; the gradient of a node that several operators read is not a node itself."
-            )
-        return box(gradient)
+        return box(replay.value(select_nodes(replay.graph, node)[0], slot, round, kind))
 
     def values(self, stat: str = "abs_mean") -> None:
         """Colour the nodes by a statistic of their first output.
@@ -477,9 +509,13 @@ class GraphView(Renewed):
         """Show the values of the step that the user has selected."""
         if self._values is not None and change["new"] in self._values.steps:
             self._values.select_step(change["new"])
-            for stage, key in list(self._columns):
-                if key.startswith("value ") and stage == self._values.stage:
-                    self.values(key.removeprefix("value "))
+            self._renew_statistics()
+
+    def _renew_statistics(self):
+        """Compute the columns of statistics again, from the current values."""
+        for where, key in list(self._columns):
+            if key.startswith("value ") and where == self._values.stage:
+                self.values(key.removeprefix("value "))
 
     def _format_weight(self, name):
         """Return the current values of a Parameter as HTML."""
@@ -529,6 +565,8 @@ class GraphView(Renewed):
         self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
         self._values = self._edits = None  # they belong to the earlier graph
+        self._followed_values = self._values or self._followed_values
+        self._values = None  # they belong to the earlier graph
         self._measured = {
             (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }
