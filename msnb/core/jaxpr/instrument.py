@@ -109,7 +109,7 @@ class _Evaluator:
 
         def flush():
             if plain:
-                self._evaluate_plain(jaxpr, plain, env)
+                evaluate_equations(jaxpr, plain, env)
                 for eqn in plain:
                     for point in self.points_by_key.get((*path, id(eqn)), ()):
                         measured.append((point, self.rule.measure(point, env[eqn.outvars[point.slot]])))
@@ -128,27 +128,13 @@ class _Evaluator:
         flush()
         return [look_up(v) for v in jaxpr.outvars], measured
 
-    def _evaluate_plain(self, jaxpr, eqns, env):
-        """Evaluate equations without points inside, with their scopes and source locations."""
-        outputs = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
-        computed = set(outputs)
-        free = list(
-            dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in computed)
-        )
-        effects = set().union(*[eqn.effects for eqn in eqns])
-        debug = without_argument_names(jaxpr)
-        segment = jaxpr.replace(
-            constvars=[], invars=free, outvars=outputs, eqns=list(eqns), effects=effects, debug_info=debug
-        )
-        env.update(zip(outputs, eval_jaxpr(segment, (), *[env[v] for v in free])))
-
     def _evaluate_nested(self, eqn, args, path):
         kind = eqn.primitive.name
         if kind in _REMAT:
             return self._run_remat(eqn, args, path)
         if kind in TRANSPARENT:
             inner = eqn.params[TRANSPARENT[kind]]
-            return self(*_open_jaxpr(inner), args, (*path, (id(eqn), 0)))
+            return self(*open_jaxpr(inner), args, (*path, (id(eqn), 0)))
         return {"cond": self._run_cond, "while": self._run_while, "scan": self._run_scan}[kind](eqn, args, path)
 
     def _points_inside(self, path, eqn, index=None):
@@ -173,7 +159,7 @@ class _Evaluator:
         inner, points = eqn.params["jaxpr"], self._points_inside(path, eqn)
 
         def body(*values):
-            return self._run_nested(*_open_jaxpr(inner), values, (*path, (id(eqn), 0)), points)
+            return self._run_nested(*open_jaxpr(inner), values, (*path, (id(eqn), 0)), points)
 
         outs, values = jax.checkpoint(body, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])(*args)
         return outs, list(zip(points, values))
@@ -182,7 +168,7 @@ class _Evaluator:
         branches, points = eqn.params["branches"], self._points_inside(path, eqn)
 
         def branch(index, inner):
-            return lambda *values: self._run_nested(*_open_jaxpr(inner), values, (*path, (id(eqn), index)), points)
+            return lambda *values: self._run_nested(*open_jaxpr(inner), values, (*path, (id(eqn), index)), points)
 
         outs, values = jax.lax.switch(args[0], [branch(i, b) for i, b in enumerate(branches)], *args[1:])
         return outs, list(zip(points, values))
@@ -194,12 +180,10 @@ class _Evaluator:
         points = self._points_inside(path, eqn, 1)
 
         def test(state):
-            return eval_jaxpr(*_open_jaxpr(condition), *cond_consts, *state[0])[0]
+            return eval_jaxpr(*open_jaxpr(condition), *cond_consts, *state[0])[0]
 
         def iterate(state):
-            outs, values = self._run_nested(
-                *_open_jaxpr(body), [*body_consts, *state[0]], (*path, (id(eqn), 1)), points
-            )
+            outs, values = self._run_nested(*open_jaxpr(body), [*body_consts, *state[0]], (*path, (id(eqn), 1)), points)
             return outs, self._merge_measurements(points, state[1], values)
 
         outs, values = jax.lax.while_loop(test, iterate, (list(carry), [self.rule.empty(p) for p in points]))
@@ -213,7 +197,7 @@ class _Evaluator:
 
         def iterate(state, row):
             outs, values = self._run_nested(
-                *_open_jaxpr(params["jaxpr"]), [*consts, *state[0], *row], (*path, (id(eqn), 0)), points
+                *open_jaxpr(params["jaxpr"]), [*consts, *state[0], *row], (*path, (id(eqn), 0)), points
             )
             return (outs[:n_carry], self._merge_measurements(points, state[1], values)), outs[n_carry:]
 
@@ -227,6 +211,21 @@ class _Evaluator:
         return [self.rule.merge(point, a, b) for point, a, b in zip(points, before, now)]
 
 
-def _open_jaxpr(inner):
+def evaluate_equations(jaxpr: Any, eqns: list[Any], env: dict[Any, Any]) -> None:
+    """Evaluate equations of `jaxpr` on the values in `env`, and add their results; scopes and lines are kept."""
+    outputs = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
+    computed = set(outputs)
+    free = list(
+        dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in computed)
+    )
+    effects = set().union(*[eqn.effects for eqn in eqns])
+    debug = without_argument_names(jaxpr)
+    segment = jaxpr.replace(
+        constvars=[], invars=free, outvars=outputs, eqns=list(eqns), effects=effects, debug_info=debug
+    )
+    env.update(zip(outputs, eval_jaxpr(segment, (), *[env[v] for v in free])))
+
+
+def open_jaxpr(inner: Any) -> tuple[Any, Any]:
     """Return (jaxpr, constants) of a closed or an open jaxpr."""
     return (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())

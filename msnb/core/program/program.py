@@ -16,13 +16,14 @@ from msnb.core.compat.jax_private import argument_signature, clear_compiled, cle
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr import sown_values
+from msnb.core.jaxpr.stoppable_loops import runs_in_call
 from msnb.core.operator.operator_types import copy_if_aliased
 from msnb.core.program import background_compile, persistent_cache
 from msnb.core.program.executable import to_identifier
 from msnb.core.program.placement import Placement
-from msnb.core.program.program_forms import ProgramForms
+from msnb.core.program.program_forms import ProgramForms, device_of
 from msnb.core.program.staging import Staged
-from msnb.core.state import deferred_errors, events, random_stream, trace_state
+from msnb.core.state import deferred_errors, events, random_stream, stop_flag, trace_state
 from msnb.core.support import interrupts
 from msnb.core.support.weak_identity import weakly
 from msnb.core.tensor.parameter_store import ParameterArrays, are_identical, copy_shared
@@ -71,6 +72,13 @@ class Program(Staged):
         frozen = [p._stored() for p in self.read] if getattr(root, "_freezes", False) else None
         self._forms = ProgramForms(self, frozen, self._placement.shardings)
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
+        self._device = None
+        if self._forms.is_stoppable:
+            self._device = device_of(self)
+            self._run_step = self._run_stoppable_step
+            # Nobody else may see results before it is known that they are not discarded.
+            self._waits_for_loops = bool(self.written or self.random or self.sown) or self._must_finish
+            self._runs_in_call = runs_in_call(self.jaxpr.jaxpr)
 
     @property
     def title(self) -> str:
@@ -87,7 +95,7 @@ class Program(Staged):
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments. Returns boxed results and rebinds written Parameters."""
         if _thread.pending_verdicts:
-            deferred_errors.poll()
+            deferred_errors.poll(not self._forms.is_stoppable)
         start = _clock() if _listeners.ran else None
         forms, shardings = self._forms, self._placement.shardings
         rest = [(random_stream.next_number(),)] if self.random else []
@@ -152,6 +160,26 @@ class Program(Staged):
                 self._stores.replace(new)
         return outcome[0][1]
 
+    def _run_stoppable_step(self, read, rest):
+        """Run as `_run_step` does; a Ctrl-C meanwhile ends the loops, and the Parameters keep their values."""
+        rest = [*rest, (stop_flag.array_on(self._device),)]
+        waits = self._waits_for_loops or bool(self._forms.receivers)
+        outcome, verdicts = [], []
+
+        def run():
+            outcome.extend(map(Program._run_step, (self,), (read,), (rest,)))
+            verdicts.append(outcome[0][-1])
+            if waits:
+                verdicts[0].block_until_ready()
+
+        if waits or self._runs_in_call:
+            stop_flag.run(run, verdicts=verdicts)
+        else:
+            run()
+        if not waits:
+            deferred_errors.defer(verdicts[0], stop_flag.Results(outcome[0][:-1]))
+        return outcome[0]
+
     def _refresh_constants(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""
         arrays = [p._stored() for p in self.read]
@@ -175,7 +203,7 @@ class Program(Staged):
         started = time.perf_counter()
         form = self._forms.current
         try:
-            background_compile.compile_ahead(self, form, self._current_arguments())
+            background_compile.compile_ahead(self, form, self._form_arguments())
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt):
                 clear_compiled(form, error)
@@ -274,6 +302,11 @@ class Program(Staged):
             return forms.ready, self._current_arguments()
         return forms.compiled or (forms.own, self._current_arguments())
 
+    def _form_arguments(self):
+        """Return shapes, dtypes and shardings of the arguments that a form takes now, with the stop flag if any."""
+        flag = [argument_signature(stop_flag.array_on(self._device))] if self._forms.is_stoppable else []
+        return *self._current_arguments(), *flag
+
     def _current_arguments(self):
         """Return shapes, dtypes and shardings of the arguments that a call passes now."""
         passed = self.read if self._forms.frozen is None else []
@@ -281,15 +314,29 @@ class Program(Staged):
         number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments
 
-    def lowered(self) -> Any:
-        """Return the program that ran last, or the one that will run, as StableHLO (`jax.stages.Lowered`)."""
+    def lowered(self, with_stop_flag: bool = False) -> Any:
+        """Return the program that ran last, or the one that will run, as StableHLO (`jax.stages.Lowered`).
+
+        Args:
+            with_stop_flag (bool): True for the form that runs, False for its equal without stop flag. They differ if
+                loops can be stopped. Default: False.
+        """
         form, arguments = self._inspected_form()
+        if self._forms.is_stoppable:
+            if with_stop_flag:
+                arguments = (*arguments, *self._form_arguments()[len(arguments) :])
+            else:
+                form = self._forms.without_stop_flag()
         with jax.default_device(self.device):
             return form.lower(*arguments)
 
-    def compiled(self) -> Any:
-        """Return the optimized program (`jax.stages.Compiled`): the executable that ran, if it has run."""
-        lowered = self.lowered()
+    def compiled(self, with_stop_flag: bool = False) -> Any:
+        """Return the optimized program (`jax.stages.Compiled`): the executable that ran, if it has run.
+
+        Args:
+            with_stop_flag (bool): As for `lowered`. Default: False.
+        """
+        lowered = self.lowered(with_stop_flag)
         with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr.jaxpr):
             return lowered.compile()
 
@@ -299,7 +346,7 @@ class Program(Staged):
         A donated argument counts as a result only. Returns None if the backend has no such statistics. Compiles the
         program if it has not run yet.
         """
-        stats = self.compiled().memory_analysis()
+        stats = self.compiled(with_stop_flag=True).memory_analysis()
         if stats is None:
             return None
         return {
