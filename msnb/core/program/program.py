@@ -281,6 +281,8 @@ class Program(Staged):
         shardings = self._placement.shardings
         if shardings is not None and shardings.bring is None:
             kernel.join()
+        elif self._forms.is_stoppable:
+            kernel.make_stoppable()
         return kernel
 
     def apply_settings(self) -> None:
