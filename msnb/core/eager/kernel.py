@@ -37,7 +37,19 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "joined", "stops", "_pullbacks", "__weakref__")
+    __slots__ = (
+        "name",
+        "fn",
+        "run",
+        "checked",
+        "quiet",
+        "real",
+        "rows",
+        "joined",
+        "is_stoppable",
+        "_pullbacks",
+        "__weakref__",
+    )
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):  # runs at trace time only
@@ -62,13 +74,13 @@ class Kernel:
         self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
         self.rows: Kernel | None = None  # of a look-up: row gradient of the table, see core.operator.row_gradients
         self.joined = False  # True if it communicates with other devices, see core.sharding
-        self.stops = False  # True if a Ctrl-C ends its loops
+        self.is_stoppable = False  # True if a Ctrl-C ends its loops
         self._pullbacks = {}
 
     def make_stoppable(self) -> None:
         """Make a Ctrl-C end the loops of the kernel and of its gradients, outside of graphs."""
         with _lock:
-            self.stops = True
+            self.is_stoppable = True
             self.run = StoppableRun(self.compiled)
             _install_wrappers(self)
 
@@ -111,7 +123,7 @@ class Kernel:
             kernel = Kernel(self.name.gradient, self._make_pullback_function(needs))
             if self.joined:
                 kernel.join()
-            elif self.stops:
+            elif self.is_stoppable:
                 kernel.make_stoppable()
             self._pullbacks[needs] = kernel
         return kernel

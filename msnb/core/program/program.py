@@ -4,6 +4,7 @@ Written Parameters are a donated input list and a new output list. Parameters th
 list. A call passes these lists without looking at any Parameter, and rebinds the written ones.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -79,6 +80,8 @@ class Program(Staged):
             # Nobody else may see results before it is known that they are not discarded.
             self._waits_for_loops = bool(self.written or self.random or self.sown) or self._must_finish
             self._runs_in_call = runs_in_call(self.jaxpr.jaxpr)
+        elif self._forms.has_loops:
+            self._run_step = self._run_unstoppable_step
 
     @property
     def title(self) -> str:
@@ -95,7 +98,7 @@ class Program(Staged):
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments. Returns boxed results and rebinds written Parameters."""
         if _thread.pending_verdicts:
-            deferred_errors.poll(not self._forms.is_stoppable)
+            deferred_errors.poll(finishes_loops=not self._forms.is_stoppable)
         start = _clock() if _listeners.ran else None
         forms, shardings = self._forms, self._placement.shardings
         rest = [(random_stream.next_number(),)] if self.random else []
@@ -162,23 +165,36 @@ class Program(Staged):
 
     def _run_stoppable_step(self, read, rest):
         """Run as `_run_step` does; a Ctrl-C meanwhile ends the loops, and the Parameters keep their values."""
-        rest = [*rest, (stop_flag.array_on(self._device),)]
+        arguments = [*rest, (stop_flag.array_on(self._device),)]
         waits = self._waits_for_loops or bool(self._forms.receivers)
         outcome, verdicts = [], []
 
         def run():
-            outcome.extend(map(Program._run_step, (self,), (read,), (rest,)))
-            verdicts.append(outcome[0][-1])
+            try:
+                outcome.extend(map(Program._run_step, (self,), (read,), (arguments,)))
+            finally:
+                verdicts.extend([outs[-1] for outs in outcome])
             if waits:
                 verdicts[0].block_until_ready()
 
-        if waits or self._runs_in_call:
-            stop_flag.run(run, verdicts=verdicts)
-        else:
-            run()
-        if not waits:
-            deferred_errors.defer(verdicts[0], stop_flag.Results(outcome[0][:-1]))
+        try:
+            if waits or self._runs_in_call:
+                stop_flag.run(run, verdicts=verdicts)
+            else:
+                run()
+        finally:
+            if not waits and verdicts:
+                deferred_errors.defer(verdicts[0], stop_flag.Results(outcome[0][:-1]))
+            elif self.random and verdicts and bool(verdicts[0]):
+                random_stream.put_back(rest[0][0])
         return outcome[0]
+
+    def _run_unstoppable_step(self, read, rest):
+        """Run as `_run_step` does. If a Ctrl-C comes while a value waits for this run, a message says so."""
+        outs = Program._run_step(self, read, rest)
+        if outs and threading.current_thread() is threading.main_thread():
+            deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
+        return outs
 
     def _refresh_constants(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""

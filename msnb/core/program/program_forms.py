@@ -55,6 +55,7 @@ class ProgramForms:
         compiled (Union[tuple, None]): (form, its arguments) of the last call that compiled.
         receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
         is_selective (bool): True if an observer chooses the runs that it receives, so that forms alternate.
+        has_loops (bool): True if the program has loops that may run long.
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
         frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
@@ -81,6 +82,7 @@ class ProgramForms:
         "_written",
         "_plain",
         "_returning",
+        "has_loops",
         "is_stoppable",
     )
 
@@ -103,12 +105,9 @@ class ProgramForms:
         self._compile_call = functools.partial(
             jit_call, to_identifier(program.name), self._plan, program.random, frozen, shardings
         )
+        self.has_loops: bool = StoppableLoops(program.jaxpr.jaxpr).exist
         # XLA may run the devices of a sharded program at different speeds: their loops must end in the same round.
-        self.is_stoppable: bool = (
-            shardings is None
-            and stop_flag.is_supported(device_of(program))
-            and StoppableLoops(program.jaxpr.jaxpr).exist
-        )
+        self.is_stoppable: bool = self.has_loops and shardings is None and stop_flag.is_supported(device_of(program))
         self._flatten_form = self._flatten
         if self.is_stoppable:
             stoppable = [position[id(p)] for p in program.written]
@@ -144,7 +143,7 @@ class ProgramForms:
         assert self.frozen is not None
         self.frozen[:] = arrays
         self.current = self.own = self._donating_form()
-        self.ready = self.compiled = None
+        self.ready = self.compiled = self._plain = None
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
 

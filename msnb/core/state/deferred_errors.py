@@ -31,7 +31,7 @@ def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
         _report_first(pending)
 
 
-def poll(finishes_loops: bool = True) -> None:
+def poll(finishes_loops: bool = False) -> None:
     """Report the results of data checks that are ready, without waiting for others.
 
     Args:
@@ -41,8 +41,8 @@ def poll(finishes_loops: bool = True) -> None:
     pending = _thread.pending_verdicts
     if finishes_loops:
         for verdict, report in list(pending):
-            if type(report) is stop_flag.Results:
-                stop_flag.wait(verdict)
+            if type(report) is stop_flag.Results and report.running is None:
+                stop_flag.wait(verdict, report)
     while pending and pending[0][0].is_ready():
         _report_first(pending)
 
@@ -59,7 +59,7 @@ def wait_and_report() -> None:
 def _report_first(pending):
     verdict, report = pending[0]
     if type(report) is stop_flag.Results:
-        stop_flag.wait(verdict)
+        stop_flag.wait(verdict, report)
         if pending:  # empty if the program was stopped and the interrupt is raised later
             pending.popleft()
         return

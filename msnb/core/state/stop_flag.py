@@ -21,8 +21,7 @@ import signal
 import socket
 import threading
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -35,7 +34,6 @@ from msnb.core.support import interrupts
 
 CELLS = 16  # numbers that a loop reads in turn
 _ALIGNMENT = 64  # bytes; JAX copies memory with a smaller alignment
-_PATIENCE = 0.5  # seconds until a message says that a program cannot be stopped
 
 
 class _Flag:
@@ -67,21 +65,26 @@ def array_on(device: Any) -> jax.Array:
     """Return the flag of this thread as the input of a program on `device`."""
     if threading.get_ident() != _main_thread():
         return _never.on(device)
-    if _is_set:  # an interrupt came while the last program was stopped
-        _clear(())
+    if _is_set:  # interrupts came while the last wait ended
+        _clear()
     return _flag.on(device)
 
 
 class Results:
-    """The results of a program that may be stopped after they were returned. They are deleted if it is.
+    """The results of a program with loops that it has returned while it runs. They are deleted if it is stopped.
 
     Entries (verdict, Results) of `trace_state.thread.pending_verdicts` are the programs with loops of this thread.
+
+    Args:
+        arrays (Iterable): The results.
+        running (str): Name of the program if it cannot be stopped; its verdict is one of its results. Default: None.
     """
 
-    __slots__ = ("arrays",)
+    __slots__ = ("arrays", "running")
 
-    def __init__(self, arrays: Iterable[jax.Array]) -> None:
+    def __init__(self, arrays: Iterable[jax.Array], running: str | None = None) -> None:
         self.arrays: list[weakref.ref[jax.Array]] = list(map(weakref.ref, arrays))
+        self.running: str | None = running
 
     def discard(self) -> None:
         """Delete the arrays, so that later reads raise an error."""
@@ -93,85 +96,108 @@ class Results:
 
 # ------------------------------------------------------------------- waiting for a program
 _has_wakeup = hasattr(signal, "set_wakeup_fd") and os.name == "posix"
-_previous: deque[int] = deque()  # wakeup descriptors of the user, the oldest first, while the main thread waits
+_ONE_CALL = ((),)
+_user_descriptor: list[int] = []  # wakeup descriptor of the user while the main thread waits, else empty
+_n_interrupts = 0  # number of Ctrl-C since the main thread waits
 _is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
-_ONCE = ((),)
-_ctrl_c = 0  # number of Ctrl-C since the main thread waits
-_waits_for: str | None = None  # name of the program without stop flag that the main thread waits for
+_stopped: list[jax.Array] = []  # verdicts of programs that were started while the flag is set
 
 
 def _main_thread():
     return threading.main_thread().ident
 
 
-def wait(verdict: jax.Array, name: str | None = None) -> None:
+def wait(verdict: jax.Array, results: Results) -> None:
     """Wait until `verdict`, an output of a program with loops, is computed.
 
-    Args:
-        verdict (jax.Array): The output.
-        name (str): Name of the program if it has no stop flag. Default: None.
-
     Raises:
-        KeyboardInterrupt: At a Ctrl-C, which has stopped the program.
+        KeyboardInterrupt: At a Ctrl-C, which has stopped the program if that is possible.
     """
-    if not verdict.is_ready():
-        run(verdict.block_until_ready, name)
+    if verdict.is_ready():
+        return
+    if results.running is None:
+        run(verdict.block_until_ready)
+        return
+    try:
+        verdict.block_until_ready()
+    except KeyboardInterrupt:
+        if not verdict.is_ready():
+            log.warning(
+                "%s is still running, and the next value waits for it. Stop ends loops that run on one CPU device, "
+                "because they read memory of Python.",
+                results.running,
+            )
+        raise
 
 
-def run(fn: Callable[[], Any], name: str | None = None, verdicts: list[Any] | None = None) -> Any:
-    """Return ``fn()``. At a Ctrl-C in the main thread the flag is set, until the programs that run now have ended.
+def run(fn: Callable[[], Any], verdicts: Sequence[jax.Array] = ()) -> Any:
+    """Return ``fn()``. A Ctrl-C in the main thread sets the flag until the programs that run now have ended.
 
     Args:
-        fn (Callable): Waits for a program.
-        name (str): Name of the program if it has no stop flag. Default: None.
-        verdicts (list): `fn` adds the verdicts of programs that it starts. Default: None.
+        fn (Callable): Runs a program, or waits for one.
+        verdicts (Sequence): A list to which `fn` adds the verdicts of programs that it starts. Default: ().
     """
-    global _waits_for
     if threading.get_ident() != _main_thread() or not _has_wakeup:
         return fn()
-    if _is_set:
-        _clear(())
-    install = _reader().install
+    if _user_descriptor or _is_set:  # interrupts came while the last wait ended
+        _finish_waiting((), False)
+    has_raised = True
     try:
-        _previous.extend(itertools.starmap(install, _ONCE))  # in C: an interrupt cannot lose the descriptor
-        _waits_for = name
-        return fn()
+        # In C: an interrupt cannot lose the descriptor.
+        _user_descriptor.extend(itertools.starmap(_reader().install, _ONE_CALL))
+        out = fn()
+        has_raised = False
     finally:
-        _finish_waiting(verdicts or ())
+        try:
+            _finish_waiting(verdicts, has_raised)
+        except KeyboardInterrupt:  # a second one, or the one of a handler that has raised nothing
+            _finish_waiting(verdicts, has_raised)
+            raise
+    return out
 
 
-def _finish_waiting(verdicts):
-    global _ctrl_c, _waits_for
-    forward_to = _previous[0] if _previous else -1
-    while _previous:
+def _finish_waiting(verdicts, has_raised):
+    """Restore the descriptor of the user; stop and clear if a Ctrl-C has arrived. May be called again."""
+    global _n_interrupts
+    reader, user = _reader(), _user_descriptor[0] if _user_descriptor else -1
+    if _user_descriptor:
         with contextlib.suppress(ValueError, OSError):  # another thread has closed it
-            signal.set_wakeup_fd(_previous[0])
-        _previous.popleft()
-    reader = _reader()
+            signal.set_wakeup_fd(user)
     with reader.lock:
         reader.drain()
-        received, reader.received, _ctrl_c, _waits_for = reader.received, b"", 0, None
-    reader.ended.set()
-    if received and forward_to != -1:
+        if _n_interrupts and has_raised:  # the handler ran while the main thread waited
+            _set(False)
+        received, reader.received, _n_interrupts = reader.received, b"", 0
+        _user_descriptor.clear()
+    if received and user != -1:
         with contextlib.suppress(OSError):
-            os.write(forward_to, received)
+            os.write(user, received)
     if _is_set:
-        _clear(verdicts)
+        _stopped.extend(verdicts)
+        _clear()
 
 
-def _clear(verdicts):
-    """Wait for the programs of the main thread that run, then clear the flag. Their results are discarded."""
+def _set(is_forced):
     global _is_set, _is_forced
-    for verdict in verdicts:
+    _flag.memory[CELLS:] = 1  # before the numbers that loops read: a program must see these when a loop has ended
+    _flag.memory[:CELLS] = 1
+    _is_set, _is_forced = True, is_forced
+
+
+def _clear():
+    """Wait until the programs of the main thread have ended, discard their results, and clear the flag."""
+    global _is_set, _is_forced
+    for verdict in _stopped:
         verdict.block_until_ready()
     pending = _thread.pending_verdicts
     for verdict, report in pending:
-        if type(report) is Results:
+        if type(report) is Results and report.running is None:
             verdict.block_until_ready()
             if bool(verdict):
                 report.discard()
-    if pending:
-        pending.clear()  # the other entries are checks of what these programs have returned
+    if pending:  # the other entries are checks of what these programs have returned
+        pending.clear()
+    _stopped.clear()
     _flag.memory[:] = 0
     is_forced, _is_set, _is_forced = _is_forced, False, False
     if is_forced:
@@ -184,7 +210,6 @@ class _Reader:
     def __init__(self):
         self.lock = threading.Lock()
         self.received = b""
-        self.ended = threading.Event()
         self._source, self._sink = socket.socketpair()
         self._source.setblocking(False)
         self._sink.setblocking(False)
@@ -195,36 +220,22 @@ class _Reader:
         while True:
             select.select([self._source], [], [])
             with self.lock:
-                count = self.drain()
-            if count:
-                self._say_what_is_waited_for()
+                self.drain()
 
     def drain(self):
-        """Read the signals that have arrived; set the flag at a Ctrl-C. Return the number of those."""
-        global _ctrl_c, _is_set, _is_forced
+        """Read the signals that have arrived, and set the flag at a Ctrl-C. The caller has the lock."""
+        global _n_interrupts
         try:
             arrived = self._source.recv(4096)
         except BlockingIOError:
-            return 0
+            return
         self.received += arrived
         count = arrived.count(signal.SIGINT)
-        if count and _previous:
-            _ctrl_c += count
+        if count and _user_descriptor:
+            _n_interrupts += count
             is_default = interrupts.user_handler() is signal.default_int_handler
-            if is_default or _ctrl_c > 1:
-                _flag.memory[CELLS:] = 1  # before what loops read: the program must see it when a loop has ended
-                _flag.memory[:CELLS] = 1
-                _is_set, _is_forced = True, not is_default
-        return count
-
-    def _say_what_is_waited_for(self):
-        self.ended.clear()
-        name = _waits_for
-        if name is not None and not self.ended.wait(_PATIENCE):
-            log.warning(
-                "Stop waits until %s has run: a loop can be stopped on one CPU device, where it shares memory with Python.",
-                name,
-            )
+            if is_default or _n_interrupts > 1:
+                _set(not is_default)
 
 
 _the_reader: _Reader | None = None
@@ -241,8 +252,8 @@ def _forget_reader():
     """After a fork: the thread does not exist in the child, and its socket is the parent's."""
     global _the_reader
     _the_reader = None
-    if _previous:
-        _previous.clear()
+    if _user_descriptor:
+        _user_descriptor.clear()
         signal.set_wakeup_fd(-1)
 
 
