@@ -1,5 +1,6 @@
 """Kernels with loops that a Ctrl-C ends: recurrent operators in PYNATIVE mode, and compiled functions on the tape."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -48,8 +49,10 @@ class StoppableRun:
         outcome, verdicts = [], []
 
         def run():
-            outcome.append(self._stoppable(stop_flag.array_on(device), *arrays))
-            verdicts.append(outcome[0][1])
+            try:  # `extend` stores the result in C: an interrupt cannot lose the verdict
+                outcome.extend(itertools.starmap(self._stoppable, ((stop_flag.array_on(device), *arrays),)))
+            finally:
+                verdicts.extend([verdict for _, verdict in outcome])
             verdicts[0].block_until_ready()
 
         stop_flag.run(run, verdicts=verdicts)

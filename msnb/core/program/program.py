@@ -139,14 +139,16 @@ class Program(Staged):
             self._finish_run(outs, self.prints)
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
-    def _run_step(self, read, rest):
-        """Run, and rebind the written Parameters; returns the results and extra outputs."""
+    def _run_step(self, read, rest, outcome=None):
+        """Run, and rebind the written Parameters; returns the results and extra outputs. A list `outcome` gets the
+        result of the form, also if an interrupt follows.
+        """
         run = self._forms.current
-        if not self.written:
+        if not self.written and outcome is None:
             return run([], read, *[r[0] for r in rest])[1]
         # `extend` stores the result of the call in C: a Stop leaves either the old arrays or the new ones.
         store = self._stores.shared
-        if store is not None:
+        if store is not None and outcome is None:
             results = store.results
             arrays = results[-1][0]
             if _state.mode != _GRAPH and run is self._forms.own:
@@ -155,7 +157,8 @@ class Program(Staged):
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays, outcome = copy_shared([p._stored() for p in self.written], 1), []
+        arrays = copy_shared([p._stored() for p in self.written], 1) if self.written else []
+        outcome = [] if outcome is None else outcome
         try:
             outcome.extend(map(run, (arrays,), (read,), *rest))
         finally:
@@ -171,9 +174,9 @@ class Program(Staged):
 
         def run():
             try:
-                outcome.extend(map(Program._run_step, (self,), (read,), (arguments,)))
+                Program._run_step(self, read, arguments, outcome)
             finally:
-                verdicts.extend([outs[-1] for outs in outcome])
+                verdicts.extend([outs[-1] for _, outs in outcome])
             if waits:
                 verdicts[0].block_until_ready()
 
@@ -184,10 +187,10 @@ class Program(Staged):
                 run()
         finally:
             if not waits and verdicts:
-                deferred_errors.defer(verdicts[0], stop_flag.Results(outcome[0][:-1]))
+                deferred_errors.defer(verdicts[0], stop_flag.Results(outcome[0][1][:-1]))
             elif self.random and verdicts and bool(verdicts[0]):
                 random_stream.put_back(rest[0][0])
-        return outcome[0]
+        return outcome[0][1]
 
     def _run_unstoppable_step(self, read, rest):
         """Run as `_run_step` does. If a Ctrl-C comes while a value waits for this run, a message says so."""
