@@ -8,7 +8,7 @@ import jax
 
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.jaxpr.stoppable_loops import StoppableLoops, make_stoppable
-from msnb.core.state import stop_flag, trace_state
+from msnb.core.state import deferred_errors, stop_flag, trace_state
 
 _thread = trace_state.thread
 
@@ -46,16 +46,17 @@ class StoppableRun:
         device = jax.config.jax_default_device or jax.local_devices()[0]
         if not self._has_loops[key] or not stop_flag.is_supported(device):
             return self.run(*arrays)
-        outcome, verdicts = [], []
+        outcome = []
 
         def run():
-            try:  # `extend` stores the result in C: an interrupt cannot lose the verdict
+            try:  # `extend` stores the result in C: an interrupt cannot lose it
                 outcome.extend(itertools.starmap(self._stoppable, ((stop_flag.array_on(device), *arrays),)))
             finally:
-                verdicts.extend([verdict for _, verdict in outcome])
-            verdicts[0].block_until_ready()
+                for _, verdict in outcome:
+                    deferred_errors.defer(verdict, stop_flag.Results(()))
 
-        stop_flag.run(run, verdicts=verdicts)
+        stop_flag.run(run)
+        deferred_errors.poll(finishes_loops=True)
         return outcome[0][0]
 
     def clear_cache(self) -> None:

@@ -77,9 +77,9 @@ class Program(Staged):
         if self._forms.is_stoppable:
             self._device = device_of(self)
             self._run_step = self._run_stoppable_step
-            # Nobody else may see results before it is known that they are not discarded.
-            self._waits_for_loops = bool(self.written or self.random or self.sown) or self._must_finish
             self._runs_in_call = runs_in_call(self.jaxpr.jaxpr)
+            # A call that changes Parameters or draws a number returns when it is known that it was not stopped.
+            self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
             self._run_step = self._run_unstoppable_step
 
@@ -139,7 +139,7 @@ class Program(Staged):
             self._finish_run(outs, self.prints)
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
-    def _run_step(self, read, rest, outcome=None):
+    def _run_plain_step(self, read, rest, outcome=None):
         """Run, and rebind the written Parameters; returns the results and extra outputs. A list `outcome` gets the
         result of the form, also if an interrupt follows.
         """
@@ -166,35 +166,32 @@ class Program(Staged):
                 self._stores.replace(new)
         return outcome[0][1]
 
+    _run_step = _run_plain_step
+
     def _run_stoppable_step(self, read, rest):
-        """Run as `_run_step` does; a Ctrl-C meanwhile ends the loops, and the Parameters keep their values."""
+        """Run as `_run_plain_step` does; a Ctrl-C meanwhile ends the loops, and the Parameters keep their values."""
+        outcome = []
         arguments = [*rest, (stop_flag.array_on(self._device),)]
-        waits = self._waits_for_loops or bool(self._forms.receivers)
-        outcome, verdicts = [], []
+        number = rest[0][0] if self.random else None
 
         def run():
             try:
-                Program._run_step(self, read, arguments, outcome)
-            finally:
-                verdicts.extend([outs[-1] for _, outs in outcome])
-            if waits:
-                verdicts[0].block_until_ready()
+                self._run_plain_step(read, arguments, outcome)
+            finally:  # also if an interrupt came after the start
+                for _, (*results, verdict) in outcome:
+                    deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
-        try:
-            if waits or self._runs_in_call:
-                stop_flag.run(run, verdicts=verdicts)
-            else:
-                run()
-        finally:
-            if not waits and verdicts:
-                deferred_errors.defer(verdicts[0], stop_flag.Results(outcome[0][1][:-1]))
-            elif self.random and verdicts and bool(verdicts[0]):
-                random_stream.put_back(rest[0][0])
+        if self._must_finish or self._runs_in_call:
+            stop_flag.run(run)
+        else:
+            run()
+        if self.sown or self._forms.receivers:  # nobody may see results before it is known that they stay
+            deferred_errors.poll(finishes_loops=True)
         return outcome[0][1]
 
     def _run_unstoppable_step(self, read, rest):
-        """Run as `_run_step` does. If a Ctrl-C comes while a value waits for this run, a message says so."""
-        outs = Program._run_step(self, read, rest)
+        """Run as `_run_plain_step` does. If a Ctrl-C comes while a value waits for this run, a message says so."""
+        outs = self._run_plain_step(read, rest)
         if outs and threading.current_thread() is threading.main_thread():
             deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
         return outs
@@ -247,7 +244,9 @@ class Program(Staged):
         return outs
 
     def _finish_run(self, outs, prints):
-        """Wait for prints, and check the error code, the last result."""
+        """Wait for loops that may be stopped and for prints, and check the error code, the last result."""
+        if self._forms.is_stoppable:
+            deferred_errors.poll(finishes_loops=True)
         if prints:
             try:
                 jax.effects_barrier()

@@ -21,7 +21,7 @@ import signal
 import socket
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -29,6 +29,7 @@ import numpy as np
 
 from msnb import log
 from msnb.core.compat.jax_private import share_memory
+from msnb.core.state import random_stream
 from msnb.core.state.trace_state import thread as _thread
 from msnb.core.support import interrupts
 
@@ -77,17 +78,21 @@ class Results:
 
     Args:
         arrays (Iterable): The results.
+        number (int): Random number that the program has drawn. Default: None.
         running (str): Name of the program if it cannot be stopped; its verdict is one of its results. Default: None.
     """
 
-    __slots__ = ("arrays", "running")
+    __slots__ = ("arrays", "number", "running")
 
-    def __init__(self, arrays: Iterable[jax.Array], running: str | None = None) -> None:
+    def __init__(self, arrays: Iterable[jax.Array], number: int | None = None, running: str | None = None) -> None:
         self.arrays: list[weakref.ref[jax.Array]] = list(map(weakref.ref, arrays))
+        self.number = number
         self.running: str | None = running
 
     def discard(self) -> None:
-        """Delete the arrays, so that later reads raise an error."""
+        """Delete the arrays, so that later reads raise an error. The next program draws the random number again."""
+        if self.number is not None:
+            random_stream.put_back(self.number)
         for array in self.arrays:
             live = array()
             if live is not None and not live.is_deleted():
@@ -100,7 +105,6 @@ _ONE_CALL = ((),)
 _user_descriptor: list[int] = []  # wakeup descriptor of the user while the main thread waits, else empty
 _n_interrupts = 0  # number of Ctrl-C since the main thread waits
 _is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
-_stopped: list[jax.Array] = []  # verdicts of programs that were started while the flag is set
 
 
 def _main_thread():
@@ -130,17 +134,16 @@ def wait(verdict: jax.Array, results: Results) -> None:
         raise
 
 
-def run(fn: Callable[[], Any], verdicts: Sequence[jax.Array] = ()) -> Any:
+def run(fn: Callable[[], Any]) -> Any:
     """Return ``fn()``. A Ctrl-C in the main thread sets the flag until the programs that run now have ended.
 
     Args:
-        fn (Callable): Runs a program, or waits for one.
-        verdicts (Sequence): A list to which `fn` adds the verdicts of programs that it starts. Default: ().
+        fn (Callable): Waits for a program, or starts one and adds it to `trace_state.thread.pending_verdicts`.
     """
     if threading.get_ident() != _main_thread() or not _has_wakeup:
         return fn()
     if _user_descriptor or _is_set:  # interrupts came while the last wait ended
-        _finish_waiting((), False)
+        _finish_waiting(False)
     has_raised = True
     try:
         # In C: an interrupt cannot lose the descriptor.
@@ -149,14 +152,14 @@ def run(fn: Callable[[], Any], verdicts: Sequence[jax.Array] = ()) -> Any:
         has_raised = False
     finally:
         try:
-            _finish_waiting(verdicts, has_raised)
+            _finish_waiting(has_raised)
         except KeyboardInterrupt:  # a second one, or the one of a handler that has raised nothing
-            _finish_waiting(verdicts, has_raised)
+            _finish_waiting(has_raised)
             raise
     return out
 
 
-def _finish_waiting(verdicts, has_raised):
+def _finish_waiting(has_raised):
     """Restore the descriptor of the user; stop and clear if a Ctrl-C has arrived. May be called again."""
     global _n_interrupts
     reader, user = _reader(), _user_descriptor[0] if _user_descriptor else -1
@@ -173,7 +176,6 @@ def _finish_waiting(verdicts, has_raised):
         with contextlib.suppress(OSError):
             os.write(user, received)
     if _is_set:
-        _stopped.extend(verdicts)
         _clear()
 
 
@@ -187,8 +189,6 @@ def _set(is_forced):
 def _clear():
     """Wait until the programs of the main thread have ended, discard their results, and clear the flag."""
     global _is_set, _is_forced
-    for verdict in _stopped:
-        verdict.block_until_ready()
     pending = _thread.pending_verdicts
     for verdict, report in pending:
         if type(report) is Results and report.running is None:
@@ -197,7 +197,6 @@ def _clear():
                 report.discard()
     if pending:  # the other entries are checks of what these programs have returned
         pending.clear()
-    _stopped.clear()
     _flag.memory[:] = 0
     is_forced, _is_set, _is_forced = _is_forced, False, False
     if is_forced:
