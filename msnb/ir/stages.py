@@ -37,11 +37,14 @@ class Stages:
     Args:
         program (Program): as `msnb.core.program.program_cache.program_of` returns it.
         name (str): name of the graphs.
+        with_stop_flag (bool): True for the "optimised" stage that runs, in which loops read the stop flag; False for
+            its equal without. Default: False.
     """
 
-    def __init__(self, program: "Program", name: str) -> None:
+    def __init__(self, program: "Program", name: str, with_stop_flag: bool = False) -> None:
         self.program = program
         self.name = name
+        self._with_stop_flag = with_stop_flag
         self._graphs = {}
 
     @functools.cached_property
@@ -94,7 +97,7 @@ class Stages:
         if stage == "StableHLO":
             graph = read_stablehlo(self.program.lowered().compiler_ir("stablehlo"), self.name)
         else:
-            graph = read_hlo(self.program.compiled().as_text(), self.name)
+            graph = read_hlo(self.program.compiled(self._with_stop_flag).as_text(), self.name)
         _name_parameters(graph, self.program)
         graph.written = len(self.program.written)
         # In these stages results come last, followed by the extra outputs for observers of the program.

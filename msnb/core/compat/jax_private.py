@@ -97,6 +97,18 @@ def compute_outside_trace(compute, array):
         return compute()
 
 
+def share_memory(array, device):
+    """Return a jax.Array on a CPU device that reads the memory of a numpy array, uncommitted; None if JAX copies it.
+
+    The caller may write into the numpy array while programs read it, and keeps it for as long as the result lives.
+    """
+    if _put is None:
+        return None
+    aval = _make_aval(array.shape, array.dtype)
+    shared = _put(aval, _single_device(device), [array], [device], False, False, _Semantics.ZERO_COPY)
+    return shared if shared.unsafe_buffer_pointer() == array.ctypes.data else None
+
+
 def copy_array(array):
     """Return a copy of an array as `jnp.array` does, without compiling a program for each new shape."""
     if _put is None or not _outside_of_traces():

@@ -17,6 +17,7 @@ import numpy as np
 
 from msnb.core.compat.jax_private import clear_compiled, drop_weak_type, is_tracer
 from msnb.core.eager import integer_gradients, matmul_precision
+from msnb.core.eager.stoppable_run import StoppableRun
 from msnb.core.jaxpr.op_names import GraphName
 from msnb.core.sharding import partitioner
 from msnb.core.state import events, trace_state
@@ -36,7 +37,19 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "joined", "_pullbacks", "__weakref__")
+    __slots__ = (
+        "name",
+        "fn",
+        "run",
+        "checked",
+        "quiet",
+        "real",
+        "rows",
+        "joined",
+        "is_stoppable",
+        "_pullbacks",
+        "__weakref__",
+    )
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):  # runs at trace time only
@@ -61,7 +74,15 @@ class Kernel:
         self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
         self.rows: Kernel | None = None  # of a look-up: row gradient of the table, see core.operator.row_gradients
         self.joined = False  # True if it communicates with other devices, see core.sharding
+        self.is_stoppable = False  # True if a Ctrl-C ends its loops
         self._pullbacks = {}
+
+    def make_stoppable(self) -> None:
+        """Make a Ctrl-C end the loops of the kernel and of its gradients, outside of graphs."""
+        with _lock:
+            self.is_stoppable = True
+            self.run = StoppableRun(self.compiled)
+            _install_wrappers(self)
 
     def join(self) -> None:
         """Make the kernel run in several processes at once, also outside a graph, as communication requires."""
@@ -102,6 +123,8 @@ class Kernel:
             kernel = Kernel(self.name.gradient, self._make_pullback_function(needs))
             if self.joined:
                 kernel.join()
+            elif self.is_stoppable:
+                kernel.make_stoppable()
             self._pullbacks[needs] = kernel
         return kernel
 

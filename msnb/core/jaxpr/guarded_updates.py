@@ -20,7 +20,9 @@ from msnb.core.compat.jax_private import UNSPECIFIED, new_variable, without_argu
 _FLAG = jax.ShapeDtypeStruct((), bool)
 
 
-def keep_on_error(graph: ClosedJaxpr, n_results: int, old_inputs: Sequence[int]) -> ClosedJaxpr:
+def keep_on_error(
+    graph: ClosedJaxpr, n_results: int, old_inputs: Sequence[int], failure: int | None = None
+) -> ClosedJaxpr:
     """Return `graph` with the old arrays of written Parameters as outputs if the error is not 0.
 
     Args:
@@ -28,9 +30,10 @@ def keep_on_error(graph: ClosedJaxpr, n_results: int, old_inputs: Sequence[int])
             arrays, then any others.
         n_results (int): Number of results.
         old_inputs (Sequence[int]): For each new array, the index of the input with the old one.
+        failure (int): Index of another output that is the error, a bool. Default: None.
     """
     jaxpr = graph.jaxpr
-    error = jaxpr.outvars[n_results - 1]
+    error = jaxpr.outvars[n_results - 1 if failure is None else failure]
     n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
     fine, test = _inline_jaxpr(_trace_no_error_test(error.aval), [error])
     if n_before:
@@ -129,7 +132,7 @@ def _trace_parameters(body, name):
 
 @functools.lru_cache(maxsize=16)
 def _trace_no_error_test(error):
-    return _make_jaxpr(lambda e: e[0] == 0, error)
+    return _make_jaxpr(lambda e: e[0] == 0 if e.ndim else jnp.logical_not(e), error)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -131,7 +131,7 @@ class _Evaluator:
 
         def flush():
             if plain:
-                self._evaluate_plain(jaxpr, plain, env)
+                evaluate_equations(jaxpr, plain, env)
                 for eqn in plain:
                     measured.extend(self._visit_results(eqn, path, env))
                 plain.clear()
@@ -155,27 +155,13 @@ class _Evaluator:
         points = self.points_by_key.get((*path, id(eqn)), ())
         return [(point, self.rule.measure(point, env[eqn.outvars[point.slot]])) for point in points]
 
-    def _evaluate_plain(self, jaxpr, eqns, env):
-        """Evaluate equations without points inside, with their scopes and source locations."""
-        outputs = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
-        computed = set(outputs)
-        free = list(
-            dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in computed)
-        )
-        effects = set().union(*[eqn.effects for eqn in eqns])
-        debug = without_argument_names(jaxpr)
-        segment = jaxpr.replace(
-            constvars=[], invars=free, outvars=outputs, eqns=list(eqns), effects=effects, debug_info=debug
-        )
-        env.update(zip(outputs, eval_jaxpr(segment, (), *[env[v] for v in free])))
-
     def _evaluate_nested(self, eqn, args, path):
         kind = eqn.primitive.name
         if kind in _REMAT:
             return self._run_remat(eqn, args, path)
         if kind in TRANSPARENT:
             inner = eqn.params[TRANSPARENT[kind]]
-            return self(*_open_jaxpr(inner), args, (*path, (id(eqn), 0)))
+            return self(*open_jaxpr(inner), args, (*path, (id(eqn), 0)))
         return {"cond": self._run_cond, "while": self._run_while, "scan": self._run_scan}[kind](eqn, args, path)
 
     def _points_inside(self, path, eqn, index=None):
@@ -200,7 +186,7 @@ class _Evaluator:
         inner, points = eqn.params["jaxpr"], self._points_inside(path, eqn)
 
         def body(*values):
-            return self._run_nested(*_open_jaxpr(inner), values, (*path, (id(eqn), 0)), points)
+            return self._run_nested(*open_jaxpr(inner), values, (*path, (id(eqn), 0)), points)
 
         outs, values = jax.checkpoint(body, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])(*args)
         return outs, list(zip(points, values))
@@ -209,7 +195,7 @@ class _Evaluator:
         branches, points = eqn.params["branches"], self._points_inside(path, eqn)
 
         def branch(index, inner):
-            return lambda *values: self._run_nested(*_open_jaxpr(inner), values, (*path, (id(eqn), index)), points)
+            return lambda *values: self._run_nested(*open_jaxpr(inner), values, (*path, (id(eqn), index)), points)
 
         outs, values = jax.lax.switch(args[0], [branch(i, b) for i, b in enumerate(branches)], *args[1:])
         return outs, list(zip(points, values))
@@ -221,11 +207,11 @@ class _Evaluator:
         points = self._points_inside(path, eqn, 1)
 
         def test(state):
-            return eval_jaxpr(*_open_jaxpr(condition), *cond_consts, *state[0])[0]
+            return eval_jaxpr(*open_jaxpr(condition), *cond_consts, *state[0])[0]
 
         def iterate(state):
             inside = (*path, (id(eqn), 1))
-            outs, values = self._run_iteration(*_open_jaxpr(body), [*body_consts, *state[0]], inside, points)
+            outs, values = self._run_iteration(*open_jaxpr(body), [*body_consts, *state[0]], inside, points)
             return outs, self._merge_measurements(points, state[1], values)
 
         outs, values = jax.lax.while_loop(test, iterate, (list(carry), [self.rule.empty(p) for p in points]))
@@ -240,7 +226,7 @@ class _Evaluator:
         def iterate(state, row):
             inside = (*path, (id(eqn), 0))
             args = [*consts, *state[0], *row]
-            outs, values = self._run_iteration(*_open_jaxpr(params["jaxpr"]), args, inside, points)
+            outs, values = self._run_iteration(*open_jaxpr(params["jaxpr"]), args, inside, points)
             return (outs[:n_carry], self._merge_measurements(points, state[1], values)), outs[n_carry:]
 
         start = list(carry), [self.rule.empty(p) for p in points]
@@ -329,14 +315,14 @@ class _Replacer(_Evaluator):
         again. Values that are only results of the function are replaced after it. With other new values inside, the
         function raises an error if it is differentiated.
         """
-        jaxpr, consts = _open_jaxpr(eqn.params[TRANSPARENT[eqn.primitive.name]])
+        jaxpr, consts = open_jaxpr(eqn.params[TRANSPARENT[eqn.primitive.name]])
         inner_path = (*path, (id(eqn), 0))
         if [inner.primitive.name for inner in jaxpr.eqns] == ["while"]:
             return self(jaxpr, consts, args, inner_path)
         points_of_outputs = self._points_at_outputs(jaxpr, inner_path)
         if sum(map(len, points_of_outputs.values())) == len(super()._points_inside(path, eqn)):
             env = {var: arg for var, arg in zip(eqn.invars, args) if not isinstance(var, Literal)}
-            self._evaluate_plain(jaxpr, [eqn], env)
+            evaluate_equations(jaxpr, [eqn], env)
             outs = [env.get(var) for var in eqn.outvars]
             for index, points in points_of_outputs.items():
                 for point in points:
@@ -374,7 +360,7 @@ class _Replacer(_Evaluator):
     def _run_body(self, jaxpr, args, path, count):
         outer, self._rounds = self._rounds, (*self._rounds, count)
         try:
-            return self(*_open_jaxpr(jaxpr), args, path)[0]
+            return self(*open_jaxpr(jaxpr), args, path)[0]
         finally:
             self._rounds = outer
 
@@ -384,7 +370,7 @@ class _Replacer(_Evaluator):
         condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
 
         def test(state):
-            return eval_jaxpr(*_open_jaxpr(condition), *cond_consts, *state[1])[0]
+            return eval_jaxpr(*open_jaxpr(condition), *cond_consts, *state[1])[0]
 
         def iterate(state):
             count, values = state
@@ -413,6 +399,21 @@ class _Replacer(_Evaluator):
         return [*outs, *stacked], []
 
 
-def _open_jaxpr(inner):
+def evaluate_equations(jaxpr: Any, eqns: list[Any], env: dict[Any, Any]) -> None:
+    """Evaluate equations of `jaxpr` on the values in `env`, and add their results; scopes and lines are kept."""
+    outputs = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
+    computed = set(outputs)
+    free = list(
+        dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in computed)
+    )
+    effects = set().union(*[eqn.effects for eqn in eqns])
+    debug = without_argument_names(jaxpr)
+    segment = jaxpr.replace(
+        constvars=[], invars=free, outvars=outputs, eqns=list(eqns), effects=effects, debug_info=debug
+    )
+    env.update(zip(outputs, eval_jaxpr(segment, (), *[env[v] for v in free])))
+
+
+def open_jaxpr(inner: Any) -> tuple[Any, Any]:
     """Return (jaxpr, constants) of a closed or an open jaxpr."""
     return (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())

@@ -183,6 +183,7 @@ def operator(
     numpy: str | Ufunc | None = None,
     called: Sequence[str | tuple[str, ...]] = (),
     collective: bool = False,
+    loops: bool = False,
 ) -> Any:
     """Decorator: turn a pure function of jax arrays into a class, named after it, and into further public functions and
     methods.
@@ -213,6 +214,8 @@ def operator(
             them by position only, so the signature shows the first of these names. The declared name is accepted, too.
             Default: ().
         collective (bool): True if it communicates with other devices. Default: False.
+        loops (bool): True if it loops over a sequence of any length: a Ctrl-C then ends it in PYNATIVE mode, too.
+            Default: False.
 
     Returns:
         Decorator; the function itself is the class's `kernel`.
@@ -223,7 +226,7 @@ def operator(
     def declare(fn):
         cls = class_of(fn, writes, returns, random, checks, rows, refuses, real)
         op = cls.operator
-        op.collective = collective
+        op.collective, op.loops = collective, loops
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
                 raise ValueError(f"The operator {key} is declared twice.")
@@ -308,6 +311,7 @@ def variant(
     def declare(fn):
         op = cls.operator
         op.variant = make_operator(fn, op.name, writes, "results", random), when
+        op.variant[0].loops = op.loops
         fast_call = vars(cls).get("__call__")
         if fast_call is not None:  # the fast path to the kernel, which calls of the variant must not take
 

@@ -128,6 +128,7 @@ class Operator:
         self.rows: Callable[..., Any] | None = rows
         self.traced: AttributeInputs | None = None
         self.real: Any = None  # function to differentiate if results are integers, see core.eager.integer_gradients
+        self.loops: bool = False  # True if its kernels have loops as long as a sequence
         self.collective: bool = False  # True if its kernels communicate with other devices
         self.refuses: Any = None  # takes the attributes; raises if one excludes another
         self.defaults: tuple[Any, ...] = self._trailing_defaults()
@@ -191,6 +192,8 @@ class Operator:
             kernel = self.kernels.recall(key) or self.kernels.keep(key, self._make_kernel(attributes, layout, statics))
             if self.collective:
                 kernel.join()
+            elif self.loops:
+                kernel.make_stoppable()
             if self.real is not None and (real := self.real(*statics)) is not None:
                 kernel.real = Kernel(kernel.name, real)
         return kernel

@@ -15,11 +15,17 @@ import jax.numpy as jnp
 from msnb import context
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.jaxpr.guarded_updates import keep_on_error
+from msnb.core.jaxpr.stoppable_loops import make_stoppable
 from msnb.core.sharding.partitioner import ArrayShardings
 
 
 def flatten_call(
-    graphs: list[Any], n_results: int, copied: set[int], rollback: list[int], n_own: int | None = None
+    graphs: list[Any],
+    n_results: int,
+    copied: set[int],
+    rollback: list[int],
+    n_own: int | None = None,
+    stoppable: list[int] | None = None,
 ) -> Callable[..., Any]:
     """Return `graphs` as one function (Parameters, random number, arguments) -> (new arrays of written Parameters,
     results).
@@ -29,17 +35,28 @@ def flatten_call(
 
     Several graphs must have equal outputs, the first `n_own` ones, followed by extra outputs. The extra outputs of all
     graphs follow the results. XLA merges the equal computations.
+
+    With `stoppable`, the indices of the inputs with old arrays, the loops can be stopped: the last argument is the stop
+    flag, the last result the verdict, and a stopped call returns the old arrays. See `core.jaxpr.stoppable_loops`.
     """
     # Only the first graph may print.
     graphs = [graphs[0], *(g.replace(jaxpr=remove_debug_callbacks(g.jaxpr)) for g in graphs[1:])]
     if rollback:
         graphs = [keep_on_error(g, n_results, rollback) for g in graphs]
 
+    @functools.cache
+    def final_graphs():
+        if stoppable is None:
+            return graphs
+        changed = [make_stoppable(g) for g in graphs]
+        return [keep_on_error(g, n_results, stoppable, len(g.jaxpr.outvars) - 1) for g in changed]
+
     def run(params, extra, arrays):
-        outputs = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
+        outputs = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in final_graphs()]
+        verdicts = [] if stoppable is None else [functools.reduce(jnp.logical_or, [form.pop() for form in outputs])]
         outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(outputs[0][:n_own])]
         extras = [] if n_own is None else [o for form in outputs for o in form[n_own:]]
-        return outs[n_results:], (*outs[:n_results], *extras)
+        return outs[n_results:], (*outs[:n_results], *extras, *verdicts)
 
     return run
 

@@ -4,6 +4,7 @@ Written Parameters are a donated input list and a new output list. Parameters th
 list. A call passes these lists without looking at any Parameter, and rebinds the written ones.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,13 +17,14 @@ from msnb.core.compat.jax_private import argument_signature, clear_compiled, cle
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr import sown_values
+from msnb.core.jaxpr.stoppable_loops import runs_in_call
 from msnb.core.operator.operator_types import copy_if_aliased
 from msnb.core.program import background_compile, persistent_cache
 from msnb.core.program.executable import to_identifier
 from msnb.core.program.placement import Placement
-from msnb.core.program.program_forms import ProgramForms
+from msnb.core.program.program_forms import ProgramForms, device_of
 from msnb.core.program.staging import Staged
-from msnb.core.state import deferred_errors, events, random_stream, trace_state
+from msnb.core.state import deferred_errors, events, random_stream, stop_flag, trace_state
 from msnb.core.support import interrupts
 from msnb.core.support.weak_identity import weakly
 from msnb.core.tensor.parameter_store import ParameterArrays, are_identical, copy_shared
@@ -71,6 +73,15 @@ class Program(Staged):
         frozen = [p._stored() for p in self.read] if getattr(root, "_freezes", False) else None
         self._forms = ProgramForms(self, frozen, self._placement.shardings)
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
+        self._device = None
+        if self._forms.is_stoppable:
+            self._device = device_of(self)
+            self._run_step = self._run_stoppable_step
+            self._runs_in_call = runs_in_call(self.jaxpr.jaxpr)
+            # A call that changes Parameters or draws a number returns when it is known that it was not stopped.
+            self._must_finish = self._must_finish or self.random or bool(self.written)
+        elif self._forms.has_loops:
+            self._run_step = self._run_unstoppable_step
 
     @property
     def title(self) -> str:
@@ -87,7 +98,7 @@ class Program(Staged):
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments. Returns boxed results and rebinds written Parameters."""
         if _thread.pending_verdicts:
-            deferred_errors.poll()
+            deferred_errors.poll(finishes_loops=not self._forms.is_stoppable)
         start = _clock() if _listeners.ran else None
         forms, shardings = self._forms, self._placement.shardings
         rest = [(random_stream.next_number(),)] if self.random else []
@@ -128,14 +139,16 @@ class Program(Staged):
             self._finish_run(outs, self.prints)
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
-    def _run_step(self, read, rest):
-        """Run, and rebind the written Parameters; returns the results and extra outputs."""
+    def _run_plain_step(self, read, rest, outcome=None):
+        """Run, and rebind the written Parameters; returns the results and extra outputs. A list `outcome` gets the
+        result of the form, also if an interrupt follows.
+        """
         run = self._forms.current
-        if not self.written:
+        if not self.written and outcome is None:
             return run([], read, *[r[0] for r in rest])[1]
         # `extend` stores the result of the call in C: a Stop leaves either the old arrays or the new ones.
         store = self._stores.shared
-        if store is not None:
+        if store is not None and outcome is None:
             results = store.results
             arrays = results[-1][0]
             if _state.mode != _GRAPH and run is self._forms.own:
@@ -144,13 +157,44 @@ class Program(Staged):
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays, outcome = copy_shared([p._stored() for p in self.written], 1), []
+        arrays = copy_shared([p._stored() for p in self.written], 1) if self.written else []
+        outcome = [] if outcome is None else outcome
         try:
             outcome.extend(map(run, (arrays,), (read,), *rest))
         finally:
             for new, _ in outcome:
                 self._stores.replace(new)
         return outcome[0][1]
+
+    _run_step = _run_plain_step
+
+    def _run_stoppable_step(self, read, rest):
+        """Run as `_run_plain_step` does; a Ctrl-C meanwhile ends the loops, and the Parameters keep their values."""
+        outcome = []
+        arguments = [*rest, (stop_flag.array_on(self._device),)]
+        number = rest[0][0] if self.random else None
+
+        def run():
+            try:
+                self._run_plain_step(read, arguments, outcome)
+            finally:  # also if an interrupt came after the start
+                for _, (*results, verdict) in outcome:
+                    deferred_errors.defer(verdict, stop_flag.Results(results, number))
+
+        if self._must_finish or self._runs_in_call:
+            stop_flag.run(run)
+        else:
+            run()
+        if self.sown or self._forms.receivers:  # nobody may see results before it is known that they stay
+            deferred_errors.poll(finishes_loops=True)
+        return outcome[0][1]
+
+    def _run_unstoppable_step(self, read, rest):
+        """Run as `_run_plain_step` does. If a Ctrl-C comes while a value waits for this run, a message says so."""
+        outs = self._run_plain_step(read, rest)
+        if outs and threading.current_thread() is threading.main_thread():
+            deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
+        return outs
 
     def _refresh_constants(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""
@@ -175,7 +219,7 @@ class Program(Staged):
         started = time.perf_counter()
         form = self._forms.current
         try:
-            background_compile.compile_ahead(self, form, self._current_arguments())
+            background_compile.compile_ahead(self, form, self._form_arguments())
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt):
                 clear_compiled(form, error)
@@ -200,7 +244,9 @@ class Program(Staged):
         return outs
 
     def _finish_run(self, outs, prints):
-        """Wait for prints, and check the error code, the last result."""
+        """Wait for loops that may be stopped and for prints, and check the error code, the last result."""
+        if self._forms.is_stoppable:
+            deferred_errors.poll(finishes_loops=True)
         if prints:
             try:
                 jax.effects_barrier()
@@ -258,6 +304,8 @@ class Program(Staged):
         shardings = self._placement.shardings
         if shardings is not None and shardings.bring is None:
             kernel.join()
+        elif self._forms.is_stoppable:
+            kernel.make_stoppable()
         return kernel
 
     def apply_settings(self) -> None:
@@ -279,6 +327,11 @@ class Program(Staged):
             return forms.ready, self._current_arguments()
         return forms.compiled or (forms.own, self._current_arguments())
 
+    def _form_arguments(self):
+        """Return shapes, dtypes and shardings of the arguments that a form takes now, with the stop flag if any."""
+        flag = [argument_signature(stop_flag.array_on(self._device))] if self._forms.is_stoppable else []
+        return *self._current_arguments(), *flag
+
     def _current_arguments(self):
         """Return shapes, dtypes and shardings of the arguments that a call passes now."""
         passed = self.read if self._forms.frozen is None else []
@@ -286,15 +339,29 @@ class Program(Staged):
         number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments
 
-    def lowered(self) -> Any:
-        """Return the program that ran last, or the one that will run, as StableHLO (`jax.stages.Lowered`)."""
+    def lowered(self, with_stop_flag: bool = False) -> Any:
+        """Return the program that ran last, or the one that will run, as StableHLO (`jax.stages.Lowered`).
+
+        Args:
+            with_stop_flag (bool): True for the form that runs, False for its equal without stop flag. They differ if
+                loops can be stopped. Default: False.
+        """
         form, arguments = self._inspected_form()
+        if self._forms.is_stoppable:
+            if with_stop_flag:
+                arguments = (*arguments, *self._form_arguments()[len(arguments) :])
+            else:
+                form = self._forms.without_stop_flag()
         with jax.default_device(self.device):
             return form.lower(*arguments)
 
-    def compiled(self) -> Any:
-        """Return the optimized program (`jax.stages.Compiled`): the executable that ran, if it has run."""
-        lowered = self.lowered()
+    def compiled(self, with_stop_flag: bool = False) -> Any:
+        """Return the optimized program (`jax.stages.Compiled`): the executable that ran, if it has run.
+
+        Args:
+            with_stop_flag (bool): As for `lowered`. Default: False.
+        """
+        lowered = self.lowered(with_stop_flag)
         with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr.jaxpr):
             return lowered.compile()
 
@@ -304,7 +371,7 @@ class Program(Staged):
         A donated argument counts as a result only. Returns None if the backend has no such statistics. Compiles the
         program if it has not run yet.
         """
-        stats = self.compiled().memory_analysis()
+        stats = self.compiled(with_stop_flag=True).memory_analysis()
         if stats is None:
             return None
         return {

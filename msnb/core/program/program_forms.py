@@ -10,16 +10,25 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
+
 from msnb import context
+from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
 from msnb.core.program.staging import Staged
 from msnb.core.sharding.partitioner import ArrayShardings
-from msnb.core.state import trace_state
+from msnb.core.state import stop_flag, trace_state
 from msnb.core.tensor.parameter_store import are_identical
 
 _state = context._state
 _GRAPH = context.GRAPH_MODE
+
+
+def device_of(program: Staged) -> jax.Device:
+    """Return the device that runs a program which is not sharded."""
+    device = program.device
+    return device if isinstance(device, jax.Device) else jax.local_devices(backend=device)[0]
 
 
 class _ObservedForm(NamedTuple):
@@ -46,6 +55,9 @@ class ProgramForms:
         compiled (Union[tuple, None]): (form, its arguments) of the last call that compiled.
         receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
         is_selective (bool): True if an observer chooses the runs that it receives, so that forms alternate.
+        has_loops (bool): True if the program has loops that may run long.
+        is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
+            argument, and their last result is the verdict.
         frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
             are arguments, the default.
     """
@@ -67,7 +79,12 @@ class ProgramForms:
         "_flatten",
         "_compile_call",
         "_flat",
+        "_flatten_form",
         "_written",
+        "_plain",
+        "_returning",
+        "has_loops",
+        "is_stoppable",
     )
 
     def __init__(self, program: Staged, frozen: list[Any] | None, shardings: ArrayShardings | None) -> None:
@@ -89,7 +106,16 @@ class ProgramForms:
         self._compile_call = functools.partial(
             jit_call, to_identifier(program.name), self._plan, program.random, frozen, shardings
         )
-        self._flat = self.flatten([program.returning])
+        self.has_loops: bool = StoppableLoops(program.jaxpr.jaxpr).exist
+        # XLA may run the devices of a sharded program at different speeds: their loops must end in the same round.
+        self.is_stoppable: bool = self.has_loops and shardings is None and stop_flag.is_supported(device_of(program))
+        self._flatten_form = self._flatten
+        if self.is_stoppable:
+            stoppable = [position[id(p)] for p in program.written]
+            self._flatten_form = functools.partial(self._flatten, stoppable=stoppable)
+        self._plain: Callable[..., Any] | None = None
+        self._returning = program.returning
+        self._flat = self._flatten_form([program.returning])
         self.own: Callable[..., Any] = self._donating_form()
         self.current: Callable[..., Any] = self.own
         self.ready: Callable[..., Any] | None = None
@@ -103,8 +129,13 @@ class ProgramForms:
         self._undonated_form: Callable[..., Any] | None = None  # compiled once threads contend for Parameters
 
     def flatten(self, graphs: list[Any]) -> Callable[..., Any]:
-        """Return one or several graphs as a function, see `executable.flatten_call`."""
+        """Return one or several graphs as a function without stop flag, see `executable.flatten_call`."""
         return self._flatten(graphs)
+
+    def without_stop_flag(self) -> Callable[..., Any]:
+        """Return the program's own form without stop flag, as views show it; it never runs."""
+        self._plain = self._plain or self._compile_call(self.flatten([self._returning]), donate=bool(self._written))
+        return self._plain
 
     def _donating_form(self):
         return self._compile_call(self._flat, donate=bool(self._written), undonated=undonated_indices(self._written))
@@ -114,7 +145,7 @@ class ProgramForms:
         assert self.frozen is not None
         self.frozen[:] = arrays
         self.current = self.own = self._donating_form()
-        self.ready = self.compiled = None
+        self.ready = self.compiled = self._plain = None
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
         self._partial_forms.clear()
@@ -186,7 +217,7 @@ class ProgramForms:
             form = self.own
         elif not are_identical(last.graphs, graphs):  # observers that ask for equal graphs share one compiled form
             sown_graph = [program.returning] if program.sown else []
-            form = self._compile_call(self.flatten([*graphs, *sown_graph]))
+            form = self._compile_call(self._flatten_form([*graphs, *sown_graph]))
         return _ObservedForm(self._observers, graphs, form, receivers)
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from msnb import log
+from msnb.core.state import stop_flag
 from msnb.core.state.trace_state import thread as _thread
 
 _MAX_PENDING = 256  # limit of the queue; beyond it the oldest result is waited for, which is usually ready
@@ -30,9 +31,18 @@ def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
         _report_first(pending)
 
 
-def poll() -> None:
-    """Report the results of data checks that are ready, without waiting."""
+def poll(finishes_loops: bool = False) -> None:
+    """Report the results of data checks that are ready, without waiting for others.
+
+    Args:
+        finishes_loops (bool): True waits for programs with loops: a Ctrl-C may stop them, and what is computed from
+            their results is discarded with them. Default: True.
+    """
     pending = _thread.pending_verdicts
+    if finishes_loops:
+        for verdict, report in list(pending):
+            if type(report) is stop_flag.Results and report.running is None:
+                stop_flag.wait(verdict, report)
     while pending and pending[0][0].is_ready():
         _report_first(pending)
 
@@ -48,6 +58,11 @@ def wait_and_report() -> None:
 
 def _report_first(pending):
     verdict, report = pending[0]
+    if type(report) is stop_flag.Results:
+        stop_flag.wait(verdict, report)
+        if pending:  # empty if the program was stopped and the interrupt is raised later
+            pending.popleft()
+        return
     try:
         value = np.asarray(verdict)
     except Exception:

@@ -36,11 +36,21 @@ class Stream:
         """Return the next int64; each number of a stream is drawn once."""
         with self.lock:
             self.count += 1
-            return (self.base << 30 | (self.count & 0x3FFFFFFF)) & 0x7FFFFFFFFFFFFFFF
+            return self._current_number()
+
+    def put_back(self, number):
+        """Draw `number` again next, if it is the last one: the program that took it was stopped."""
+        with self.lock:
+            if number == self._current_number():
+                self.count -= 1
+
+    def _current_number(self):
+        return (self.base << 30 | (self.count & 0x3FFFFFFF)) & 0x7FFFFFFFFFFFFFFF
 
 
 default = Stream()
 next_number: Callable[..., Any] = default.next_number
+put_back: Callable[[int], None] = default.put_back
 
 
 def key_of(number: int) -> jax.Array:

@@ -11,6 +11,12 @@ from typing import Any, TypeVar
 from msnb.core.compat import jax_compilation, jax_private
 
 _Result = TypeVar("_Result")
+_replaced: list[Any] = []  # handlers of the user that the functions below have replaced, the outermost first
+
+
+def user_handler() -> Any:
+    """Return the handler of Ctrl-C that the user or Python has set, also within the functions below."""
+    return _replaced[0] if _replaced else signal.getsignal(signal.SIGINT)
 
 
 def uninterruptible(fn: Callable[[], Any]) -> Any:
@@ -23,9 +29,11 @@ def uninterruptible(fn: Callable[[], Any]) -> Any:
         return fn()
     arrived = []
     previous = signal.signal(signal.SIGINT, lambda *_: arrived.append(True))
+    _replaced.append(previous)
     try:
         return fn()
     finally:
+        _replaced.pop()
         signal.signal(signal.SIGINT, previous)
         if arrived:
             signal.raise_signal(signal.SIGINT)
@@ -45,11 +53,13 @@ def deliver_pending(fn: Callable[[], _Result]) -> _Result:
         arrived.append(True)
         previous(*args)
 
+    _replaced.append(previous)
     try:
         signal.signal(signal.SIGINT, note)
         out = fn()
     finally:
         signal.signal(signal.SIGINT, previous)
+        _replaced.pop()
     if arrived:
         raise KeyboardInterrupt
     return out

@@ -19,7 +19,7 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.missing import refused_use
 from msnb.core.compat.jax_private import argument_signature, copy_array, drop_weak_type
-from msnb.core.state import trace_state
+from msnb.core.state import deferred_errors, trace_state
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
@@ -200,6 +200,8 @@ class Parameter(Tensor):
         if frame is not None:
             frame.write(self, array)
             return
+        if _thread.pending_verdicts:  # a Ctrl-C may stop the program that computes `array`
+            deferred_errors.poll(finishes_loops=True)
         store, index = self._slot
         store.results[-1][0][index] = array
 

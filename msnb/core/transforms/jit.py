@@ -13,7 +13,7 @@ from msnb.core.compat.jax_private import live_arrays
 from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
-from msnb.core.state import events, interventions, trace_state
+from msnb.core.state import deferred_errors, events, interventions, trace_state
 from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -326,6 +326,7 @@ class _PynativeExecutor:
 
     def sync(self):
         """Wait until all arrays are computed."""
+        deferred_errors.poll(finishes_loops=True)
         jax.block_until_ready([array for array in live_arrays() if not array.is_deleted()])
 
 

@@ -70,7 +70,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     for key, program in profile._modules.items():
         stages = profile._stages_of(program)
         owners[key] = attribute.owners(stages.full_graph, stages["optimised"])
-        inside[key] = count_work(program.compiled().as_text())
+        inside[key] = count_work(program.compiled(with_stop_flag=True).as_text())
         opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
     profile._owners = {program: owners[key] for key, program in profile._modules.items()}
     runs = kernel_end_times.settle(

@@ -85,7 +85,7 @@ class Figures:
     # ------------------------------------------------------------------ operators
     def _stages_of(self, program):
         if program not in self._stages:
-            self._stages[program] = Stages(program, program.name)
+            self._stages[program] = Stages(program, program.name, with_stop_flag=True)
         return self._stages[program]
 
     def _traced_window(self):

@@ -59,7 +59,7 @@ def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
         key=lambda entry: -entry[1],
     )
     try:
-        analysis = program.compiled().memory_analysis()
+        analysis = program.compiled(with_stop_flag=True).memory_analysis()
     except Exception:  # not every backend supports it
         analysis = None
     if analysis is not None:

@@ -19,6 +19,7 @@ def wait() -> None:
     if jax is None:
         return
     try:
+        deferred_errors.poll(finishes_loops=True)
         for array in live_arrays():
             if not array.is_deleted() and id(array) not in _reported_arrays:
                 _wait_for(array)

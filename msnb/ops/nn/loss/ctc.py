@@ -115,6 +115,7 @@ def _label_index_range(inputs):
         Check("labels_indices", _label_index_range),
         lengths("sequence_length", "x", 0),
     ],
+    loops=True,
 )
 @shapes("x: t>0 n c, labels_indices: m 2, labels_values: m, sequence_length: n")
 @in_float32
@@ -177,6 +178,7 @@ def CTCLoss(
         lengths("target_lengths", "targets", 1),
     ],
     generation=2,
+    loops=True,
 )
 @shapes("log_probs: t>0 n c, targets: n _, input_lengths target_lengths: n")
 @in_float32

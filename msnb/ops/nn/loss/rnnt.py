@@ -18,6 +18,7 @@ from msnb.ops.nn.loss.ctc import label_check, lengths
         lengths("input_lengths", "acts", 1),
         lengths("label_lengths", "labels", 1),
     ],
+    loops=True,
 )
 @in_float32
 def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):

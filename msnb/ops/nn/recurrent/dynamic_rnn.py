@@ -17,7 +17,7 @@ GATES_ANYWAY = "the gates are returned either way"
 OnlyOne = Static(StrictFloat)  # only one value is supported
 
 
-@operator
+@operator(loops=True)
 @shapes("x: t n i, w: k 4*(k-i), b: 4*(k-i), init_h init_c: 1 n k-i")
 def DynamicRNN(
     x,
@@ -104,7 +104,7 @@ def _check_supported(op, **arguments):
             raise ValueError(f"For '{op}', only {name}={supported} is supported, but got {description}.")
 
 
-@operator
+@operator(loops=True)
 @shapes("x: t n i, init_h: n h, weight_input: i 3*h, weight_hidden: h 3*h, bias_input bias_hidden: 3*h")
 @in_float32
 def DynamicGRUV2(

@@ -99,7 +99,7 @@ def matrix_offsets(sizes: list[int], hidden_size: int, inputs_first: bool) -> tu
     return input_offsets, hidden
 
 
-@operator
+@operator(loops=True)
 @in_float32
 def LSTM(
     x,
@@ -156,7 +156,7 @@ def _lstm_dropping(
     return _run_lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
-@operator
+@operator(loops=True)
 @in_float32
 def _LSTMOfLengths(
     x,
@@ -240,7 +240,7 @@ def _run_lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bi
     return y, jnp.stack(hs), jnp.stack(cs), nothing, nothing
 
 
-@operator
+@operator(loops=True)
 @shapes("y dy: t n d, x: t n _, hx cx hy cy dhy dcy: l n h")
 @in_float32
 def LSTMGrad(

@@ -14,7 +14,7 @@ from msnb.ops._upcast import in_float32
 GATES = {"tanh": 1, "relu": 1, "gru": 3}  # cell -> rows of weights for each feature
 
 
-@operator
+@operator(loops=True)
 @shapes("x: t n i, h: n d, seq_length: n")
 @in_float32
 def _Recurrent(

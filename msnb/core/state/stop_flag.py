@@ -1,0 +1,260 @@
+"""The stop flag: Ctrl-C ends the loops of a program that is running on the CPU.
+
+Python runs the handler of Ctrl-C in the main thread between two bytecodes. While that thread waits for a program, the
+handler would wait too, for ever if a loop has no end. A loop of a compiled program therefore reads memory of this
+process in its condition. While the main thread waits, a second thread reads the signals that arrive, and sets that
+memory at a Ctrl-C. The program then ends, its results are discarded, and Python's handler runs.
+
+`signal.set_wakeup_fd` tells the second thread of signals. It is set while the main thread waits and at no other time,
+so that of the user, such as asyncio's, is intact; signals that arrived meanwhile are forwarded to it.
+
+A handler of the user may have other plans than to raise KeyboardInterrupt. The first Ctrl-C is then left to it, and
+runs after the program; the second one stops the program.
+"""
+
+import contextlib
+import functools
+import itertools
+import os
+import select
+import signal
+import socket
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+from msnb import log
+from msnb.core.compat.jax_private import share_memory
+from msnb.core.state import random_stream
+from msnb.core.state.trace_state import thread as _thread
+from msnb.core.support import interrupts
+
+CELLS = 16  # numbers that a loop reads in turn
+_ALIGNMENT = 64  # bytes; JAX copies memory with a smaller alignment
+
+
+class _Flag:
+    """Memory that programs read on each CPU device: `CELLS` numbers for the conditions of loops, and as many for the
+    verdict at the end of a program.
+    """
+
+    def __init__(self):
+        raw = np.zeros(2 * CELLS + _ALIGNMENT // 4, np.int32)
+        self.memory = raw[(-raw.ctypes.data % _ALIGNMENT) // 4 :][: 2 * CELLS]
+        self._arrays = {}
+
+    def on(self, device):
+        """Return the memory as an array on `device`; None if JAX cannot share memory with it."""
+        if device not in self._arrays:
+            self._arrays[device] = share_memory(self.memory, device)
+        return self._arrays[device]
+
+
+_flag, _never = _Flag(), _Flag()  # of the main thread; of other threads, to which Python delivers no Ctrl-C
+
+
+def is_supported(device: Any) -> bool:
+    """Return True if the loops of a program on `device` can be stopped."""
+    return _has_wakeup and getattr(device, "platform", None) == "cpu" and _flag.on(device) is not None
+
+
+def array_on(device: Any) -> jax.Array:
+    """Return the flag of this thread as the input of a program on `device`."""
+    if threading.get_ident() != _main_thread():
+        return _never.on(device)
+    if _is_set:  # interrupts came while the last wait ended
+        _clear()
+    return _flag.on(device)
+
+
+class Results:
+    """The results of a program with loops that it has returned while it runs. They are deleted if it is stopped.
+
+    Entries (verdict, Results) of `trace_state.thread.pending_verdicts` are the programs with loops of this thread.
+
+    Args:
+        arrays (Iterable): The results.
+        number (int): Random number that the program has drawn. Default: None.
+        running (str): Name of the program if it cannot be stopped; its verdict is one of its results. Default: None.
+    """
+
+    __slots__ = ("arrays", "number", "running")
+
+    def __init__(self, arrays: Iterable[jax.Array], number: int | None = None, running: str | None = None) -> None:
+        self.arrays: list[weakref.ref[jax.Array]] = list(map(weakref.ref, arrays))
+        self.number = number
+        self.running: str | None = running
+
+    def discard(self) -> None:
+        """Delete the arrays, so that later reads raise an error. The next program draws the random number again."""
+        if self.number is not None:
+            random_stream.put_back(self.number)
+        for array in self.arrays:
+            live = array()
+            if live is not None and not live.is_deleted():
+                live.delete()
+
+
+# ------------------------------------------------------------------- waiting for a program
+_has_wakeup = hasattr(signal, "set_wakeup_fd") and os.name == "posix"
+_ONE_CALL = ((),)
+_user_descriptor: list[int] = []  # wakeup descriptor of the user while the main thread waits, else empty
+_n_interrupts = 0  # number of Ctrl-C since the main thread waits
+_is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
+
+
+def _main_thread():
+    return threading.main_thread().ident
+
+
+def wait(verdict: jax.Array, results: Results) -> None:
+    """Wait until `verdict`, an output of a program with loops, is computed.
+
+    Raises:
+        KeyboardInterrupt: At a Ctrl-C, which has stopped the program if that is possible.
+    """
+    if verdict.is_ready():
+        return
+    if results.running is None:
+        run(verdict.block_until_ready)
+        return
+    try:
+        verdict.block_until_ready()
+    except KeyboardInterrupt:
+        if not verdict.is_ready():
+            log.warning(
+                "%s is still running, and the next value waits for it. Stop ends loops that run on one CPU device, "
+                "because they read memory of Python.",
+                results.running,
+            )
+        raise
+
+
+def run(fn: Callable[[], Any]) -> Any:
+    """Return ``fn()``. A Ctrl-C in the main thread sets the flag until the programs that run now have ended.
+
+    Args:
+        fn (Callable): Waits for a program, or starts one and adds it to `trace_state.thread.pending_verdicts`.
+    """
+    if threading.get_ident() != _main_thread() or not _has_wakeup:
+        return fn()
+    if _user_descriptor or _is_set:  # interrupts came while the last wait ended
+        _finish_waiting(False)
+    has_raised = True
+    try:
+        # In C: an interrupt cannot lose the descriptor.
+        _user_descriptor.extend(itertools.starmap(_reader().install, _ONE_CALL))
+        out = fn()
+        has_raised = False
+    finally:
+        try:
+            _finish_waiting(has_raised)
+        except KeyboardInterrupt:  # a second one, or the one of a handler that has raised nothing
+            _finish_waiting(has_raised)
+            raise
+    return out
+
+
+def _finish_waiting(has_raised):
+    """Restore the descriptor of the user; stop and clear if a Ctrl-C has arrived. May be called again."""
+    global _n_interrupts
+    reader, user = _reader(), _user_descriptor[0] if _user_descriptor else -1
+    if _user_descriptor:
+        with contextlib.suppress(ValueError, OSError):  # another thread has closed it
+            signal.set_wakeup_fd(user)
+    with reader.lock:
+        reader.drain()
+        if _n_interrupts and has_raised:  # the handler ran while the main thread waited
+            _set(False)
+        received, reader.received, _n_interrupts = reader.received, b"", 0
+        _user_descriptor.clear()
+    if received and user != -1:
+        with contextlib.suppress(OSError):
+            os.write(user, received)
+    if _is_set:
+        _clear()
+
+
+def _set(is_forced):
+    global _is_set, _is_forced
+    _flag.memory[CELLS:] = 1  # before the numbers that loops read: a program must see these when a loop has ended
+    _flag.memory[:CELLS] = 1
+    _is_set, _is_forced = True, is_forced
+
+
+def _clear():
+    """Wait until the programs of the main thread have ended, discard their results, and clear the flag."""
+    global _is_set, _is_forced
+    pending = _thread.pending_verdicts
+    for verdict, report in pending:
+        if type(report) is Results and report.running is None:
+            verdict.block_until_ready()
+            if bool(verdict):
+                report.discard()
+    if pending:  # the other entries are checks of what these programs have returned
+        pending.clear()
+    _flag.memory[:] = 0
+    is_forced, _is_set, _is_forced = _is_forced, False, False
+    if is_forced:
+        raise KeyboardInterrupt
+
+
+class _Reader:
+    """A thread that reads the numbers of the signals that arrive while the main thread waits."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.received = b""
+        self._source, self._sink = socket.socketpair()
+        self._source.setblocking(False)
+        self._sink.setblocking(False)
+        self.install = functools.partial(signal.set_wakeup_fd, self._sink.fileno(), warn_on_full_buffer=False)
+        threading.Thread(target=self._run, name="msnb-stop", daemon=True).start()
+
+    def _run(self):
+        while True:
+            select.select([self._source], [], [])
+            with self.lock:
+                self.drain()
+
+    def drain(self):
+        """Read the signals that have arrived, and set the flag at a Ctrl-C. The caller has the lock."""
+        global _n_interrupts
+        try:
+            arrived = self._source.recv(4096)
+        except BlockingIOError:
+            return
+        self.received += arrived
+        count = arrived.count(signal.SIGINT)
+        if count and _user_descriptor:
+            _n_interrupts += count
+            is_default = interrupts.user_handler() is signal.default_int_handler
+            if is_default or _n_interrupts > 1:
+                _set(not is_default)
+
+
+_the_reader: _Reader | None = None
+
+
+def _reader():
+    global _the_reader
+    if _the_reader is None:
+        _the_reader = _Reader()
+    return _the_reader
+
+
+def _forget_reader():
+    """After a fork: the thread does not exist in the child, and its socket is the parent's."""
+    global _the_reader
+    _the_reader = None
+    if _user_descriptor:
+        _user_descriptor.clear()
+        signal.set_wakeup_fd(-1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_reader)
