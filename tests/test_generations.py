@@ -311,6 +311,13 @@ def test_prelu_of_r1_1_cuts_its_shares_and_that_of_mindspore_2_does_not():
         assert net(x).asnumpy().item() == result and net.w.asnumpy().item() == share
 
 
+def test_group_norm_of_mindspore_2_has_the_type_of_its_input():
+    x = Tensor(np.ones((1, 2, 2), np.float16))
+    assert ms2.nn.GroupNorm(2, 2)(x).dtype == ms.float16 and nn.GroupNorm(2, 2)(x).dtype == ms.float32
+    with pytest.raises(TypeError, match="GroupNorm"):
+        nn.GroupNorm(2, 2)(Tensor(np.ones((1, 2, 2), np.int8)))
+
+
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])
 def test_lstm_of_mindspore_2_drops_between_its_layers_in_training_alone(in_second, mode):
     ms.set_context(mode=mode)

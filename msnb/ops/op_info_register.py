@@ -127,9 +127,14 @@ for _key in (
     "dynamic_format",
     "op_pattern",
     "fusion_type",
+    "dynamic_compile_static",
+    "dynamic_rank_support",
     "dynamic_shape",
+    "input_to_attr_index",
     "need_check_supported",
     "is_dynamic_format",
+    "real_input_index",
+    "unknown_shape_formats",
 ):
     setattr(TBERegOp, _key, _make_setter(_key))
 AiCPURegOp.fusion_type = RegOp.fusion_type = _make_setter("fusion_type")

@@ -175,3 +175,25 @@ def test_arrays_of_every_layout_become_what_jax_makes_of_them(array):
     made, wanted = from_numpy(array), jnp.array(array, array.dtype.newbyteorder("="))
     np.testing.assert_array_equal(np.asarray(made), np.asarray(wanted))
     assert (made.aval, made.committed, made.sharding) == (wanted.aval, wanted.committed, wanted.sharding)
+
+
+@pytest.mark.parametrize("make", [np.array, list], ids=["array", "list"])
+def test_numbers_that_do_not_fit_an_integer_type_wrap_as_in_numpy(make):
+    data = make([-3.2, 300.7, 2.5])
+    assert Tensor(data, ms.uint8).asnumpy().tolist() == [253, 44, 2]
+    assert Tensor(data, ms.int8).asnumpy().tolist() == [-3, 44, 2]
+    assert Tensor(make([float("nan"), float("-inf")]), ms.int64).asnumpy().tolist() == [-(2**63)] * 2
+
+
+@pytest.mark.parametrize("data", [0.1, [0.1], [[0.1]]], ids=["number", "list", "lists"])
+def test_python_floats_keep_their_digits_in_a_float64_tensor(data):
+    assert Tensor(data, ms.float64).asnumpy().item() == 0.1
+    assert Tensor(data).dtype == ms.float32
+
+
+def test_bytes_of_a_tensor_make_it_again():
+    x = Tensor([[1, 2, 3]], ms.int16)
+    same = Tensor.convert_bytes_to_tensor(x.get_bytes(), x.shape, x.dtype)
+    assert same.dtype == x.dtype and same.asnumpy().tolist() == [[1, 2, 3]]
+    with pytest.raises(ValueError, match="reshape"):
+        Tensor.convert_bytes_to_tensor(x.get_bytes(), (2,), x.dtype)

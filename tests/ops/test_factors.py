@@ -79,3 +79,32 @@ def test_parts_of_numbers_are_attributes_or_methods():
         assert x.real().asnumpy().tolist() == [1] and x.imag().asnumpy().tolist() == [2]
     finally:
         api_generations.share(1)
+
+
+def test_powers_of_matrices_of_integers():
+    x = Tensor([[1, 2], [3, 4]], ms.int8)
+    assert ops.matrix_power(x, 2).asnumpy().tolist() == [[7, 10], [15, 22]]
+    assert ops.matrix_power(x, 0).dtype == ms.int8
+    with pytest.raises(ValueError, match="negative"):
+        ops.matrix_power(x, -1)
+
+
+def test_addbmm_of_two_matrices_sums_the_rows_of_their_product():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert ops.addbmm(Tensor([[1.0, 1.0], [1.0, 1.0]]), x, x).asnumpy().tolist() == [[23, 33], [23, 33]]
+
+
+@pytest.mark.parametrize("dtype", ["bool_", "int8", "uint8", "float16"])
+def test_index_add_converts_what_it_adds_unless_that_narrows_it(dtype):
+    x = Parameter(Tensor([[1.0, 2.0], [3.0, 4.0]]))
+    ops.inplace_index_add(x, Tensor([0], ms.int32), Tensor([[1, 1]], getattr(ms, dtype)), 0)
+    assert x.asnumpy().tolist() == [[2, 3], [3, 4]]
+    with pytest.raises(TypeError):
+        ops.inplace_index_add(x, Tensor([0], ms.int32), Tensor([[1, 1]], ms.float64), 0)
+
+
+def test_approximate_equal_compares_in_the_common_type():
+    x, y = Tensor([1, 2, 3], ms.int8), Tensor([2.0, 3.0, 1.0])
+    assert P.ApproximateEqual(2.0)(x, y).asnumpy().tolist() == [True, True, False]
+    with pytest.raises(TypeError):
+        P.ApproximateEqual(2.0)(x, x)

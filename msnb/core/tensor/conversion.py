@@ -30,16 +30,15 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
     """Convert `data` to a jax.Array by the rules of `Tensor`. The result shares no memory with numpy arrays or
     Parameters.
     """
+    array: Any
     if isinstance(data, Boxed):
         array = data._detached()
-    elif isinstance(data, jax.Array):
+    elif isinstance(data, (jax.Array, np.ndarray, np.generic)):
         array = data
-    elif isinstance(data, (np.ndarray, np.generic)):
-        array = of_numpy(data)
     elif isinstance(data, (bool, int, float, complex)):
-        array = of_numpy(_float64_to_float32(np.array(data)))
+        array = np.array(data) if dtype is not None else _float64_to_float32(np.array(data))
     elif isinstance(data, (list, tuple)):
-        array = _from_list(data)
+        array = _from_list(data, keeps_float64=dtype is not None)
     else:
         raise TypeError(
             f"For 'Tensor', 'input_data' should be a Tensor, numpy.ndarray, list, tuple, float, int or "
@@ -53,7 +52,13 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
                 dtype = mstype.pytype_to_dtype(dtype)
             except NotImplementedError:
                 raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
-        array = compute_outside_trace(lambda: jnp.asarray(array, available(mstype.np_dtype(dtype))), array)
+        target = available(mstype.np_dtype(dtype))
+        if isinstance(array, jax.Array):
+            array = compute_outside_trace(lambda: jnp.asarray(array, target), array)
+        else:
+            array = _of_numpy_as(array, target)
+    elif not isinstance(array, jax.Array):
+        array = of_numpy(array)
     return drop_weak_type(array)
 
 
@@ -81,16 +86,33 @@ def of_numpy(array: np.ndarray | np.generic) -> jax.Array:
     Raises:
         TypeError: If no MindSpore dtype describes its elements.
     """
+    _check_element_type(array)
+    dtype = available(array.dtype)
+    return from_numpy(array) if dtype == array.dtype else jnp.array(array, dtype)
+
+
+def _check_element_type(array):
     if array.dtype not in _MS_DTYPE:
         raise TypeError(
             f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
             f"use bool, int8-64, uint8-64, float16-64 or complex."
         )
-    dtype = available(array.dtype)
-    return from_numpy(array) if dtype == array.dtype else jnp.array(array, dtype)
 
 
-def _from_list(data):
+def _of_numpy_as(array, dtype):
+    """Return a numpy array as a jax.Array of another element type.
+
+    numpy converts: a number that does not fit an integer type wraps, as in MindSpore, where XLA would clip it.
+    """
+    _check_element_type(array)
+    if array.dtype == dtype or (array.dtype.kind == "c" and np.dtype(dtype).kind != "c"):
+        return jnp.asarray(of_numpy(array), dtype)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return from_numpy(np.asarray(array).astype(dtype))
+
+
+def _from_list(data, keeps_float64=False):
+    """Return a numpy array of the numbers in nested lists, or a jax.Array of the Tensors."""
     if any(isinstance(v, Boxed) for v in data):
         return jnp.stack([to_array(v) for v in data])
     try:
@@ -101,9 +123,7 @@ def _from_list(data):
         ) from None
     if array.dtype == object:
         raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
-    if not _contains_numpy(data):
-        array = _float64_to_float32(array)
-    return of_numpy(array)
+    return array if keeps_float64 or _contains_numpy(data) else _float64_to_float32(array)
 
 
 def _contains_numpy(data):

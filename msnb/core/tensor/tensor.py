@@ -371,6 +371,20 @@ class Tensor(Boxed):
         return self
 
     @staticmethod
+    def convert_bytes_to_tensor(bytes_data: bytes, shape: tuple[int, ...], dtype: mstype.Type) -> "Tensor":
+        """Return a Tensor made of the bytes that `get_bytes` returns.
+
+        Args:
+            bytes_data (bytes): The elements, in row-major order.
+            shape (tuple[int]): The shape.
+            dtype (mindspore.dtype): The element type.
+
+        Raises:
+            ValueError: If the number of bytes does not fit the shape and the element type.
+        """
+        return Tensor(np.frombuffer(bytes_data, mstype.np_dtype(dtype)).reshape(shape))
+
+    @staticmethod
     def from_numpy(array: np.ndarray) -> "Tensor":
         """Return a Tensor with a copy of the values of a numpy array: a later change of the array does not show.
 

@@ -9,6 +9,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, axis_in, dtype_in, rank, same_dtype, tensor_argument
 from msnb.ops._in_place import take_over
+from msnb.ops.array._scatter import cast_updates
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.sequence import arange
 from msnb.ops.index import getitem, setitem
@@ -29,7 +30,7 @@ def _slices_at(op, x, axis, indices, updates=None):
 
 def _sum_along(op, x, indices, y, axis):
     dtype_in(op, "x", x, NUMBER)
-    same_dtype(op, x=x, y=y)
+    y = cast_updates(op, x, y)
     return _slices_at(op, x, axis, indices, y).add(y, mode="drop")
 
 
@@ -53,13 +54,14 @@ def IndexAdd(
     Inputs:
         - **x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32 or int64.
-        - **y** (Tensor) - Addend, of the element type of `x` and of its shape, except along the axis.
+        - **y** (Tensor) - Addend, of the shape of `x` except along the axis. It is converted to the element type of
+          `x` unless that would narrow it.
 
     Outputs:
         Tensor, the new value of the Parameter.
 
     Raises:
-        TypeError: If `indices` are not integers, or the element types differ.
+        TypeError: If `indices` are not integers, or `y` has a wider element type than `x`.
         ValueError: If the shapes do not fit.
     """
     return _sum_along("index_add", x, indices, y, axis)
@@ -80,7 +82,8 @@ def index_add(
     Args:
         x (Union[Parameter, Tensor]): Tensor to increase.
         indices (Tensor): A vector of int32 or int64.
-        y (Tensor): Addend, of the element type of `x` and of its shape, except along the axis.
+        y (Tensor): Addend, of the shape of `x` except along the axis. It is converted to the element type of `x`
+            unless that would narrow it.
         axis (int): The axis.
         use_lock (bool): No effect: updates here never interleave. Default: True.
         check_index_bound (bool): No effect: the context's ``check_indices`` decides. Default: True.
@@ -111,7 +114,8 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
     Args:
         var (Parameter): Tensor to update.
         indices (Tensor): A vector of int32 or int64.
-        updates (Tensor): Addend, of the element type of `var` and of its shape, except along the axis.
+        updates (Tensor): Addend, of the shape of `var` except along the axis. It is converted to the element type of
+            `var` unless that would narrow it.
         axis (int): The axis.
 
     Returns:
@@ -212,7 +216,7 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
         Tensor, the new value of the Parameter.
 
     Raises:
-        TypeError: If `indices` are not integers, or the element types differ.
+        TypeError: If `indices` are not integers, or `y` has a wider element type than `x`.
         ValueError: If the shapes do not fit.
     """
     return _sum_along("InplaceIndexAdd", var, indices, updates, axis)

@@ -106,14 +106,14 @@ def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
         tolerance (float): Smaller differences count as equal. Default: 1e-05.
 
     Inputs:
-        - **x** (Tensor) - Floating point numbers.
-        - **y** (Tensor) - Of the shape and element type of `x`.
+        - **x** (Tensor) - Floating point numbers, or numbers that promote to them with `y`.
+        - **y** (Tensor) - Numbers, of the shape of `x`.
 
     Outputs:
         Tensor of bool, of the shape of `x`.
 
     Raises:
-        TypeError: If the inputs are not floating point of one type.
+        TypeError: If the common type of the inputs is not floating point.
         ValueError: If the shapes differ.
 
     Examples:
@@ -121,8 +121,8 @@ def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
         >>> print(ops.ApproximateEqual(tolerance=1.)(x, y))
         [ True False]
     """
+    x, y = promote(x, y, "ApproximateEqual")
     dtype_in("ApproximateEqual", "x", x, FLOAT)
-    same_dtype("ApproximateEqual", x=x, y=y)
     same_shape("ApproximateEqual", x=x, y=y)
     return jnp.abs(x - y) < jnp.asarray(tolerance, x.dtype)
 

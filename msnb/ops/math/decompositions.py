@@ -14,9 +14,9 @@ from msnb.ops._upcast import in_float32
 _ENTRIES = FLOAT | COMPLEX
 
 
-def check_matrices(op, argument, x):
-    """Raise an error unless `x` holds matrices of real or complex numbers."""
-    dtype_in(op, argument, x, _ENTRIES)
+def check_matrices(op, argument, x, allowed=_ENTRIES):
+    """Raise an error unless `x` holds matrices of the `allowed` element types: real or complex numbers."""
+    dtype_in(op, argument, x, allowed)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', '{argument}' should have at least 2 dimensions, but got shape {x.shape}.")
 

@@ -7,7 +7,7 @@ from msnb.common.kinds import Bool, Int, NonNegInt, Number, Optional, check
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import COMPLEX, dtype_in, same_dtype
+from msnb.ops._check import COMPLEX, FLOAT, INT, dtype_in, same_dtype
 from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
@@ -17,8 +17,8 @@ from msnb.ops.math.decompositions import check_matrices
 from msnb.ops.math.matmul import _matmul_of_numpy
 
 
-def _check_square(op, argument, x):
-    check_matrices(op, argument, x)
+def _check_square(op, argument, x, allowed=FLOAT | COMPLEX):
+    check_matrices(op, argument, x, allowed)
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{op}', '{argument}' should have shape (*, N, N), but got {x.shape}.")
 
@@ -65,16 +65,18 @@ def MatrixPower(x, *, n: Int):
         n (int): The exponent.
 
     Inputs:
-        - **x** (Tensor) - Floating point or complex, of shape (*, N, N).
+        - **x** (Tensor) - Numbers, of shape (*, N, N).
 
     Outputs:
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of such numbers, or `n` is not an int.
-        ValueError: If the last two dimensions differ.
+        TypeError: If `x` is not made of numbers, or `n` is not an int.
+        ValueError: If the last two dimensions differ, or `n` is negative and `x` is made of integers.
     """
-    _check_square("MatrixPower", "x", x)
+    _check_square("MatrixPower", "x", x, INT | FLOAT | COMPLEX)
+    if x.dtype in INT and n < 0:
+        raise ValueError(f"For 'MatrixPower', 'n' should not be negative for integers, but got {n}.")
     return jnp.linalg.matrix_power(x, n)
 
 
@@ -83,8 +85,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     """Raise square matrices to the power `n`, by matrix products. A negative power is a power of the inverse.
 
     Args:
-        input (Tensor): Floating point or complex, of shape (*, N, N).
-        n (int): The exponent.
+        input (Tensor): Numbers, of shape (*, N, N).
+        n (int): The exponent, not negative for integers.
 
     Returns:
         Tensor of the shape and element type of `input`.

@@ -6,7 +6,7 @@ from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops.array.cast import Cast
-from msnb.ops.math.matmul import BatchMatMul, MatMul
+from msnb.ops.math.matmul import MatMul, bmm
 from msnb.ops.math.products import Outer
 from msnb.ops.math.sum import ReduceSum
 
@@ -42,22 +42,22 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
 
     Args:
         input (Tensor): The addend; it broadcasts to the shape of the sum.
-        batch1 (Tensor): Matrices, of shape (B, M, K).
-        batch2 (Tensor): Matrices, of shape (B, K, N).
+        batch1 (Tensor): Matrices, of shape (B, M, K), or one matrix.
+        batch2 (Tensor): Matrices, of shape (B, K, N), or one matrix. The rows of the product of two matrices are
+            summed, as in MindSpore 2's example.
         beta (Number): Factor of `input`. Default: 1.
         alpha (Number): Factor of the sum. Default: 1.
 
     Returns:
-        Tensor of shape (M, N).
+        Tensor of shape (M, N), or (N,) for two matrices, broadcast with `input`.
 
     Raises:
         TypeError: If an input is not a Tensor, or the element types do not fit.
         ValueError: If the shapes do not fit.
     """
-    factors = _check_tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
-    return _add_weighted_product(
-        "addbmm", lambda a, b: ReduceSum.functional(BatchMatMul.functional(a, b), 0), input, factors, beta, alpha
-    )
+    ndim = 2 if tensor_argument("addbmm", "batch1", batch1).ndim == 2 else 3
+    factors = _check_tensors("addbmm", (ndim, ndim), batch1=batch1, batch2=batch2)
+    return _add_weighted_product("addbmm", lambda a, b: ReduceSum.functional(bmm(a, b), 0), input, factors, beta, alpha)
 
 
 @spelling(function="addmv", method="addmv")
@@ -111,5 +111,5 @@ CASES = [
     case(addmv, F(2), F(2, 3), F(3), beta=2, alpha=0.5),
     case(addr, F(2, 3), F(2), F(3), beta=2, alpha=0.5),
     refused(ValueError, addmv, F(2), F(2, 3), F(3, 1)),
-    refused(ValueError, addbmm, F(2, 2), F(2, 3), F(3, 2)),
+    refused(ValueError, addbmm, F(2, 2), F(2, 3), F(3, 3, 2)),
 ]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, DType, Instance, Int, OneOf, PositiveInt, checked
-from msnb.core.operator.api_generations import differs_in_api2
+from msnb.core.operator.api_generations import current_generation, differs_in_api2
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat
@@ -17,6 +17,8 @@ from msnb.nn.layer._norm.batch_norm import FeatureNorm
 from msnb.ops import operations as P
 
 __all__ = ["LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
+
+_cast = P.Cast()
 
 
 class LayerNorm(Cell):
@@ -77,6 +79,7 @@ class LayerNorm(Cell):
         return f"normalized_shape={self.normalized_shape}, {axes}, gamma{self.gamma}, beta={self.beta}"
 
 
+@differs_in_api2("the result has the element type of the input")
 class GroupNorm(Cell):
     r"""
     Group normalisation (Wu and He, 2018): the channels of an image are split into groups, each of which gets mean 0 and
@@ -107,6 +110,8 @@ class GroupNorm(Cell):
         (1, 4, 2, 2)
     """
 
+    _returns_input_type = False  # True in MindSpore 2; r1.1's result has the wider type of the input and the Parameters
+
     @checked
     def __init__(
         self,
@@ -130,6 +135,8 @@ class GroupNorm(Cell):
             start = initializer(value, num_channels, dtype)
             setattr(self, name, Parameter(start, name) if affine else start)
         self.group_norm: P.GroupNorm = P.GroupNorm(eps)
+        if current_generation() == 2:
+            self._returns_input_type = True
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the normalised input."""
@@ -138,7 +145,8 @@ class GroupNorm(Cell):
                 f"For '{self.cls_name}', the input must have {self.num_channels} channels in axis 1 (num_channels), "
                 f"but got shape {x.shape}."
             )
-        return self.group_norm(widen_if_mixed(x, self.gamma), self.num_groups, self.gamma, self.beta)
+        y = self.group_norm(widen_if_mixed(x, self.gamma), self.num_groups, self.gamma, self.beta)
+        return _cast(y, x.dtype) if self._returns_input_type and y.dtype != x.dtype else y
 
     def extend_repr(self) -> str:
         """Return the numbers of groups and channels for `repr`."""

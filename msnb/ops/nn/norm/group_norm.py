@@ -6,6 +6,7 @@ from jax import lax
 from msnb.common.kinds import Float, PositiveInt
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
+from msnb.ops._check import FLOAT, dtype_in
 from msnb.ops._upcast import widened
 from msnb.ops.nn.norm._standardize import scale_and_shift, standardise
 from msnb.ops.nn.norm.batch_norm import check_channels, column
@@ -25,7 +26,11 @@ def GroupNorm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Fl
 
     Outputs:
         Tensor, shape and type of `input`.
+
+    Raises:
+        TypeError: If `input` is not made of floating point numbers.
     """
+    dtype_in("GroupNorm", "input", input, FLOAT)
     if input.ndim < 2 or input.shape[1] % num_groups:
         raise ValueError(
             f"For 'GroupNorm', 'num_groups' should divide the channels of 'input', but got {num_groups} "
