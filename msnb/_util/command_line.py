@@ -15,7 +15,8 @@ from argparse import Namespace
 
 from msnb._version import __version__
 
-DEMO, LAB = "msnb-demo", "msnb-lab"  # folders of the executed quick start, and of the copy for the user
+# folders of the executed quick start, of the copies that `lab` opens, and of the tutorials
+DEMO, LAB, TUTORIALS = "msnb-demo", "msnb-lab", "msnb-tutorials"
 _PAGES = {
     "graph": ("the graph of its largest program", ".html, .svg, .dot or .ir"),
     "profile": ("where the time of its steps goes", ".html, .svg, .md, .txt or .json"),
@@ -98,8 +99,19 @@ def _make_parser():
         "lab",
         usage="%(prog)s [OPTION ...]",
         help="open JupyterLab on the quick start; options are JupyterLab's",
-        description=f"Open JupyterLab on a copy of the quick start in the folder {LAB}; one that is there already is "
-        "opened as it is. Options are JupyterLab's: `jupyter lab --help` lists them.",
+        description=f"Open JupyterLab on a copy of the quick start in the folder {LAB}, beside copies of the other "
+        "tutorials; one that is there already is opened as it is. Options are JupyterLab's: `jupyter lab --help` lists "
+        "them.",
+    )
+
+    tutorials = commands.add_parser(
+        "tutorials",
+        help="copy the tutorial notebooks into a folder",
+        description="Copy the tutorial notebooks of this installation into a folder and list them. A file that is "
+        "there already is not changed.",
+    )
+    tutorials.add_argument(
+        "folder", metavar="FOLDER", nargs="?", default=TUTORIALS, help="where to (default: %(default)s)"
     )
 
     run = commands.add_parser(
