@@ -445,7 +445,7 @@ class _Drawing:
 
 
 class _Document:
-    """The SVG document of several drawings, side by side.
+    """The SVG document of several drawings, side by side. Stages that are too wide for a page are below each other.
 
     Attributes:
         text (str): the document.
@@ -454,14 +454,11 @@ class _Document:
 
     def __init__(self, drawings, headings):
         first = drawings[0]
-        x, height, top = 20.0, 0.0, 44.0 if headings else 20.0
-        for at, drawing in enumerate(drawings):
-            if headings:
-                drawing.text(x, 26, headings[at], "h", 13, "start")
-            x, low = drawing.lay(x, top)
-            height = max(height, low)
-            x += 72
-        width, height = x - 72 + 20, height + 20
+        width, height = self._arrange(drawings, headings, False)
+        if headings and first.tree.states is None and width > _WIDEST:
+            for drawing in drawings:
+                drawing.parts.clear()
+            width, height = self._arrange(drawings, headings, True)
         if first.heat is not None:
             width, height = max(width, 240.0), height + 40
             first.legend(20.0, height - 32)
@@ -486,6 +483,21 @@ class _Document:
             + "".join(part for drawing in drawings for part in drawing.parts)
             + "</svg>"
         )
+
+    @staticmethod
+    def _arrange(drawings, headings, is_column):
+        """Draw all drawings and their headings in a row or in a column. Return (width, height)."""
+        left, top, right, bottom = 20.0, 20.0, 0.0, 0.0
+        for at, drawing in enumerate(drawings):
+            if headings:
+                drawing.text(left, top + 6, headings[at], "h", 13, "start")
+            end, low = drawing.lay(left, top + 24 if headings else top)
+            right, bottom = max(right, end), max(bottom, low)
+            if is_column:
+                top = low + 40
+            else:
+                left = end + 72
+        return right + 20, bottom + 20
 
     def fits(self):
         """Return whether the letters are readable if the document is scaled to fit a page."""
