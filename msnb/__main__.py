@@ -151,16 +151,17 @@ def _find_accuracy(notebook):
 
 
 def run_html(options: Namespace) -> int:
-    """Write a stored notebook, with its views, as one HTML file."""
+    """Write a stored notebook, with its views, as one HTML file, or as slides."""
     missing = [name for name in ("nbconvert", "nbformat") if not importlib.util.find_spec(name)]
     if missing:
-        return _fail(f'`html` needs {" and ".join(missing)}: pip install "msnb[lab]"')
+        return _fail(f'`{options.command}` needs {" and ".join(missing)}: pip install "msnb[lab]"')
     import nbformat
 
     source = Path(options.notebook)
     if not source.is_file():
         return _fail(f"There is no notebook {options.notebook!r}.")
-    page = Path(options.output) if options.output else source.with_suffix(".html")
+    as_slides = options.command == "slides"
+    page = Path(options.output) if options.output else source.with_suffix(".slides.html" if as_slides else ".html")
     try:
         notebook = nbformat.read(source, as_version=4)
     except (ValueError, AttributeError, KeyError):  # not JSON, or not a notebook
@@ -170,7 +171,7 @@ def run_html(options: Namespace) -> int:
     is_trusted = options.trust or notebook_page.is_signed(notebook)
     try:
         with writing(page, "w", encoding="utf-8") as file:
-            file.write(notebook_page.to_html(notebook, is_trusted))
+            file.write(notebook_page.to_html(notebook, is_trusted, as_slides))
     except OSError as error:
         return _fail(f"{page} cannot be written: {error.strerror}.")
     print(f"Wrote {page}.")
@@ -287,6 +288,7 @@ RUN = {
     "lab": run_lab,
     "tutorials": run_tutorials,
     "html": run_html,
+    "slides": run_html,
     "run": scripts.run,
     "launch": _launch.launch,
     "graph": scripts.graph,

@@ -82,8 +82,8 @@ def test_a_folder_of_tutorials_that_cannot_be_written_is_one_sentence(tmp_path, 
         (["labb"], "there is no command 'labb': did you mean lab?"),
         (
             ["xyz"],
-            "there is no command 'xyz': there are demo, lab, tutorials, run, launch, graph, profile, html, check, "
-            "stubs, devices, version.",
+            "there is no command 'xyz': there are demo, lab, tutorials, run, launch, graph, profile, html, "
+            "slides, check, stubs, devices, version.",
         ),
         (
             ["devices", "--no-browser"],

@@ -66,8 +66,8 @@ const costs = (sig, values) =>
   )}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>`;
 
 const CHECK_NOTE =
-  "msnb adds this check of the values of an input. The network does not read its result. A wrong value raises an error, " +
-  "and the step changes no Parameter.";
+  "msnb adds this check of the values of an input. The network does not read its result. A wrong value raises an " +
+  "error, and the step changes no Parameter.";
 
 // live: there is a kernel that knows what the Parameters hold
 export function nodePanel(stage, id, schemes, live = false) {
