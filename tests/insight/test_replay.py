@@ -196,6 +196,20 @@ def test_gradient_and_optimizer_as_separate_programs_are_one_step():
     assert recorded.steps == [1, 2, 3] and recorded.value("op:ReLU", 2).shape == (4, 5)
 
 
+@pytest.mark.parametrize("name", ["learning_rate", "second.bias"])
+def test_a_parameter_that_the_user_sets_between_two_steps_is_on_disk(name, tmp_path):
+    net, step = training_step()
+    losses = []
+    with timeline(net, disk=tmp_path) as recorded:
+        for number, (x, y) in enumerate(batches(6)):
+            if number == 3:
+                parameter = next(p for p in step.get_parameters() if p.name == name)
+                parameter.set_data(Tensor(np.full(parameter.shape, 0.5, np.float32)))
+            losses.append(float(step(x, y).asnumpy()))
+    assert list(recorded.losses().values()) == losses
+    assert sorted(path.stem for path in tmp_path.glob("parameters-*")) == ["parameters-000001", "parameters-000004"]
+
+
 def test_memory_is_bounded_and_unshared_arrays_are_freed():
     net, step = training_step()
     with timeline(net, memory=2000) as recorded:

@@ -147,8 +147,9 @@ class Replay:
         if self.has_statistics:
             if not self._values:
                 self._compute(tuple(self._nodes))
-            ids = [ident for ident, slot in self._values if not slot and self._is_real_and_not_empty(ident)]
-            arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
+            values = dict(self._values)  # a thread that answers the page adds to them
+            ids = [ident for ident, slot in values if not slot and _is_real_and_not_empty(values[ident, 0])]
+            arrays = [np.asarray(values[ident, 0]) for ident in ids]
             moments = host.summarised(arrays)[0] if arrays else []
             means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays]
         else:
@@ -159,10 +160,6 @@ class Replay:
             ident: {**dict(zip(summary.COLUMNS, map(float, row), strict=True)), "abs_mean": float(mean)}
             for ident, row, mean in zip(ids, moments, means, strict=True)
         }
-
-    def _is_real_and_not_empty(self, ident):
-        array = self._values[ident, 0]
-        return rows.is_real(array.dtype) and array.size > 0
 
     # ------------------------------------------------------------------ windows
     def _nodes_to_compute_with(self, node):
@@ -284,6 +281,10 @@ class _Forms:
 
         instrumented = instrument(self._jaxpr, readable, measure, self._inputs, self._name)
         return instrumented.jaxpr, instrumented.points, every
+
+
+def _is_real_and_not_empty(array):
+    return rows.is_real(array.dtype) and array.size > 0
 
 
 def _is_key(dtype):
