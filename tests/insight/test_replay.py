@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, context, ir, nn, ops
 from msnb.insight.debugger import select_nodes
 from msnb.notebook.graph import timeline, view
 
@@ -148,6 +148,16 @@ def test_a_view_without_values_says_what_to_do():
         view(Small(), Tensor(X)).value("op:ReLU")
     with pytest.raises(TypeError, match="should be a query"):
         select_nodes(view(Small(), Tensor(X)).graph, 1.5)
+
+
+def test_a_node_of_another_graph_selects_no_node_by_its_number():
+    net, step = training_step()
+    x, y = batches(1)[0]
+    whole, forward = ir.graph(step, x, y), ir.graph(net, x)
+    again = ir.graph(step, x, y)
+    assert select_nodes(whole, again.nodes[-1]) == [whole.nodes[-1]]
+    with pytest.raises(ValueError, match=r"is a node of another graph. Select it by a query, such as 'op:"):
+        select_nodes(forward, whole.nodes[0])
 
 
 # ---------------------------------------------------------------------- timelines

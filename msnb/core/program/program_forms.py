@@ -113,6 +113,7 @@ class ProgramForms:
         self.frozen[:] = arrays
         self.current = self.own = self._donating_form()
         self.ready = self.compiled = None
+        self._undonated_form = None  # it has the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
 
