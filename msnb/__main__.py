@@ -13,7 +13,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from msnb import context
-from msnb._util import command_line
+from msnb._util import command_line, tutorials
 from msnb._util.atomic_file import writing
 from msnb.cli import launch as _launch
 from msnb.cli import scripts
@@ -34,10 +34,12 @@ def main(argv: list[str] | None = None) -> int:
 
 def quick_start() -> Path:
     """Return the path of the quick-start notebook, in the repository or in the installed package."""
-    for folder in (PACKAGE.parent / "notebooks", PACKAGE / "_data"):
-        if (folder / QUICK_START).is_file():
-            return folder / QUICK_START
-    raise FileNotFoundError(f"{QUICK_START} is neither in {PACKAGE.parent / 'notebooks'} nor in {PACKAGE / '_data'}.")
+    paths = tutorials.tutorial_paths()
+    if QUICK_START not in paths:
+        raise FileNotFoundError(
+            f"This installation has no {QUICK_START}: neither the repository nor {PACKAGE / '_data'}."
+        )
+    return paths[QUICK_START]
 
 
 def run_demo(options: Namespace) -> int:
@@ -149,16 +151,17 @@ def _find_accuracy(notebook):
 
 
 def run_html(options: Namespace) -> int:
-    """Write a stored notebook, with its views, as one HTML file."""
+    """Write a stored notebook, with its views, as one HTML file, or as slides."""
     missing = [name for name in ("nbconvert", "nbformat") if not importlib.util.find_spec(name)]
     if missing:
-        return _fail(f'`html` needs {" and ".join(missing)}: pip install "msnb[lab]"')
+        return _fail(f'`{options.command}` needs {" and ".join(missing)}: pip install "msnb[lab]"')
     import nbformat
 
     source = Path(options.notebook)
     if not source.is_file():
         return _fail(f"There is no notebook {options.notebook!r}.")
-    page = Path(options.output) if options.output else source.with_suffix(".html")
+    as_slides = options.command == "slides"
+    page = Path(options.output) if options.output else source.with_suffix(".slides.html" if as_slides else ".html")
     try:
         notebook = nbformat.read(source, as_version=4)
     except (ValueError, AttributeError, KeyError):  # not JSON, or not a notebook
@@ -168,7 +171,7 @@ def run_html(options: Namespace) -> int:
     is_trusted = options.trust or notebook_page.is_signed(notebook)
     try:
         with writing(page, "w", encoding="utf-8") as file:
-            file.write(notebook_page.to_html(notebook, is_trusted))
+            file.write(notebook_page.to_html(notebook, is_trusted, as_slides))
     except OSError as error:
         return _fail(f"{page} cannot be written: {error.strerror}.")
     print(f"Wrote {page}.")
@@ -178,7 +181,9 @@ def run_html(options: Namespace) -> int:
 
 
 def run_lab(options: Namespace) -> int:
-    """Open JupyterLab on a copy of the quick start, so that edits change neither the repository nor the demo."""
+    """Open JupyterLab on a copy of the quick start, so that edits change neither the repository nor the demo. Copies of
+    the other tutorials are beside it.
+    """
     if not importlib.util.find_spec("jupyterlab"):
         return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
     notebook = Path(command_line.LAB) / QUICK_START
@@ -187,6 +192,7 @@ def run_lab(options: Namespace) -> int:
         if not notebook.exists():
             notebook.parent.mkdir(exist_ok=True)
             shutil.copyfile(executed if executed.is_file() else quick_start(), notebook)
+            tutorials.copy_tutorials(notebook.parent)
     except OSError as error:
         return _fail(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
     jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
@@ -195,6 +201,19 @@ def run_lab(options: Namespace) -> int:
         return subprocess.call(jupyter)
     sys.stdout.flush()
     os.execv(sys.executable, jupyter)  # the server replaces this process, so that Ctrl-C and `kill` reach only it
+
+
+def run_tutorials(options: Namespace) -> int:
+    """Copy the tutorials into a folder and list them."""
+    folder = Path(options.folder)
+    try:
+        new = tutorials.copy_tutorials(folder)
+    except OSError as error:
+        return _fail(f"{folder} cannot be written: {error.strerror}.")
+    for name, path in tutorials.tutorial_paths().items():
+        print(f"  {name:42}{tutorials.read_title(path)}{'' if name in new else '  (was there already, not changed)'}")
+    print(f"Copied {len(new)} tutorials to {folder}. Open them with: jupyter lab {folder}")
+    return 0
 
 
 def run_check(options: Namespace) -> int:
@@ -267,7 +286,9 @@ def _fail(message):
 RUN = {
     "demo": run_demo,
     "lab": run_lab,
+    "tutorials": run_tutorials,
     "html": run_html,
+    "slides": run_html,
     "run": scripts.run,
     "launch": _launch.launch,
     "graph": scripts.graph,

@@ -11,6 +11,7 @@ import pytest
 from msnb import __main__ as command
 from msnb import alias
 from msnb._util import command_line
+from msnb._util.tutorials import read_title, tutorial_paths
 from msnb.insight import terminal_traceback
 
 
@@ -43,6 +44,7 @@ def test_jupyterlab_takes_the_place_of_this_process_and_all_further_options(monk
     opened.write_text("edited")
     command.main(["lab"])
     assert opened.read_text() == "edited"
+    assert {path.name for path in opened.parent.iterdir()} == set(tutorial_paths())
 
 
 def test_jupyterlab_opens_a_copy_of_what_the_demo_ran(monkeypatch, tmp_path):
@@ -55,14 +57,33 @@ def test_jupyterlab_opens_a_copy_of_what_the_demo_ran(monkeypatch, tmp_path):
     assert (tmp_path / "msnb-lab" / command.QUICK_START).read_text() == "executed"
 
 
+def test_the_tutorials_are_copied_and_listed_and_what_was_edited_stays(tmp_path, capsys):
+    folder = tmp_path / "a" / "course"
+    assert command.main(["tutorials", str(folder)]) == 0
+    assert {path.name for path in folder.iterdir()} == set(tutorial_paths())
+    printed = capsys.readouterr().out
+    for name, path in tutorial_paths().items():
+        assert (folder / name).read_bytes() == path.read_bytes() and name in printed and read_title(path) in printed
+    (folder / command.QUICK_START).write_text("edited")
+    assert command.main(["tutorials", str(folder)]) == 0
+    assert (folder / command.QUICK_START).read_text() == "edited"
+    assert "Copied 0 tutorials" in capsys.readouterr().out
+
+
+def test_a_folder_of_tutorials_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert command.main(["tutorials", str(tmp_path / "file")]) == 1
+    assert capsys.readouterr().err == f"{tmp_path / 'file'} cannot be written: File exists.\n"
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [
         (["labb"], "there is no command 'labb': did you mean lab?"),
         (
             ["xyz"],
-            "there is no command 'xyz': there are demo, lab, run, launch, graph, profile, html, check, stubs, "
-            "devices, version.",
+            "there is no command 'xyz': there are demo, lab, tutorials, run, launch, graph, profile, html, "
+            "slides, check, stubs, devices, version.",
         ),
         (
             ["devices", "--no-browser"],

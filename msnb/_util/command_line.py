@@ -15,7 +15,8 @@ from argparse import Namespace
 
 from msnb._version import __version__
 
-DEMO, LAB = "msnb-demo", "msnb-lab"  # folders of the executed quick start, and of the copy for the user
+# folders of the executed quick start, of the copies that `lab` opens, and of the tutorials
+DEMO, LAB, TUTORIALS = "msnb-demo", "msnb-lab", "msnb-tutorials"
 _PAGES = {
     "graph": ("the graph of its largest program", ".html, .svg, .dot or .ir"),
     "profile": ("where the time of its steps goes", ".html, .svg, .md, .txt or .json"),
@@ -98,8 +99,19 @@ def _make_parser():
         "lab",
         usage="%(prog)s [OPTION ...]",
         help="open JupyterLab on the quick start; options are JupyterLab's",
-        description=f"Open JupyterLab on a copy of the quick start in the folder {LAB}; one that is there already is "
-        "opened as it is. Options are JupyterLab's: `jupyter lab --help` lists them.",
+        description=f"Open JupyterLab on a copy of the quick start in the folder {LAB}, beside copies of the other "
+        "tutorials; one that is there already is opened as it is. Options are JupyterLab's: `jupyter lab --help` lists "
+        "them.",
+    )
+
+    tutorials = commands.add_parser(
+        "tutorials",
+        help="copy the tutorial notebooks into a folder",
+        description="Copy the tutorial notebooks of this installation into a folder and list them. A file that is "
+        "there already is not changed.",
+    )
+    tutorials.add_argument(
+        "folder", metavar="FOLDER", nargs="?", default=TUTORIALS, help="where to (default: %(default)s)"
     )
 
     run = commands.add_parser(
@@ -149,16 +161,24 @@ def _make_parser():
             which = "which of the programs that ran, or a part of its name (default: the largest)"
             page.add_argument("--name", metavar="NAME", help=which)
 
-    html = commands.add_parser(
-        "html",
-        help="write a notebook as it is stored as one HTML file",
-        description="Write a notebook as it is stored as one HTML file that needs no network, its formulas as "
-        "MathML. No cell is run. Of a notebook that Jupyter does not trust, scripts in outputs and Markdown are left "
-        "out; msnb's own views stay alive.",
-    )
-    html.add_argument("--trust", action="store_true", help="keep what a notebook that came from elsewhere would run")
-    html.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
-    html.add_argument("-o", "--output", metavar="PAGE", help="where to (default: beside the notebook)")
+    for name, form, further in (
+        ("html", "one HTML file", ""),
+        (
+            "slides",
+            "slides in one HTML file",
+            " A slide begins where Jupyter's slide types say so, or at each heading. Arrow keys go on and back.",
+        ),
+    ):
+        page = commands.add_parser(
+            name,
+            help=f"write a notebook as it is stored as {form}",
+            description=f"Write a notebook as it is stored as {form} that needs no network, its formulas as MathML. "
+            "No cell is run. Of a notebook that Jupyter does not trust, scripts in outputs and Markdown are left out; "
+            f"msnb's own views stay alive.{further}",
+        )
+        page.add_argument("--trust", action="store_true", help="keep what a notebook from elsewhere would run")
+        page.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
+        page.add_argument("-o", "--output", metavar="PAGE", help="where to (default: beside the notebook)")
 
     check = commands.add_parser(
         "check",

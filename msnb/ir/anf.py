@@ -221,6 +221,8 @@ class FuncGraph:
         free (int): for a sub-graph, the number of leading parameters that are free variables: values captured from the
             surrounding graph, not arguments of the call.
         written (int): how many of the last outputs are new values of Parameters, not results.
+        result_names (Sequence[str]): names of the results, the outputs that are not written; empty if they have none.
+            Not compared, and not pickled.
         weights (Mapping): value of each Parameter by its name, as an array that may be read from a file on access;
             empty for a graph that was traced, since the network holds the values. Not compared.
 
@@ -228,7 +230,7 @@ class FuncGraph:
         equal to the graph that another process reads; of `CNode.kernel` it then has the primitives and their shapes.
     """
 
-    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written", "weights")
+    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written", "result_names", "weights")
 
     def __init__(
         self,
@@ -246,6 +248,7 @@ class FuncGraph:
         self.feeds: Sequence[int] = feeds
         self.free: int = free
         self.written: int = 0
+        self.result_names: Sequence[str] = ()
         self.weights: Mapping[str, Any] = {}
         for node in (*parameters, *nodes):
             node.func_graph = self

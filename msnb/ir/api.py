@@ -12,6 +12,7 @@ from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
 from .printer import to_text
 from .read import default_operator_of, read
+from .result_names import name_results
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
@@ -66,6 +67,7 @@ def of_program(program: "Program", name: str | None = None, expand: bool = False
     if getattr(program, "errors", None):  # the first output holds the flags of failed checks: it is not a result
         del rest[0]
     graph.outputs = [*constants, *rest]
+    graph.result_names = name_results(program)
     return graph
 
 

@@ -24,6 +24,7 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     """
     needed, forward_nodes = set(), {node: None for node in graph.nodes if node.direction == "forward"}
     results = len(graph.outputs) - graph.written
+    is_forward = frozenset(forward_nodes)
     forward_outputs = [(pair, index >= results) for index, pair in enumerate(graph.outputs) if pair[0] in forward_nodes]
     outputs = [pair for pair, _ in forward_outputs]
     all_sources = {source for node in graph.nodes for source in _iterate_sources(node)}
@@ -44,6 +45,9 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     parameters = [node for node in graph.parameters if node in read]
     forward_graph = _GraphCopy(read).graph(graph.name, parameters, forward_nodes, outputs)
     forward_graph.written = sum(written for _, written in forward_outputs)
+    forward_graph.result_names = [
+        name for name, (node, _) in zip(graph.result_names, graph.outputs, strict=False) if node in is_forward
+    ]
     return forward_graph
 
 

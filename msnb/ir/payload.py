@@ -116,6 +116,7 @@ def stage(
             _output_row(node, slot, parameters, lambda at: number[representative[at]]) for node, slot in graph.outputs
         ],
         "written": graph.written,
+        "results": list(graph.result_names),
         "columns": {
             key: pack_column(column, [node.id for node in shown_nodes]) for key, column in (columns or {}).items()
         },

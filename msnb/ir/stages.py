@@ -100,9 +100,12 @@ class Stages:
             graph = read_hlo(self.program.compiled(self._with_stop_flag).as_text(), self.name)
         _name_parameters(graph, self.program)
         graph.written = len(self.program.written)
-        # In these stages results come last, followed by the extra outputs for observers of the program.
-        end = graph.written + self.program.n_results
+        # In these stages results come last, followed by the code of failed checks, which is no result, and the extra
+        # outputs for observers of the program.
+        end = graph.written + self.program.n_results - bool(self.program.errors)
         graph.outputs = graph.outputs[graph.written : end] + graph.outputs[: graph.written]
+        names = zip(self.full_graph.result_names, self.program.results.static, strict=True)
+        graph.result_names = [name for name, constant in names if constant is None]
         if stage == "optimised":
             sharding = self.program.spread
             _copy_scopes(graph, self.full_graph, 1 if sharding is None or sharding.axes else sharding.devices)

@@ -4,18 +4,16 @@ import json
 import sys
 from html import escape
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from IPython import get_ipython
 from IPython.display import HTML, display
 
+from msnb._util.tutorials import read_title, tutorial_paths
 from msnb._version import __version__
 from msnb.notebook.display.html import framed
 from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
 
-_PACKAGE = Path(__file__).parents[1]
-_FOLDERS = (_PACKAGE.parent / "notebooks", _PACKAGE / "_data")
 # in the panes of a graph; `?` shows them there
 _KEYS = (
     ("Enter", "select a box; open or close a scope"),
@@ -34,15 +32,6 @@ _STYLE = (
 )
 
 
-def tutorial_paths() -> dict[str, Path]:
-    """Return the tutorials that this installation has: {name of the file: its path}."""
-    paths: dict[str, Path] = {}
-    for folder in _FOLDERS:
-        for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
-            paths.setdefault(path.name, path)
-    return paths
-
-
 def read_tutorial(name: str) -> dict[str, Any]:
     """Return a tutorial as JSON.
 
@@ -56,15 +45,6 @@ def read_tutorial(name: str) -> dict[str, Any]:
     if name not in paths:
         raise FileNotFoundError(f"There is no tutorial {name!r}; there are {', '.join(paths)}.")
     return json.loads(paths[name].read_text(encoding="utf-8"))
-
-
-def _read_title(path):
-    """Return the first heading of a notebook."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        for line in "".join(cell["source"]).splitlines() if cell["cell_type"] == "markdown" else ():
-            if line.startswith("# "):
-                return line[2:].strip()
-    return path.stem
 
 
 def own_functions() -> dict[str, str]:
@@ -92,7 +72,7 @@ def page() -> str:
             f'<a role="button" tabindex="0" data-commandlinker-command="msnb:open-tutorial" '
             f'data-commandlinker-args="{arguments}">{escape(name.removesuffix(".ipynb"))}</a>'
         )
-        links.append((link, _read_title(path)))
+        links.append((link, read_title(path)))
     functions = [(f"<code>msnb.{escape(name)}</code>", text) for name, text in own_functions().items()]
     magics = MagicTable(list_magics(get_ipython()), "")._repr_html_()
     keys = [(f"<kbd>{escape(key)}</kbd>", text) for key, text in _KEYS]

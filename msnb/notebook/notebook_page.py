@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
+from msnb.notebook import slides
 from msnb.notebook.display import dataset_html, html, static_output, table_css
 from msnb.notebook.pipeline import drawing
 
@@ -312,17 +313,21 @@ def is_signed(notebook: NotebookNode) -> bool:
         return False
 
 
-def to_html(notebook: NotebookNode, is_trusted: bool = False) -> str:
+def to_html(notebook: NotebookNode, is_trusted: bool = False, as_slides: bool = False) -> str:
     """Return a stored notebook as one page that needs no network.
 
     Args:
         notebook (NotebookNode): The notebook. It is not modified.
         is_trusted (bool): If True, scripts in outputs and Markdown may run. If False, only msnb's own views run, with
             the code of this installation. Default: False.
+        as_slides (bool): If True, the page shows the cells as slides, see `slides.slide_letters`. Default: False.
 
     Returns:
         str.
     """
+    if as_slides:
+        kinds = ("code", "markdown", "raw")
+        letters = slides.slide_letters([cell for cell in notebook.cells if cell.get("cell_type") in kinds])
     notebook = copy.deepcopy(notebook) if is_trusted else _sanitise_notebook(copy.deepcopy(notebook))
     notebook.metadata.pop("widgets", None)
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
@@ -332,9 +337,12 @@ def to_html(notebook: NotebookNode, is_trusted: bool = False) -> str:
         _add_mathml(data)
     exporter = _Exporter(**_NO_ADDRESSES, sanitize_html=not is_trusted)
     if is_trusted:
-        return exporter.from_notebook_node(notebook)[0]
+        text = exporter.from_notebook_node(notebook)[0]
+        return slides.add_slides(text, letters) if as_slides else text
     views = static_output.Rebuilding()
     exporter.register_filter("clean_html", functools.partial(clean, views=views))
     text = exporter.from_notebook_node(notebook)[0]
+    if as_slides:
+        text = slides.add_slides(text, letters)
     styles = "".join((html.STYLE, table_css.STYLE, dataset_html.STYLE, f"<style>{drawing.style()}</style>"))
     return text.replace("<head>", f"<head>{_format_policy(text, views)}{styles}", 1)

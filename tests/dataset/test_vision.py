@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import msnb.dataset as ds
 import msnb.dataset.vision as vision
 import msnb.dataset.vision.c_transforms as c_vision
 
@@ -44,3 +45,10 @@ def test_contrast_rounds_a_half_as_mindspore_does():
     image = np.full((16, 16, 3), 136, np.uint8)
     image[0, 0] = 11
     assert vision.AdjustContrast(0.7)(image)[0, 0].tolist() == [48, 48, 48]  # 0.7 * 11 + 0.3 * 136 is 48.5
+
+
+def test_a_grid_of_one_patch_is_the_image():
+    image = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    (patch,) = next(ds.NumpySlicesDataset({"a": image[None]}).map(vision.SlicePatches(1, 1)).create_tuple_iterator())
+    for one in (vision.SlicePatches(1, 1)(image), patch.asnumpy()):
+        assert isinstance(one, np.ndarray) and np.array_equal(one, image)

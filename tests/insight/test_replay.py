@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, context, nn, ops
+from msnb import Tensor, context, ir, nn, ops
 from msnb.insight.debugger import select_nodes
 from msnb.notebook.graph import timeline, view
 
@@ -207,6 +207,16 @@ def test_a_branch_inside_a_loop_has_a_value_in_the_rounds_that_took_it():
         shown.value("op:Tanh", round=1)
 
 
+def test_a_node_of_another_graph_selects_no_node_by_its_number():
+    net, step = training_step()
+    x, y = batches(1)[0]
+    whole, forward = ir.graph(step, x, y), ir.graph(net, x)
+    again = ir.graph(step, x, y)
+    assert select_nodes(whole, again.nodes[-1]) == [whole.nodes[-1]]
+    with pytest.raises(ValueError, match=r"is a node of another graph. Select it by a query, such as 'op:"):
+        select_nodes(forward, whole.nodes[0])
+
+
 # ---------------------------------------------------------------------- timelines
 @pytest.mark.parametrize("disk", [False, True])
 def test_a_step_of_a_timeline_has_the_bits_of_a_run_that_was_stopped_there(disk, tmp_path):
@@ -367,6 +377,20 @@ def test_gradient_and_optimizer_as_separate_programs_are_one_step():
         for x, y in batches(3):
             optimizer(gradient(x, y))
     assert recorded.steps == [1, 2, 3] and recorded.value("op:ReLU", 2).shape == (4, 5)
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "second.bias"])
+def test_a_parameter_that_the_user_sets_between_two_steps_is_on_disk(name, tmp_path):
+    net, step = training_step()
+    losses = []
+    with timeline(net, disk=tmp_path) as recorded:
+        for number, (x, y) in enumerate(batches(6)):
+            if number == 3:
+                parameter = next(p for p in step.get_parameters() if p.name == name)
+                parameter.set_data(Tensor(np.full(parameter.shape, 0.5, np.float32)))
+            losses.append(float(step(x, y).asnumpy()))
+    assert list(recorded.losses().values()) == losses
+    assert sorted(path.stem for path in tmp_path.glob("parameters-*")) == ["parameters-000001", "parameters-000004"]
 
 
 def test_memory_is_bounded_and_unshared_arrays_are_freed():

@@ -123,6 +123,16 @@ def test_a_wrong_label_in_a_graph_of_msnbs_own_cells_shows_the_call(notebook):
     assert notebook.shown.rstrip().endswith(said)
 
 
+def test_a_value_that_a_wrong_label_has_spoiled_is_not_shown_below_the_error(notebook):
+    notebook.ok(LABELS)
+    notebook.ok("from msnb import context\ncontext.set_context(mode=context.GRAPH_MODE)")
+    notebook.ok("from IPython import get_ipython\nformat = get_ipython().display_formatter.format")
+    assert notebook.run("format(step(x, y))") == ({}, {})
+    assert notebook.shown.count("should be labels of 4 classes") == 1
+    formats, _ = notebook.ok("format(step(x, ms.Tensor(np.array([0, 1], np.int32))))")
+    assert formats.keys() == {"text/plain", "text/html"}
+
+
 def test_a_failed_assertion_in_a_graph_shows_its_line_once(notebook):
     notebook.run(
         "%%mindspore -m graph\nimport mindspore as ms\n@ms.ms_function\ndef f(x):\n"

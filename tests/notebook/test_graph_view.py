@@ -347,6 +347,25 @@ def test_the_still_picture_of_a_comparison_has_both_networks_and_what_differs():
     assert words.count("input 0") <= 2 and 'class="n"' in shown
 
 
+@pytest.mark.parametrize("heads, is_column", [(1, False), (9, True)])
+def test_the_still_picture_of_two_stages_has_both_and_stacks_wide_ones(heads, is_column):
+    class Heads(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.heads = nn.CellList([nn.Dense(4, wide + 1) for wide in range(heads)])
+
+        def construct(self, x):
+            return tuple(head(x) for head in self.heads)
+
+    stages = ("traced", "primitives")
+    shown = graph_view.view(Heads(), ms.Tensor(np.ones((2, 4), np.float32)), stages=stages).svg()
+    document = ElementTree.fromstring(shown)
+    headings = [text for text in document.iter("{http://www.w3.org/2000/svg}text") if text.text in stages]
+    assert [text.text for text in headings] == list(stages)
+    assert (headings[0].get("x") == headings[1].get("x")) == is_column
+    assert float(document.get("width")) <= 1300
+
+
 @pytest.mark.parametrize("layers", [2, 20])
 def test_a_still_picture_opens_no_more_than_can_be_read(layers):
     class Wide(nn.Cell):

@@ -146,6 +146,7 @@ class ProgramForms:
         self.frozen[:] = arrays
         self.current = self.own = self._donating_form()
         self.ready = self.compiled = self._plain = None
+        self._undonated_form = None  # it has the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
         self._partial_forms.clear()

@@ -281,7 +281,7 @@ class Rotate(ImageOp):
 
 
 class SlicePatches(TensorOp):
-    """Cut the image into a grid of equal patches. Each patch is a column.
+    """Cut the image into a grid of equal patches. Each patch is a column; a grid of one patch is that image.
 
     Args:
         num_height (int, optional): Rows of the grid. Default: 1.
@@ -313,8 +313,9 @@ class SlicePatches(TensorOp):
                 image = kernels.pad(image, padding, Border.CONSTANT, (self.fill_value,) * 3)
         else:
             height, width = h // self.num_height, w // self.num_width
-        return tuple(
+        patches = tuple(
             kernels.crop(image, x * width, y * height, width, height)
             for y in range(self.num_height)
             for x in range(self.num_width)
         )
+        return patches if len(patches) > 1 else patches[0]

@@ -209,8 +209,9 @@ class Replay:
         if self.has_statistics:
             if not self._values:
                 self._compute(tuple(self._nodes))
-            main = [(ident, slot) for ident, slot in self._values if slot == self._main_slots.get(ident, 0)]
-            arrays = {ident: np.asarray(self._values[ident, slot]) for ident, slot in main}
+            values = dict(self._values)  # a thread that answers the page adds to them
+            main = [(ident, slot) for ident, slot in values if slot == self._main_slots.get(ident, 0)]
+            arrays = {ident: np.asarray(values[ident, slot]) for ident, slot in main}
             arrays = {ident: array for ident, array in arrays.items() if rows.is_real(array.dtype) and array.size}
             ids = list(arrays)
             moments = host.summarised(list(arrays.values()))[0] if arrays else []
@@ -390,6 +391,10 @@ class _Forms:
 
         instrumented = instrument(self._jaxpr, readable, measure, self._inputs, self._name)
         return instrumented.jaxpr, instrumented.points, every
+
+
+def _is_real_and_not_empty(array):
+    return rows.is_real(array.dtype) and array.size > 0
 
 
 def _is_key(dtype):

@@ -27,7 +27,7 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
         list[CNode], at least one.
 
     Raises:
-        ValueError: If no node matches; the message lists similar names.
+        ValueError: If no node matches; the message lists similar names. If a node is of another graph.
         TypeError: If `query` is something else.
 
     Examples:
@@ -38,7 +38,7 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     """
     nodes = list(graph.all_nodes())
     if isinstance(query, CNode):
-        query = query.id
+        return [_find_equal(nodes, query)]
     if isinstance(query, bool) or not isinstance(query, (str, int)):
         raise TypeError(f"A node should be a query such as 'op:ReLU line:12' or a number, but got {query!r}.")
     if isinstance(query, int):
@@ -49,6 +49,14 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     if not matches:
         raise ValueError(_explain_no_match(nodes, query, words))
     return matches
+
+
+def _find_equal(nodes, query):
+    """Return the node of these with the number of `query`, which may come from another graph of the same program."""
+    for node in nodes:
+        if node.id == query.id and (node.op, node.scope, node.direction) == (query.op, query.scope, query.direction):
+            return node
+    raise ValueError(f"{query.fullname} is a node of another graph. Select it by a query, such as 'op:{query.op}'.")
 
 
 def _predicate_of_word(word) -> Callable[[CNode], bool]:

@@ -77,6 +77,7 @@ class Timeline:
         self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
         self._has_gradient: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._has_warned = False
+        self._arrays_after: list[Any] = []  # of the Parameters, after the last step
         self.problem: str = ""
 
     # ------------------------------------------------------------------ recording
@@ -137,6 +138,10 @@ class Timeline:
             self._record(*pending)
         else:
             self._record(program, run.inputs)
+            new = zip(program.written, run.outputs[program.n_results :], strict=True)
+            after = {id(p): array for p, array in zip(program.params, run.inputs, strict=False)}
+            after.update((id(p), array) for p, array in new)
+            self._arrays_after = [after[id(p)] for p in program.params]
 
     def dropped(self, why: str) -> None:
         """Store the reason why the recording has ended."""
@@ -211,7 +216,9 @@ class Timeline:
 
     # ------------------------------------------------------------------ on disk
     def _write_step(self, number, program, inputs, is_exact):
-        """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step."""
+        """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step, or if something
+        else than the step before has changed them.
+        """
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
         rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
@@ -222,11 +229,19 @@ class Timeline:
             (number - 1) % _CHECKPOINT_EVERY == 0
             or not is_alone
             or not is_exact
+            or not self._begins_with_arrays_after(inputs[:n_params])
             or self._program_of_previous_step(number) is not program
         ):
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
             safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
         self._records[number] = _Step(number, program, None)
+
+    def _begins_with_arrays_after(self, arrays):
+        """Return True if the Parameters are as the last step left them: nobody has set one, such as the learning rate,
+        or loaded a checkpoint.
+        """
+        after = self._arrays_after
+        return len(arrays) == len(after) and all(one is other for one, other in zip(arrays, after, strict=True))
 
     def _program_of_previous_step(self, number):
         before = self._records.get(number - 1)

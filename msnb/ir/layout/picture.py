@@ -12,6 +12,7 @@ from msnb.ir.layout.ports import Ports
 from msnb.ir.layout.scope_layout import HEADER, PAD, Box, ScopeLayout
 from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
 from msnb.ir.overlay import LEVELS, Scale, fold_over_scopes, human
+from msnb.ir.result_names import result_name
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
@@ -284,17 +285,16 @@ class _Drawing:
     def results(self, lane):
         """Return {box of a result: node of the lane that computes it}; new values of Parameters are excluded."""
         graph = self.tree.graph
+        count = len(graph.outputs) - graph.written
         outputs = [
-            (position, *pair)
-            for position, pair in enumerate(graph.outputs[: len(graph.outputs) - graph.written])
-            if isinstance(pair[0], CNode)
+            (position, *pair) for position, pair in enumerate(graph.outputs[:count]) if isinstance(pair[0], CNode)
         ]
         result_nodes = {}
         for position, node, slot in outputs if len(outputs) <= _MOST_ARGUMENTS else ():
             if self.tree.way(node)[1] is lane:
-                result_nodes[
-                    ParameterNode(f"result {position}" if len(outputs) > 1 else "result", node.types[slot:][:1])
-                ] = node
+                result_nodes[ParameterNode(result_name(graph.result_names, position, count), node.types[slot:][:1])] = (
+                    node
+                )
         return result_nodes
 
     def box(self, item):
@@ -445,7 +445,7 @@ class _Drawing:
 
 
 class _Document:
-    """The SVG document of several drawings, side by side.
+    """The SVG document of several drawings, side by side. Stages that are too wide for a page are below each other.
 
     Attributes:
         text (str): the document.
@@ -454,20 +454,19 @@ class _Document:
 
     def __init__(self, drawings, headings):
         first = drawings[0]
-        x, height, top = 20.0, 0.0, 44.0 if headings else 20.0
-        for at, drawing in enumerate(drawings):
-            if headings:
-                drawing.text(x, 26, headings[at], "h", 13, "start")
-            x, low = drawing.lay(x, top)
-            height = max(height, low)
-            x += 72
-        width, height = x - 72 + 20, height + 20
+        width, height = self._arrange(drawings, headings, False)
+        if headings and first.tree.states is None and width > _WIDEST:
+            for drawing in drawings:
+                drawing.parts.clear()
+            width, height = self._arrange(drawings, headings, True)
         if first.heat is not None:
             width, height = max(width, 240.0), height + 40
             first.legend(20.0, height - 32)
         if headings:
-            width, height = max(width, 360.0), height + 30
-            self._draw_comparison_legend(first, height - 18, drawings)
+            width = max(width, 360.0)
+            if first.tree.states is not None:
+                height += 30
+                self._draw_comparison_legend(height - 18, drawings)
         name = escape(" and ".join(dict.fromkeys(drawing.tree.graph.name for drawing in drawings)))
         count = " and ".join(str(len(drawing.tree.nodes)) for drawing in drawings)
         summary = f"Graph{'s' * (len(drawings) > 1)} of {name}: {count} nodes"
@@ -485,13 +484,28 @@ class _Document:
             + "</svg>"
         )
 
+    @staticmethod
+    def _arrange(drawings, headings, is_column):
+        """Draw all drawings and their headings in a row or in a column. Return (width, height)."""
+        left, top, right, bottom = 20.0, 20.0, 0.0, 0.0
+        for at, drawing in enumerate(drawings):
+            if headings:
+                drawing.text(left, top + 6, headings[at], "h", 13, "start")
+            end, low = drawing.lay(left, top + 24 if headings else top)
+            right, bottom = max(right, end), max(bottom, low)
+            if is_column:
+                top = low + 40
+            else:
+                left = end + 72
+        return right + 20, bottom + 20
+
     def fits(self):
         """Return whether the letters are readable if the document is scaled to fit a page."""
         return self.width <= _WIDEST and self.height <= _HIGHEST
 
-    def _draw_comparison_legend(self, drawing, y, drawings):
+    def _draw_comparison_legend(self, y, drawings):
         words = ("same", "g"), ("changed", "m"), ("only here", "n")
-        states_of = [drawing.tree.states for drawing in drawings]
+        drawing, states_of = drawings[0], [drawing.tree.states for drawing in drawings]
         only = sum(state == ONLY for states in states_of for state in states)
         counts = states_of[0].count(SAME), states_of[0].count(CHANGED), only
         entries = [(*pair, count) for pair, count in zip(words, counts, strict=True) if count]

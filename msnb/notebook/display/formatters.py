@@ -3,15 +3,19 @@
 `install` registers them with IPython. `mime` serves notebooks that query the object itself.
 """
 
+import sys
+import types
 from typing import Any
 
 from msnb import log
+from msnb.core.state import deferred_errors
 from msnb.notebook.display.dataset_html import dataset_bundle
 from msnb.notebook.display.net_html import net_html
 from msnb.notebook.display.tensor_html import tensor_html
 
 # By name, not imported: a class that the session never loads needs no display.
-_FORMATS = {("msnb.core.tensor.tensor", "Tensor"): tensor_html, ("msnb.nn.cell", "Cell"): net_html}
+_TENSOR = "msnb.core.tensor.tensor", "Tensor"
+_FORMATS = {_TENSOR: tensor_html, ("msnb.nn.cell", "Cell"): net_html}
 # Functions that return text and HTML together, for objects with one preview for both.
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
@@ -25,6 +29,26 @@ def _without_errors(maker):
             return None
 
     return format_html
+
+
+def _show_pending_error(shell):
+    """Return a formatter that shows the error of an earlier computation instead of the value.
+
+    Each format of a value is an attempt of its own for IPython. The first one would raise the error, and the next one
+    would show the wrong value below it.
+    """
+
+    def show(_):
+        try:
+            deferred_errors.wait_and_report()
+        except Exception as error:
+            caller = sys._getframe(1)  # IPython's frame, with which the traceback of any display begins
+            tb = types.TracebackType(error.__traceback__, caller, caller.f_lasti, caller.f_lineno)
+            shell.showtraceback((type(error), error, tb))  # a formatter that returns has displayed the value
+        else:
+            raise NotImplementedError  # IPython goes on to the other formats
+
+    return show
 
 
 def mime(value: Any) -> tuple[str, str]:
@@ -48,10 +72,12 @@ def install(shell: Any) -> Any:
     for formatter, table in tables:
         for (module, kind), maker in table.items():
             formatter.for_type_by_name(module, kind, _without_errors(maker))
+    shell.display_formatter.ipython_display_formatter.for_type_by_name(*_TENSOR, _show_pending_error(shell))
 
     def undo():
         for formatter, table in tables:
             for module, kind in table:
                 formatter.pop(f"{module}.{kind}", None)
+        shell.display_formatter.ipython_display_formatter.pop(".".join(_TENSOR), None)
 
     return undo

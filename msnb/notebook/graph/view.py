@@ -617,15 +617,15 @@ class GraphView(Renewed):
     def svg(self, boxes: int | None = None) -> str:
         """Return the graph as a still picture, see `msnb.ir.svg`, coloured by a column if the view is.
 
-        Two compared networks are drawn side by side, coloured by their differences.
+        Two stages, or two compared networks, are drawn side by side; the networks are coloured by their differences.
 
         Args:
             boxes (int): number of boxes up to which scopes are opened. Default: None, as many as are readable.
         """
-        names = list(self.graphs)[: 2 if self._is_difference else 1]
+        names = list(self.graphs)[:2]
         pictures = Pictures(
             [self._scope_tree(name) for name in names],
-            headings=names if self._is_difference else None,
+            headings=names if len(names) > 1 else None,
             column=self.columns.get(self.colour),
         )
         return pictures.readable() if boxes is None else pictures.document(boxes)

@@ -37,6 +37,7 @@ const SENDS = new RegExp(
   "^(all-(reduce|gather|to-all)|reduce-scatter|collective-)|^(All(Reduce|Gather|Swap|[tT]oAll)|ReduceScatter|" +
     "Broadcast|NeighborExchange)|^(p(sum|max|min|permute)|all_gather|all_to_all|reduce_scatter)(_|$)",
 );
+export const CHECKS = /^Check(Labels|Indices)$/; // what msnb adds to a program, `core/operator/value_checks.py`
 const KINDS = [
   ["communication", "red", SENDS],
   [
@@ -47,6 +48,7 @@ const KINDS = [
   ["normalisation, loss", "teal", /norm|crossentropy|loss|softmax$/i],
   ["reductions, pooling", "purple", /reduce|pool|sum$|mean$|argm|cum|topk|sort/i],
   ["optimizer, assignment", "green", UPDATES],
+  ["checks of values", "grey", CHECKS],
   ["control flow", "yellow", /^switch|^while|^scan|^cond$/i],
   ["layout and data movement", "grey", MOVES],
   ["random numbers", "pink", /dropout|random|normal$|uniform|threefry|bernoulli/i],

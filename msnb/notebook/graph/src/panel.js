@@ -1,7 +1,7 @@
 // The text panel: one node, one scope, or the graph if nothing is selected.
 import { escape } from "../../src/escape.js";
 import { formatLocation } from "../../src/location.js";
-import { human, written } from "./colour.js";
+import { CHECKS, human, written } from "./colour.js";
 import { FOLD, CROWD, UNIT, CONTROL, LANE, PAGE } from "./constants.js";
 import { sizeOf } from "./payload.js";
 
@@ -65,6 +65,10 @@ const costs = (sig, values) =>
     ),
   )}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>`;
 
+const CHECK_NOTE =
+  "msnb adds this check of the values of an input. The network does not read its result. A wrong value raises an " +
+  "error, and the step changes no Parameter.";
+
 // live: there is a kernel that knows what the Parameters hold
 export function nodePanel(stage, id, schemes, live = false) {
   const sig = stage.sigOf(id),
@@ -80,6 +84,7 @@ export function nodePanel(stage, id, schemes, live = false) {
   return (
     `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${stage.number(id)}, ${lane}${copyLink(id)}</p>` +
     crumbs(stage, id) +
+    (CHECKS.test(sig.op) ? `<p>${CHECK_NOTE}</p>` : "") +
     (stage.problem?.id === id ? `<p class="bad">${escape(stage.problem.said)}</p>` : "") +
     (source
       ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">` +

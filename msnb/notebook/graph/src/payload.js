@@ -95,6 +95,7 @@ export class Stage {
     this.srcs = raw.srcs;
     this.columns = raw.columns;
     this.outputs = raw.outputs;
+    this.resultNames = raw.results ?? [];
     this.returned = new Set(raw.outputs.map(([ref, slot]) => (typeof slot === "string" ? -1 : ref)));
     this.scopeOf = running(nodes.scope);
     this.sig = running(nodes.sig);
@@ -315,7 +316,7 @@ export class Stage {
           id = this.firstArgument + this.args.length;
         if (!where) continue;
         this.args.push({
-          name: this.outputs.length - written > 1 ? `result ${k}` : "result",
+          name: this.resultNames[k] ?? (this.outputs.length - written > 1 ? `result[${k}]` : "result"),
           type: this.sigOf(ref).outs[slot] || "",
           readers: [],
           inputs: [ref],
