@@ -12,7 +12,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 
 const HERE = import.meta.dirname;
 const LIMIT = 100_000; // bytes; every saved notebook carries the modules of the views that it shows
-const CODE_LIMIT = 140_000;
+const CODE_LIMIT = 160_000;
 const WAKE_LIMIT = 1_200; // every saved view carries it
 const OPTIONS = { target: "es2022", charset: "utf8", legalComments: "none", minify: true };
 

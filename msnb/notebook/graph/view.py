@@ -21,8 +21,6 @@ from msnb.ir.table import of_cells, of_nodes
 from msnb.notebook.display import page
 from msnb.notebook.display.tensor_html import tensor_html
 from msnb.notebook.graph.background_stages import StageBuilder
-from msnb.notebook.graph.node_values import Caller, NodeValues, statistic_column
-from msnb.notebook.graph.what_if import KEY, ViewedEdits, describe_outcome
 from msnb.notebook.graph.node_values import (
     Caller,
     NodeValues,
@@ -30,6 +28,7 @@ from msnb.notebook.graph.node_values import (
     statistic_column,
     with_values_of,
 )
+from msnb.notebook.graph.what_if import KEY, ViewedEdits, describe_outcome
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
@@ -241,6 +240,7 @@ class GraphView(Renewed):
         """Show the state of the cursor."""
         if self._widget is not None and self._stepper is not None:
             self._widget.debug = self._stepper.state
+
     def values_to_follow(self) -> NodeValues | None:
         """Return the values of `run` that follow an edit of the network; None if there are none."""
         values = self._values if self._values is not None else self._followed_values
