@@ -36,7 +36,7 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
         return None
     closed, names = number_names(trace.jaxpr)
     closed, inputs = _drop_unread_inputs(closed, trace.inputs)
-    results = SimpleNamespace(static=[None] * len(closed.jaxpr.outvars))
+    results = SimpleNamespace(static=[None] * len(closed.jaxpr.outvars), rebuild=tuple)
     program = SimpleNamespace(jaxpr=closed, names=names, inputs=inputs, written=(), results=results)
     graph = of_program(program, name or trace.name)
     uses = [_constant_node(value) if index is None else graph.outputs[index] for index, value in trace.taken]
@@ -59,7 +59,7 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
     )
     node.func_graph = graph
     graph.nodes.append(node)
-    graph.outputs = []
+    graph.outputs, graph.result_names = [], ()
     return graph
 
 

@@ -299,6 +299,17 @@ def test_results_are_boxes_and_new_values_of_parameters_are_not(show):
     assert box(show(GraphView(graph)), "result").count() == 0
 
 
+def test_results_have_their_keys_and_a_check_of_labels_says_who_wrote_it(show):
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True)
+    labels = Tensor(np.array([0, 1], np.int32))
+    x = Tensor(np.ones((2, 3), np.float32))
+    page = show(graph_package.view(lambda x, y: {"loss": loss(x, y), "twice": x * 2}, x, labels))
+    assert box(page, "loss").count() == box(page, "twice").count() == 1
+    assert "checks of values" in panel(page)
+    box(page, "CheckLabels").click()
+    assert "msnb adds this check" in panel(page)
+
+
 def test_memory_alive_is_a_colour(show):
     page = show(view("forward"))
     page.select_option("select.colour", "memory")
