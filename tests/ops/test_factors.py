@@ -108,3 +108,9 @@ def test_approximate_equal_compares_in_the_common_type():
     assert P.ApproximateEqual(2.0)(x, y).asnumpy().tolist() == [True, True, False]
     with pytest.raises(TypeError):
         P.ApproximateEqual(2.0)(x, x)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
+def test_scatter_nd_takes_three_types_of_indices(dtype):
+    at = Tensor([[0], [2]], getattr(ms, dtype))
+    assert ops.scatter_nd(at, Tensor([1.0, 2.0]), (3,)).asnumpy().tolist() == [1, 0, 2]

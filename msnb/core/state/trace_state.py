@@ -5,7 +5,7 @@ that replace them and records which were written. Lookups of other Parameters go
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Self
 
 import jax
@@ -58,6 +58,8 @@ class TraceFrame:
         status (Any): bool: overflow so far, while the float status is watched; see `core.eager.float_status`.
         tables (Any): `LookupTables` of a gradient, see `core.operator.row_gradients`.
         looked_up (bool): True if rows were looked up here for an outer gradient.
+        log (list): (Parameter, array before, or None) for each write, in order.
+        calls (dict): id -> (Cell, its arguments, begin and end of its writes in `log`) of its last call that wrote.
     """
 
     __slots__ = (
@@ -72,6 +74,8 @@ class TraceFrame:
         "status",
         "tables",
         "looked_up",
+        "log",
+        "calls",
         "_tensors",
         "_outer",
     )
@@ -91,6 +95,8 @@ class TraceFrame:
         self.status: Any = None
         self.tables: Any = None
         self.looked_up: bool = False
+        self.log: list[tuple[Any, Any]] = []
+        self.calls: dict[int, tuple[Any, tuple[Any, ...], int, int]] = {}
         self._tensors: dict[int, Any] = {}  # id -> (plain Tensor that was rebound, its array before)
 
     def conditional(self) -> bool:
@@ -125,7 +131,24 @@ class TraceFrame:
             if ident not in self.values and self.parent is None:
                 self.trace.missing[ident] = param
             self.written[ident] = param
+        self.log.append((param, self.values.get(ident)))
         self.values[ident] = array
+
+    def undo_call(self, cell: Any, is_same: Callable[[Any, Any], bool], args: tuple[Any, ...]) -> None:
+        """Undo the writes of the last call of `cell`, if it had these arguments and nothing was written since.
+
+        A gradient runs the Cell again. MindSpore merges the two runs, so that moving statistics are updated once. XLA
+        merges them as well, if the second run begins with the same values.
+        """
+        _, before, begin, end = self.calls.get(id(cell), (None, (), 0, 0))
+        if begin == end or end != len(self.log) or len(before) != len(args) or not all(map(is_same, before, args)):
+            return
+        undone = self.log[begin:end]
+        if any(array is None for _, array in undone):  # a new Parameter: the program is traced again with it
+            return
+        for param, array in reversed(undone):
+            self.values[id(param)] = array
+        del self.log[begin:end]
 
     def remember(self, tensor: Any) -> None:
         """Record the array of a plain Tensor before it is rebound; the end of the trace restores it."""

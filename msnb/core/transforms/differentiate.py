@@ -215,7 +215,16 @@ def _untrack(out):
 
 
 # ---------------------------------------------------------------------- inside a graph
+def _is_same(first, second):
+    """Return True if two arguments have one value in this graph."""
+    if isinstance(first, Tensor) and isinstance(second, Tensor):
+        return first._array is second._array
+    return first is second
+
+
 def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux):
+    if not kwargs:
+        _thread.frame.undo_call(fn, _is_same, args)
     tensors, replace, gradients = _split_variables(args, positions)
     inexact = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
     integers = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]

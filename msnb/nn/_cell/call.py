@@ -125,15 +125,19 @@ class CallMixin(CellTree):
 
     def _traced_call(self, args, kwargs):
         """Run inside a trace, under a scope named by the attribute of the calling Cell."""
-        _thread.frame.cells[id(self)] = self
-        outer = _thread.cell
+        frame = _thread.frame
+        frame.cells[id(self)] = self
+        outer, begin = _thread.cell, len(frame.log)
         scope = self._scope_in(outer) if outer is not None else scope_name(self._attr_name, type(self).__name__)
         try:
             _thread.cell = self
             with jax.named_scope(scope):
-                return self._run_with_error_trace(args, kwargs)
+                out = self._run_with_error_trace(args, kwargs)
         finally:
             _thread.cell = outer
+        if len(frame.log) > begin and not kwargs:
+            frame.calls[id(self)] = (self, args, begin, len(frame.log))
+        return out
 
     def _run_with_error_trace(self, args, kwargs):
         """Run inside a trace. If an error occurs, the partial trace is attached to it, so that a view can draw it."""

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common.kinds import Int, OneOf, Optional, PositiveInt, Shape
 from msnb.core.operator.cases import F, Values, case, refused
@@ -110,7 +111,7 @@ def ScatterNd(indices, updates, shape: Shape):
     """Make a Tensor of zeros and add slices at given indices.
 
     Inputs:
-        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **indices** (Tensor) - int16, int32 or int64, the last dimension holds positions.
         - **updates** (Tensor) - Of shape indices.shape[:-1] + shape[indices.shape[-1]:].
         - **shape** (tuple[int]) - Shape of the result.
 
@@ -129,7 +130,7 @@ def ScatterNd(indices, updates, shape: Shape):
          [0.  1.1 0. ]
          [0.  0.  0. ]]
     """
-    dtype_in("ScatterNd", "indices", indices, INDEX)
+    dtype_in("ScatterNd", "indices", indices, INDEX | {np.dtype(np.int16)})
     dtype_in("ScatterNd", "updates", updates, NUMBER)
     if any(n < 1 for n in shape):
         raise ValueError(f"For 'ScatterNd', 'shape' should be positive, but got {shape}.")
