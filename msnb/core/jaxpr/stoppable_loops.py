@@ -50,9 +50,9 @@ class StoppableLoops:
     def contains_loop(self, eqn: Any) -> bool:
         """Return True if an equation is such a loop, or has one inside."""
         kind = eqn.primitive.name
-        if kind == "while" or kind == "scan" and self.is_long(eqn):
+        if kind == "while" and not _runs_once(eqn) or kind == "scan" and self.is_long(eqn):
             return True
-        if kind not in TRANSPARENT and kind not in ("cond", "scan"):
+        if kind not in TRANSPARENT and kind not in ("cond", "scan", "while"):
             return False
         return any(self.has_loop(inner) for inner in jaxprs_in_params(eqn.params))
 
@@ -81,6 +81,17 @@ class StoppableLoops:
         if key not in self._work:
             self._work[key] = sum(map(self._work_of, jaxpr.eqns)), jaxpr
         return self._work[key][0]
+
+
+def _runs_once(eqn):
+    """Return True for a `while` of at most one round, as `core.script.checkpointed_while` has them."""
+    condition, body = open_jaxpr(eqn.params["cond_jaxpr"])[0], open_jaxpr(eqn.params["body_jaxpr"])[0]
+    outcome = condition.outvars[0]
+    if condition.eqns or isinstance(outcome, Literal) or outcome not in condition.invars:
+        return False
+    position = condition.invars.index(outcome) - eqn.params["cond_nconsts"]
+    after = body.outvars[position] if position >= 0 else outcome
+    return isinstance(after, Literal) and not after.val
 
 
 def runs_in_call(jaxpr: Jaxpr) -> bool:

@@ -76,12 +76,12 @@ class Program(Staged):
         self._device = None
         if self._forms.is_stoppable:
             self._device = device_of(self)
-            self._run_step = self._run_stoppable_step
+            self.__class__ = _StoppableProgram  # a class, so that calls of other programs do not ask
             self._runs_in_call = runs_in_call(self.jaxpr.jaxpr)
             # A call that changes Parameters or draws a number returns when it is known that it was not stopped.
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
-            self._run_step = self._run_unstoppable_step
+            self.__class__ = _UnstoppableProgram
 
     @property
     def title(self) -> str:
@@ -139,7 +139,7 @@ class Program(Staged):
             self._finish_run(outs, self.prints)
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
-    def _run_plain_step(self, read, rest, outcome=None):
+    def _run_step(self, read, rest, outcome=None):
         """Run, and rebind the written Parameters; returns the results and extra outputs. A list `outcome` gets the
         result of the form, also if an interrupt follows.
         """
@@ -165,36 +165,6 @@ class Program(Staged):
             for new, _ in outcome:
                 self._stores.replace(new)
         return outcome[0][1]
-
-    _run_step = _run_plain_step
-
-    def _run_stoppable_step(self, read, rest):
-        """Run as `_run_plain_step` does; a Ctrl-C meanwhile ends the loops, and the Parameters keep their values."""
-        outcome = []
-        arguments = [*rest, (stop_flag.array_on(self._device),)]
-        number = rest[0][0] if self.random else None
-
-        def run():
-            try:
-                self._run_plain_step(read, arguments, outcome)
-            finally:  # also if an interrupt came after the start
-                for _, (*results, verdict) in outcome:
-                    deferred_errors.defer(verdict, stop_flag.Results(results, number))
-
-        if self._must_finish or self._runs_in_call:
-            stop_flag.run(run)
-        else:
-            run()
-        if self.sown or self._forms.receivers:  # nobody may see results before it is known that they stay
-            deferred_errors.poll(finishes_loops=True)
-        return outcome[0][1]
-
-    def _run_unstoppable_step(self, read, rest):
-        """Run as `_run_plain_step` does. If a Ctrl-C comes while a value waits for this run, a message says so."""
-        outs = self._run_plain_step(read, rest)
-        if outs and threading.current_thread() is threading.main_thread():
-            deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
-        return outs
 
     def _refresh_constants(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""
@@ -382,3 +352,37 @@ class Program(Staged):
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.jaxpr.jaxpr.eqns)} nodes, {len(self.params)} Parameters>"
+
+
+class _StoppableProgram(Program):
+    """A program with loops that a Ctrl-C ends; its Parameters then keep their values."""
+
+    def _run_step(self, read, rest, outcome=None):
+        outcome = []
+        arguments = [*rest, (stop_flag.array_on(self._device),)]
+        number = rest[0][0] if self.random else None
+
+        def run():
+            try:
+                Program._run_step(self, read, arguments, outcome)
+            finally:  # also if an interrupt came after the start
+                for _, (*results, verdict) in outcome:
+                    deferred_errors.defer(verdict, stop_flag.Results(results, number))
+
+        if self._must_finish or self._runs_in_call:
+            stop_flag.run(run)
+        else:
+            run()
+        if self.sown or self._forms.receivers:  # nobody may see results before it is known that they stay
+            deferred_errors.poll(finishes_loops=True)
+        return outcome[0][1]
+
+
+class _UnstoppableProgram(Program):
+    """A program with loops that cannot be stopped. If a Ctrl-C comes while a value waits for it, a message says so."""
+
+    def _run_step(self, read, rest, outcome=None):
+        outs = super()._run_step(read, rest)
+        if outs and threading.current_thread() is threading.main_thread():
+            deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
+        return outs
