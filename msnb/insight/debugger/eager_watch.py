@@ -139,6 +139,29 @@ class EagerRun:
                     hits += self._check(watchpoint, value, at)
         return hits
 
+    def nodes_in(self, graph: Any) -> dict[int, int]:
+        """Return {position in `values`: number of the node in the graph of the same step}.
+
+        Operators of one name and lane are matched in the order of execution, if there are equally many.
+        """
+        places: dict[Any, dict[int, Place]] = {}
+        for value in self.values:
+            node = value.place.node
+            if value.name is None:
+                places.setdefault((node.op, node.direction), {})[id(value.place)] = value.place
+        nodes: dict[Any, list[CNode]] = {}
+        for node in graph.all_nodes():
+            nodes.setdefault((node.op, node.direction), []).append(node)
+        numbers = {
+            id(place): node.id
+            for key, by_id in places.items()
+            if len(by_id) == len(nodes.get(key, ()))
+            for place, node in zip(by_id.values(), nodes[key], strict=True)
+        }
+        return {
+            at: numbers[id(value.place)] for at, value in enumerate(self.values) if id(value.place) in numbers
+        }
+
     def read_series(self, series: "Series") -> "list[Hit]":
         """Return hits of bands and dead units, which compare several steps."""
         hits, entries = [], self.series

@@ -284,6 +284,7 @@ class Watch(Callback):
         if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
             hits += run.hits(self.active_watchpoints(run.step))
         hits += run.read_series(self._eager_series)
+        hits = [hit if hit.kind == "weight" else dataclasses.replace(hit, node=None) for hit in hits]
         run.verdicts = []
         self._last = run
         if hits:
@@ -473,9 +474,45 @@ class Watch(Callback):
     def _pause(self, hits, run):
         try:
             from msnb.insight.debugger.pause import pause  # spares the prompt to watches that do not pause
-        except ImportError:
+
+            replay, hits = self.replay_of(run), self.on_graph(hits, run)
+        except (ImportError, ValueError) as problem:  # a step that has no graph
+            self._note(f"at='pause' raises here: {problem}")
             self._raise([hit for hit in hits if hit.is_checked], run)
-        pause(self.replay_of(run) if run is not None else None, hits, hits[0].step)
+        pause(replay, hits, hits[0].step)
+
+    def on_graph(self, hits: Iterable[Hit], run: Any) -> list[Hit]:
+        """Return hits of a run with the numbers of their nodes in its graph. In PYNATIVE mode a step is traced for it.
+
+        Raises:
+            ValueError: If the run has no graph.
+        """
+        if isinstance(run, _Run):
+            return list(hits)
+        numbers = run.nodes_in(self.replay_of(run).graph)
+        return [
+            dataclasses.replace(hit, node=numbers[hit.order])
+            if hit.node is None and hit.kind != "weight" and hit.order in numbers
+            else hit
+            for hit in hits
+        ]
+
+    def cause(self, hit: Hit) -> list[Any]:
+        """Return the path from the first value that is out of its range to the node of a hit.
+
+        Args:
+            hit (Hit): one of `hits`.
+
+        Returns:
+            list[CNode], from the cause to the node of the hit.
+
+        Raises:
+            ValueError: If the inputs of the hit's step are not stored any more.
+        """
+        from msnb.insight.debugger.why import cause_of  # spares the search to watches that do not ask
+
+        run = self.stored_run(hit.step)
+        return cause_of(self.on_graph([hit], run)[0], self.replay_of(run))
 
     # ------------------------------------------------------------------ results
     @property
