@@ -37,7 +37,7 @@ _LAG = 2  # steps that an alarm may be read late
 _LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
-_KEPT_STEPS = 8  # steps with hits whose inputs are kept for `recheck`
+_KEPT_STEPS, _KEPT_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
 
 
 class WatchpointHit(extra_outputs.Halt):
@@ -57,7 +57,7 @@ class NoNodeError(extra_outputs.Halt, ValueError):
     """Raised if no node of a watched training matches the query of a watch."""
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class _Run:
     """One checked run.
 
@@ -288,7 +288,7 @@ class Watch(Callback):
         run.verdicts = []
         self._last = run
         if hits:
-            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self._keep(run)
             self.report(hits, run)
 
     # ------------------------------------------------------------------ reading
@@ -333,7 +333,7 @@ class Watch(Callback):
         run.verdicts, run.series = [], []
         self._last = run
         if hits:
-            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self._keep(run)
             self.report(sorted(hits, key=lambda hit: hit.order), run)
 
     def _exceed_bounds(self, run):
@@ -357,6 +357,13 @@ class Watch(Callback):
             self._groups = [group if other is run.group else other for other in self._groups]
             extra_outputs.remove(run.group)
             extra_outputs.add(group)
+
+    def _keep(self, run):
+        """Keep the inputs of a step with hits, for `recheck` and `view`; the oldest are dropped."""
+        if run not in self._kept:
+            self._kept.append(run)
+        while len(self._kept) > 1 and (len(self._kept) > _KEPT_STEPS or _count_bytes(self._kept) > _KEPT_BYTES):
+            del self._kept[0]
 
     def _take_initial_hits(self, run):
         hits, self._initial_hits = self._initial_hits, []
@@ -701,6 +708,15 @@ class _Group:
                     watchpoint, outlier, run.step, node, slot, target, name, root, None, order, place
                 )
         return hits
+
+
+def _count_bytes(runs):
+    """Return the bytes of the arrays of runs; those that several runs have count once."""
+    arrays = {}
+    for run in runs:
+        own = [v.array for v in run.values] if isinstance(run, EagerRun) else [*run.inputs, *run.outputs]
+        arrays |= {id(array): array for array in own if hasattr(array, "nbytes")}
+    return sum(array.nbytes for array in arrays.values() if not getattr(array, "is_deleted", bool)())
 
 
 def _traced_step(run):
