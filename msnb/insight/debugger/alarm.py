@@ -138,8 +138,8 @@ class Alarm:
         self.bounded["points"] = {(equations[path].id, slot) for path, slot in selection.points}
         self.bounded["inputs"] = {index for index in selection.inputs if program.inputs[index][0] != "random"}
         real = [index for index, aval in enumerate(program.jaxpr.in_avals) if _is_testable(aval)]
-        places = {index: id(p) for index, p in enumerate(program.params)}
-        self.bounded["read"] = {index for index in real if index in places and places[index] not in written}
+        positions = {index: id(p) for index, p in enumerate(program.params)}
+        self.bounded["read"] = {index for index in real if index in positions and positions[index] not in written}
         self.bounded["written"] = outputs
 
     def _add_weights(self, watchpoint, names):

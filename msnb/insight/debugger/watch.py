@@ -37,7 +37,7 @@ _LAG = 2  # steps that an alarm may be read late
 _LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
-_KEPT_STEPS, _KEPT_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
+_STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
 
 
 class WatchpointHit(extra_outputs.Halt):
@@ -83,8 +83,8 @@ class _Run:
 
     def arrays_before(self) -> dict[Any, Any]:
         """Return {Parameter: array before the run} of the written Parameters."""
-        places = {id(p): index for index, p in enumerate(self.program.params)}
-        return {p: self.inputs[places[id(p)]] for p in self.program.written if id(p) in places}
+        positions = {id(p): index for index, p in enumerate(self.program.params)}
+        return {p: self.inputs[positions[id(p)]] for p in self.program.written if id(p) in positions}
 
 
 class Watch(Callback):
@@ -122,7 +122,7 @@ class Watch(Callback):
         self._eager = EagerWatch(weakref.proxy(self))
         self._eager_series = Series()
         self._pending: list[Any] = []  # runs whose alarm was not read yet
-        self._kept: list[Any] = []  # steps with hits
+        self._stored_runs: list[Any] = []  # steps with hits
         self._last: Any = None
         self._step, self._is_new_step = 0, True
         self._eager_step = -1  # last step that ran operator by operator
@@ -288,7 +288,7 @@ class Watch(Callback):
         run.verdicts = []
         self._last = run
         if hits:
-            self._keep(run)
+            self._store_run(run)
             self.report(hits, run)
 
     # ------------------------------------------------------------------ reading
@@ -333,7 +333,7 @@ class Watch(Callback):
         run.verdicts, run.series = [], []
         self._last = run
         if hits:
-            self._keep(run)
+            self._store_run(run)
             self.report(sorted(hits, key=lambda hit: hit.order), run)
 
     def _exceed_bounds(self, run):
@@ -358,12 +358,13 @@ class Watch(Callback):
             extra_outputs.remove(run.group)
             extra_outputs.add(group)
 
-    def _keep(self, run):
+    def _store_run(self, run):
         """Keep the inputs of a step with hits, for `recheck` and `view`; the oldest are dropped."""
-        if run not in self._kept:
-            self._kept.append(run)
-        while len(self._kept) > 1 and (len(self._kept) > _KEPT_STEPS or _count_bytes(self._kept) > _KEPT_BYTES):
-            del self._kept[0]
+        if run not in self._stored_runs:
+            self._stored_runs.append(run)
+        stored = self._stored_runs
+        while len(stored) > 1 and (len(stored) > _STORED_STEPS or _count_bytes(stored) > _STORED_BYTES):
+            del stored[0]
 
     def _take_initial_hits(self, run):
         hits, self._initial_hits = self._initial_hits, []
@@ -564,7 +565,7 @@ class Watch(Callback):
             ValueError: If no step has run, a condition is unknown, or no node matches.
         """
         self._read_pending(0)
-        runs = {id(run): run for run in [*self._kept, *([self._last] if self._last is not None else [])]}
+        runs = {id(run): run for run in [*self._stored_runs, *([self._last] if self._last is not None else [])]}
         if not runs:
             raise ValueError("No step has run inside the watch, so there is nothing to check again.")
         hits, notes = [], []
@@ -596,7 +597,7 @@ class Watch(Callback):
             ValueError: If there is none.
         """
         self._read_pending(0)
-        runs = [*self._kept, *([self._last] if self._last is not None else [])]
+        runs = [*self._stored_runs, *([self._last] if self._last is not None else [])]
         if not runs:
             raise ValueError("No step has run inside the watch.")
         for run in runs:
@@ -610,10 +611,10 @@ class Watch(Callback):
         steps = sorted({hit.step for hit in self._hits})
         if count:
             where = f"step {steps[0]}" if len(steps) == 1 else f"steps {steps[0]} to {steps[-1]}"
-            found = f"{count} hit{'s' if count > 1 else ''} in {where}"
+            summary = f"{count} hit{'s' if count > 1 else ''} in {where}"
         else:
-            found = "no hits"
-        return f"Watch({name_of(self.net)}: {found}, {self._step} steps)"
+            summary = "no hits"
+        return f"Watch({name_of(self.net)}: {summary}, {self._step} steps)"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
