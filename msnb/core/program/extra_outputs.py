@@ -11,8 +11,7 @@ An exception in either is logged, and the observer is removed. The results and P
 An observer that has to end the user's call raises `Halt` in either. Two further methods are optional:
 
 * ``wants(program)`` is called before each run. If it returns False, the program runs the form of the other observers,
-  or its own if there are none. All
-  forms stay compiled, so that an observer can look at every n-th step only.
+  or its own if there are none. All forms stay compiled, so that an observer can look at every n-th step only.
 * ``dropped(why)`` is called with the sentence of the log when the observer is removed.
 
 An observed program does not donate the arrays that it reads: `Run.inputs` can be run again. Programs hold observers

@@ -46,6 +46,7 @@ class Alarm:
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
+        written_inputs (list): index among the inputs of each Parameter that the program writes; None if it is not read.
     """
 
     def __init__(
@@ -68,6 +69,8 @@ class Alarm:
         self.finite_weights: list[int] = []  # outputs of the program that are
         self.collected: list[tuple[Watchpoint, Any]] = []  # a Key, or ("output", index) for a weight
         self._values = values
+        positions = {id(p): index for index, p in enumerate(program.params)}
+        self.written_inputs: list[int | None] = [positions.get(id(p)) for p in program.written]
         for watchpoint in watchpoints:
             self._add(program, watchpoint, selection)
         collected = {key for _, key in self.collected if key[0] != "output"}
@@ -90,9 +93,8 @@ class Alarm:
         """Return (alarms, values of the series) of a run, which may still be computing."""
         verdicts, series = list(run.extras[:1]), list(run.extras[1:])
         if self.ends is not None:
-            verdict, *rest = self.ends(run.inputs, run.outputs)
-            verdicts.append(verdict)
-            series += rest
+            verdict, *rest = self.ends(run.inputs, run.outputs, verdicts)
+            return [verdict], [*series, *rest]
         return verdicts, series
 
     @property
@@ -285,7 +287,7 @@ class _EndsAlarm:
             (watchpoint, [key for w, key in collected if w is watchpoint]) for watchpoint in watchpoints
         ]
 
-        def run(inputs, outputs):
+        def run(inputs, outputs, verdicts):
             inputs = dict(zip(self._inputs, inputs, strict=True))
             outputs = dict(zip(self._outputs, outputs, strict=True))
             rung = [test(outputs[output], None if place is None else inputs[place]) for place, output, test in tests]
@@ -296,7 +298,7 @@ class _EndsAlarm:
             others = [inputs[index] for index in sorted(bounded["inputs"])]
             above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
             series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
-            return [_join(rung, above), *series]
+            return [functools.reduce(jnp.bitwise_or, verdicts, _join(rung, above)), *series]
 
         self._run = jax.jit(run)
 
@@ -305,9 +307,9 @@ class _EndsAlarm:
         """Return True if there is something to test."""
         return bool(self._inputs or self._outputs)
 
-    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[jax.Array]:
-        """Return the alarm of a run and its series, which may still be computing."""
-        return self._run([inputs[i] for i in self._inputs], [outputs[i] for i in self._outputs])
+    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any], verdicts: list[Any]) -> list[jax.Array]:
+        """Return the alarm of a run, joined with `verdicts`, and its series, which may still be computing."""
+        return self._run([inputs[i] for i in self._inputs], [outputs[i] for i in self._outputs], verdicts)
 
 
 def collect(watchpoint: "Watchpoint", array: jax.Array) -> jax.Array:

@@ -145,7 +145,8 @@ class Watch(Callback):
                     f"{watchpoint.condition.id} reads every value: it is checked in each {_EVERY}th step. "
                     "`every=1` or `nodes=` checks it in each."
                 ] = None
-        return [_Group(self, by_every[interval], interval) for interval in sorted(by_every)]
+        intervals = sorted(by_every)
+        return [_Group(self, by_every[interval], interval, interval == intervals[0]) for interval in intervals]
 
     # ------------------------------------------------------------------ on and off
     def __enter__(self) -> Self:
@@ -318,7 +319,7 @@ class Watch(Callback):
         if isinstance(run, EagerRun):
             self._read_eager_run(run)
             return
-        hits = self._take_initial_hits(run)
+        hits = self._take_initial_hits(run) if self._initial_hits else []
         verdict = 2 if run.has_new_inputs and self._exceed_bounds(run) else 0
         for array in run.verdicts:
             verdict |= int(np.asarray(array))
@@ -329,7 +330,8 @@ class Watch(Callback):
             hits += exact
         if run.series:
             hits += run.group.read_series(run)
-        hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
+        if run.group.watches_weights:
+            hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
         run.verdicts, run.series = [], []
         self._last = run
         if hits:
@@ -623,23 +625,19 @@ class Watch(Callback):
 class _Group:
     """The watchpoints that are checked at the same steps: an observer of programs."""
 
-    def __init__(self, watch: Watch, watchpoints: list[Watchpoint], every: int) -> None:
+    def __init__(self, watch: Watch, watchpoints: list[Watchpoint], every: int, is_leader: bool) -> None:
+        self.is_leader: bool = is_leader  # it counts the steps
         self.watch, self.watchpoints, self.every = weakref.proxy(watch), watchpoints, every
         self.single_step = [
             w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")
         ]
+        self.watches_weights: bool = any(w.condition.target == "weight" for w in watchpoints)
         self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
         self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
         self._last_outputs: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self.series: Series = Series()
         if every > 1:
             self.wants = self._wants
-        self._counts_in_wants = False
-
-    @property
-    def is_leader(self) -> bool:
-        """Return True for the group that counts the steps."""
-        return self.watch._groups[0].every == self.every
 
     def rewrite(self, program: "Program") -> Any:
         """Return a program with its alarm; None for one that does not belong to the network."""
@@ -665,18 +663,19 @@ class _Group:
             self.watch.count_run(program)
         if (self.watch._step - 1) % self.every:
             return
-        verdicts, series = self.alarms[program].test_run(run)
+        alarm = self.alarms[program]
+        verdicts, series = alarm.test_run(run)
         entry = _Run(self.watch._step, program, run.inputs, run.outputs, verdicts, series, self)
         written = run.outputs[program.n_results :]
-        last = self._last_outputs.get(program, ())
-        before = list(entry.arrays_before().values())
-        entry.has_new_inputs = len(last) != len(before) or any(a is not b for a, b in zip(before, last))
+        last = self._last_outputs.get(program) or [None] * len(written)
+        before = [None if i is None else run.inputs[i] for i in alarm.written_inputs]
+        entry.has_new_inputs = any(a is not None and a is not b for a, b in zip(before, last, strict=True))
         self._last_outputs[program] = written
         self.watch.add_run(entry)
 
     def without_bounds(self, program: "Program") -> "_Group":
         """Return a copy of the group that tests a program for NaN and infinities."""
-        group = _Group(self.watch.itself, self.watchpoints, self.every)
+        group = _Group(self.watch.itself, self.watchpoints, self.every, self.is_leader)
         group._unbounded, group.series = self._unbounded, self.series
         group._unbounded.add(program)
         group.alarms.update((other, alarm) for other, alarm in self.alarms.items() if other is not program)
