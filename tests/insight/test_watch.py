@@ -359,7 +359,7 @@ class Holder(nn.Cell):
 
     def __init__(self, parameters):
         super().__init__(auto_prefix=False)
-        self.held = ms.ParameterTuple(parameters)
+        self.owned = ms.ParameterTuple(parameters)
 
 
 def test_without_a_watch_the_program_is_the_same_text(graph_mode):

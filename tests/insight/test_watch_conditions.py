@@ -75,8 +75,8 @@ def test_thresholds_compare_statistics_in_float64(condition, tensor):
             is_hit = exact > preset if suffix == "gt" else exact < preset
             assert bool(verdict.met) is is_hit
             if is_hit:
-                (name, given, actual), *_ = verdict.met
-                assert (name, given) == (f"{column}_{suffix}", preset)
+                (name, compared, actual), *_ = verdict.met
+                assert (name, compared) == (f"{column}_{suffix}", preset)
                 assert actual == pytest.approx(exact, rel=1e-12)
 
 

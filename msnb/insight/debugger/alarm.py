@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.debugger.conditions import Watchpoint
     from msnb.insight.debugger.watched_values import Key, WatchedValues
 
-_SMALL = 1 << 16  # elements up to which arrays are tested together
 _INFINITE = 0x7F800000  # bits of a float32 infinity
 _TINY = 0x00800000  # bits of the smallest normal float32
 
@@ -47,6 +46,7 @@ class Alarm:
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
+        written_inputs (list): index among the inputs of each Parameter that the program writes; None if it is not read.
     """
 
     def __init__(
@@ -69,6 +69,8 @@ class Alarm:
         self.finite_weights: list[int] = []  # outputs of the program that are
         self.collected: list[tuple[Watchpoint, Any]] = []  # a Key, or ("output", index) for a weight
         self._values = values
+        positions = {id(p): index for index, p in enumerate(program.params)}
+        self.written_inputs: list[int | None] = [positions.get(id(p)) for p in program.written]
         for watchpoint in watchpoints:
             self._add(program, watchpoint, selection)
         collected = {key for _, key in self.collected if key[0] != "output"}
@@ -91,9 +93,8 @@ class Alarm:
         """Return (alarms, values of the series) of a run, which may still be computing."""
         verdicts, series = list(run.extras[:1]), list(run.extras[1:])
         if self.ends is not None:
-            verdict, *rest = self.ends(run.inputs, run.outputs)
-            verdicts.append(verdict)
-            series += rest
+            verdict, *rest = self.ends(run.inputs, run.outputs, verdicts)
+            return [verdict], [*series, *rest]
         return verdicts, series
 
     @property
@@ -138,8 +139,8 @@ class Alarm:
         self.bounded["points"] = {(equations[path].id, slot) for path, slot in selection.points}
         self.bounded["inputs"] = {index for index in selection.inputs if program.inputs[index][0] != "random"}
         real = [index for index, aval in enumerate(program.jaxpr.in_avals) if _is_testable(aval)]
-        places = {index: id(p) for index, p in enumerate(program.params)}
-        self.bounded["read"] = {index for index in real if index in places and places[index] not in written}
+        positions = {index: id(p) for index, p in enumerate(program.params)}
+        self.bounded["read"] = {index for index in real if index in positions and positions[index] not in written}
         self.bounded["written"] = outputs
 
     def _add_weights(self, watchpoint, names):
@@ -286,7 +287,7 @@ class _EndsAlarm:
             (watchpoint, [key for w, key in collected if w is watchpoint]) for watchpoint in watchpoints
         ]
 
-        def run(inputs, outputs):
+        def run(inputs, outputs, verdicts):
             inputs = dict(zip(self._inputs, inputs, strict=True))
             outputs = dict(zip(self._outputs, outputs, strict=True))
             rung = [test(outputs[output], None if place is None else inputs[place]) for place, output, test in tests]
@@ -297,7 +298,7 @@ class _EndsAlarm:
             others = [inputs[index] for index in sorted(bounded["inputs"])]
             above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
             series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
-            return [_join(rung, above), *series]
+            return [functools.reduce(jnp.bitwise_or, verdicts, _join(rung, above)), *series]
 
         self._run = jax.jit(run)
 
@@ -306,9 +307,9 @@ class _EndsAlarm:
         """Return True if there is something to test."""
         return bool(self._inputs or self._outputs)
 
-    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[jax.Array]:
-        """Return the alarm of a run and its series, which may still be computing."""
-        return self._run([inputs[i] for i in self._inputs], [outputs[i] for i in self._outputs])
+    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any], verdicts: list[Any]) -> list[jax.Array]:
+        """Return the alarm of a run, joined with `verdicts`, and its series, which may still be computing."""
+        return self._run([inputs[i] for i in self._inputs], [outputs[i] for i in self._outputs], verdicts)
 
 
 def collect(watchpoint: "Watchpoint", array: jax.Array) -> jax.Array:
@@ -335,15 +336,13 @@ def exceeds(arrays: Sequence[jax.Array], log: int) -> jax.Array:
 
 
 def _any_at_least(arrays, least):
-    """Return True if the float32 bits of any magnitude are at least `least`. Small arrays are tested together."""
-    groups: dict[Any, list[Any]] = {}
-    for index, array in enumerate(arrays):
-        groups.setdefault((array.dtype, -1 if array.size <= _SMALL else index), []).append(array)
-    tests = []
-    for members in groups.values():
-        flat = members[0] if len(members) == 1 else jnp.concatenate([a.ravel() for a in members])
-        # of integers, whose maximum XLA vectorises; a float64 beyond float32 becomes an infinity
-        tests.append(_largest_bits(flat) >= least if flat.dtype != np.float64 else ~jnp.isfinite(flat).all())
+    """Return True if the float32 bits of any magnitude are at least `least`."""
+    exact = [~jnp.isfinite(array).all() for array in arrays if array.dtype == np.float64]
+    # The largest bits are integers, whose maximum XLA vectorises. One pass over the concatenated arrays would take four
+    # times as long; without the barrier XLA fuses the passes.
+    largest = jax.lax.optimization_barrier([_largest_bits(a) for a in arrays if a.dtype != np.float64])
+    tests = [jnp.stack(exact).any()] if exact else []
+    tests += [jnp.stack(largest).max() >= least] if largest else []
     return functools.reduce(jnp.logical_or, tests)
 
 

@@ -73,12 +73,14 @@ class Place:
         root (str): class of the outermost Cell.
         is_selected (bool): True if the query of the watch selects it.
         backward (Place): the gradient of the operator.
+        tests (dict): watchpoints by result, see `EagerWatch`.
     """
 
     def __init__(self, node: CNode, root: str, query: Any) -> None:
         self.node, self.root = node, root
         self.is_selected: bool = _is_selected(node, query)
         self.backward: Place | None = None
+        self.tests: dict[Any, tuple[Watchpoint, ...]] = {}
 
 
 class _OneNode:
@@ -138,6 +140,27 @@ class EagerRun:
                 if not is_series(watchpoint) and applies(watchpoint, value):
                     hits += self._check(watchpoint, value, at)
         return hits
+
+    def nodes_in(self, graph: Any) -> dict[int, int]:
+        """Return {position in `values`: number of the node in the graph of the same step}.
+
+        Operators of one name and lane are matched in the order of execution, if there are equally many.
+        """
+        operators: dict[Any, dict[int, Place]] = {}
+        for value in self.values:
+            node = value.place.node
+            if value.name is None:
+                operators.setdefault((node.op, node.direction), {})[id(value.place)] = value.place
+        nodes: dict[Any, list[CNode]] = {}
+        for node in graph.all_nodes():
+            nodes.setdefault((node.op, node.direction), []).append(node)
+        numbers = {
+            id(place): node.id
+            for key, by_id in operators.items()
+            if len(by_id) == len(nodes.get(key, ()))
+            for place, node in zip(by_id.values(), nodes[key], strict=True)
+        }
+        return {at: numbers[id(value.place)] for at, value in enumerate(self.values) if id(value.place) in numbers}
 
     def read_series(self, series: "Series") -> "list[Hit]":
         """Return hits of bands and dead units, which compare several steps."""
@@ -212,7 +235,7 @@ class EagerWatch:
 
     def __init__(self, watch: Settings) -> None:
         self.watch = watch
-        self._places: list[tuple[Any, Place]] = []  # (kernel, place) by position in the forward pass
+        self._sequence: list[tuple[Any, Place]] = []  # (kernel, place) by position in the forward pass
         self._listener: Listener | None = None
         self._clear()
         self._position = 0
@@ -225,7 +248,7 @@ class EagerWatch:
     @property
     def has_selected(self) -> bool:
         """Return True if the query of the watch has selected an operator."""
-        return any(place.is_selected for _, place in self._places)
+        return any(place.is_selected for _, place in self._sequence)
 
     def listen(self) -> None:
         """Subscribe to the events of this thread."""
@@ -296,16 +319,16 @@ class EagerWatch:
     def _locate(self, kernel):
         """Return the place of the running operator. A step that repeats the last one has the same places."""
         position, self._position = self._position, self._position + 1
-        if position < len(self._places) and self._places[position][0] is kernel:
-            self._last_place = self._places[position][1]
+        if position < len(self._sequence) and self._sequence[position][0] is kernel:
+            self._last_place = self._sequence[position][1]
             return self._last_place
-        del self._places[position:]
+        del self._sequence[position:]
         scope, root, source, self._around = locate_scope(self._around)
         name = kernel.name
         op = getattr(getattr(name, "meaning", None), "operator", None) or str(name)
         node = CNode(op, (), (), (), scope=scope, direction="forward", source=source, id=position)
         self._last_place = Place(node, root, self.watch.nodes)
-        self._places.append((kernel, self._last_place))
+        self._sequence.append((kernel, self._last_place))
         return self._last_place
 
     def _record_node(self, node, boxes):
@@ -359,8 +382,9 @@ class EagerWatch:
         pairs = [(w, at) for w in followed for at, value in enumerate(self._values) if applies(w, value)]
         numbers = _collect_all(tuple(w for w, _ in pairs), [self._values[at].array for _, at in pairs]) if pairs else []
         watchpoints = [w for w in watchpoints if not is_series(w)]
+        active = tuple(watchpoints)
         for at, value in enumerate(self._values):
-            tests = tuple(w for w in watchpoints if applies(w, value))
+            tests = self._tests_of(value, active)
             if tests:
                 chunk.append((at, tests))
             if len(chunk) == _CHUNK:
@@ -370,6 +394,14 @@ class EagerWatch:
             verdicts.append(self._test(chunk))
         series = [(w, at, number) for (w, at), number in zip(pairs, numbers, strict=True)]
         self.watch.add_eager_run(EagerRun(step, self._values, verdicts, call, series))
+
+    def _tests_of(self, value, watchpoints):
+        """Return the watchpoints of a value. They are the same in each step, which has the same places."""
+        cached = value.place.tests
+        key = value.slot, value.name is not None, watchpoints
+        if key not in cached:
+            cached[key] = tuple(w for w in watchpoints if applies(w, value))
+        return cached[key]
 
     def _test(self, chunk):
         arrays = [self._values[at].array for at, _ in chunk]

@@ -37,7 +37,7 @@ _LAG = 2  # steps that an alarm may be read late
 _LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
-_KEPT_STEPS = 8  # steps with hits whose inputs are kept for `recheck`
+_STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
 
 
 class WatchpointHit(extra_outputs.Halt):
@@ -57,7 +57,7 @@ class NoNodeError(extra_outputs.Halt, ValueError):
     """Raised if no node of a watched training matches the query of a watch."""
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class _Run:
     """One checked run.
 
@@ -83,8 +83,8 @@ class _Run:
 
     def arrays_before(self) -> dict[Any, Any]:
         """Return {Parameter: array before the run} of the written Parameters."""
-        places = {id(p): index for index, p in enumerate(self.program.params)}
-        return {p: self.inputs[places[id(p)]] for p in self.program.written if id(p) in places}
+        positions = {id(p): index for index, p in enumerate(self.program.params)}
+        return {p: self.inputs[positions[id(p)]] for p in self.program.written if id(p) in positions}
 
 
 class Watch(Callback):
@@ -122,7 +122,7 @@ class Watch(Callback):
         self._eager = EagerWatch(weakref.proxy(self))
         self._eager_series = Series()
         self._pending: list[Any] = []  # runs whose alarm was not read yet
-        self._kept: list[Any] = []  # steps with hits
+        self._stored_runs: list[Any] = []  # steps with hits
         self._last: Any = None
         self._step, self._is_new_step = 0, True
         self._eager_step = -1  # last step that ran operator by operator
@@ -145,7 +145,8 @@ class Watch(Callback):
                     f"{watchpoint.condition.id} reads every value: it is checked in each {_EVERY}th step. "
                     "`every=1` or `nodes=` checks it in each."
                 ] = None
-        return [_Group(self, by_every[interval], interval) for interval in sorted(by_every)]
+        intervals = sorted(by_every)
+        return [_Group(self, by_every[interval], interval, interval == intervals[0]) for interval in intervals]
 
     # ------------------------------------------------------------------ on and off
     def __enter__(self) -> Self:
@@ -284,10 +285,11 @@ class Watch(Callback):
         if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
             hits += run.hits(self.active_watchpoints(run.step))
         hits += run.read_series(self._eager_series)
+        hits = [hit if hit.kind == "weight" else dataclasses.replace(hit, node=None) for hit in hits]
         run.verdicts = []
         self._last = run
         if hits:
-            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self._store_run(run)
             self.report(hits, run)
 
     # ------------------------------------------------------------------ reading
@@ -317,7 +319,7 @@ class Watch(Callback):
         if isinstance(run, EagerRun):
             self._read_eager_run(run)
             return
-        hits = self._take_initial_hits(run)
+        hits = self._take_initial_hits(run) if self._initial_hits else []
         verdict = 2 if run.has_new_inputs and self._exceed_bounds(run) else 0
         for array in run.verdicts:
             verdict |= int(np.asarray(array))
@@ -328,11 +330,12 @@ class Watch(Callback):
             hits += exact
         if run.series:
             hits += run.group.read_series(run)
-        hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
+        if run.group.watches_weights:
+            hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
         run.verdicts, run.series = [], []
         self._last = run
         if hits:
-            self._kept = [*self._kept, run][-_KEPT_STEPS:]
+            self._store_run(run)
             self.report(sorted(hits, key=lambda hit: hit.order), run)
 
     def _exceed_bounds(self, run):
@@ -356,6 +359,14 @@ class Watch(Callback):
             self._groups = [group if other is run.group else other for other in self._groups]
             extra_outputs.remove(run.group)
             extra_outputs.add(group)
+
+    def _store_run(self, run):
+        """Keep the inputs of a step with hits, for `recheck` and `view`; the oldest are dropped."""
+        if run not in self._stored_runs:
+            self._stored_runs.append(run)
+        stored = self._stored_runs
+        while len(stored) > 1 and (len(stored) > _STORED_STEPS or _count_bytes(stored) > _STORED_BYTES):
+            del stored[0]
 
     def _take_initial_hits(self, run):
         hits, self._initial_hits = self._initial_hits, []
@@ -473,9 +484,45 @@ class Watch(Callback):
     def _pause(self, hits, run):
         try:
             from msnb.insight.debugger.pause import pause  # spares the prompt to watches that do not pause
-        except ImportError:
+
+            replay, hits = self.replay_of(run), self.on_graph(hits, run)
+        except (ImportError, ValueError) as problem:  # a step that has no graph
+            self._note(f"at='pause' raises here: {problem}")
             self._raise([hit for hit in hits if hit.is_checked], run)
-        pause(self.replay_of(run) if run is not None else None, hits, hits[0].step)
+        pause(replay, hits, hits[0].step)
+
+    def on_graph(self, hits: Iterable[Hit], run: Any) -> list[Hit]:
+        """Return hits of a run with the numbers of their nodes in its graph. In PYNATIVE mode a step is traced for it.
+
+        Raises:
+            ValueError: If the run has no graph.
+        """
+        if isinstance(run, _Run):
+            return list(hits)
+        numbers = run.nodes_in(self.replay_of(run).graph)
+        return [
+            dataclasses.replace(hit, node=numbers[hit.order])
+            if hit.node is None and hit.kind != "weight" and hit.order in numbers
+            else hit
+            for hit in hits
+        ]
+
+    def cause(self, hit: Hit) -> list[Any]:
+        """Return the path from the first value that is out of its range to the node of a hit.
+
+        Args:
+            hit (Hit): one of `hits`.
+
+        Returns:
+            list[CNode], from the cause to the node of the hit.
+
+        Raises:
+            ValueError: If the inputs of the hit's step are not stored any more.
+        """
+        from msnb.insight.debugger.why import cause_of  # spares the search to watches that do not ask
+
+        run = self.stored_run(hit.step)
+        return cause_of(self.on_graph([hit], run)[0], self.replay_of(run))
 
     # ------------------------------------------------------------------ results
     @property
@@ -520,7 +567,7 @@ class Watch(Callback):
             ValueError: If no step has run, a condition is unknown, or no node matches.
         """
         self._read_pending(0)
-        runs = {id(run): run for run in [*self._kept, *([self._last] if self._last is not None else [])]}
+        runs = {id(run): run for run in [*self._stored_runs, *([self._last] if self._last is not None else [])]}
         if not runs:
             raise ValueError("No step has run inside the watch, so there is nothing to check again.")
         hits, notes = [], []
@@ -552,7 +599,7 @@ class Watch(Callback):
             ValueError: If there is none.
         """
         self._read_pending(0)
-        runs = [*self._kept, *([self._last] if self._last is not None else [])]
+        runs = [*self._stored_runs, *([self._last] if self._last is not None else [])]
         if not runs:
             raise ValueError("No step has run inside the watch.")
         for run in runs:
@@ -566,10 +613,10 @@ class Watch(Callback):
         steps = sorted({hit.step for hit in self._hits})
         if count:
             where = f"step {steps[0]}" if len(steps) == 1 else f"steps {steps[0]} to {steps[-1]}"
-            found = f"{count} hit{'s' if count > 1 else ''} in {where}"
+            summary = f"{count} hit{'s' if count > 1 else ''} in {where}"
         else:
-            found = "no hits"
-        return f"Watch({name_of(self.net)}: {found}, {self._step} steps)"
+            summary = "no hits"
+        return f"Watch({name_of(self.net)}: {summary}, {self._step} steps)"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
@@ -578,23 +625,19 @@ class Watch(Callback):
 class _Group:
     """The watchpoints that are checked at the same steps: an observer of programs."""
 
-    def __init__(self, watch: Watch, watchpoints: list[Watchpoint], every: int) -> None:
+    def __init__(self, watch: Watch, watchpoints: list[Watchpoint], every: int, is_leader: bool) -> None:
+        self.is_leader: bool = is_leader  # it counts the steps
         self.watch, self.watchpoints, self.every = weakref.proxy(watch), watchpoints, every
         self.single_step = [
             w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")
         ]
+        self.watches_weights: bool = any(w.condition.target == "weight" for w in watchpoints)
         self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
         self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
         self._last_outputs: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self.series: Series = Series()
         if every > 1:
             self.wants = self._wants
-        self._counts_in_wants = False
-
-    @property
-    def is_leader(self) -> bool:
-        """Return True for the group that counts the steps."""
-        return self.watch._groups[0].every == self.every
 
     def rewrite(self, program: "Program") -> Any:
         """Return a program with its alarm; None for one that does not belong to the network."""
@@ -620,18 +663,19 @@ class _Group:
             self.watch.count_run(program)
         if (self.watch._step - 1) % self.every:
             return
-        verdicts, series = self.alarms[program].test_run(run)
+        alarm = self.alarms[program]
+        verdicts, series = alarm.test_run(run)
         entry = _Run(self.watch._step, program, run.inputs, run.outputs, verdicts, series, self)
         written = run.outputs[program.n_results :]
-        last = self._last_outputs.get(program, ())
-        before = list(entry.arrays_before().values())
-        entry.has_new_inputs = len(last) != len(before) or any(a is not b for a, b in zip(before, last))
+        last = self._last_outputs.get(program) or [None] * len(written)
+        before = [None if i is None else run.inputs[i] for i in alarm.written_inputs]
+        entry.has_new_inputs = any(a is not None and a is not b for a, b in zip(before, last, strict=True))
         self._last_outputs[program] = written
         self.watch.add_run(entry)
 
     def without_bounds(self, program: "Program") -> "_Group":
         """Return a copy of the group that tests a program for NaN and infinities."""
-        group = _Group(self.watch.itself, self.watchpoints, self.every)
+        group = _Group(self.watch.itself, self.watchpoints, self.every, self.is_leader)
         group._unbounded, group.series = self._unbounded, self.series
         group._unbounded.add(program)
         group.alarms.update((other, alarm) for other, alarm in self.alarms.items() if other is not program)
@@ -664,6 +708,15 @@ class _Group:
                     watchpoint, outlier, run.step, node, slot, target, name, root, None, order, place
                 )
         return hits
+
+
+def _count_bytes(runs):
+    """Return the bytes of the arrays of runs; those that several runs have count once."""
+    arrays = {}
+    for run in runs:
+        own = [v.array for v in run.values] if isinstance(run, EagerRun) else [*run.inputs, *run.outputs]
+        arrays |= {id(array): array for array in own if hasattr(array, "nbytes")}
+    return sum(array.nbytes for array in arrays.values() if not getattr(array, "is_deleted", bool)())
 
 
 def _traced_step(run):

@@ -116,9 +116,9 @@ def watched_values(program: "Program", weights: dict[str, Any]) -> WatchedValues
     nodes = {node.id: node for node in graph.all_nodes()}
     tensors, n_not_real = _real_results(program, equations, _residuals(graph))
     own = {id(p): name for name, p in weights.items()}
-    places = {own[id(p)]: index for index, p in enumerate(program.params) if id(p) in own}
+    positions = {own[id(p)]: index for index, p in enumerate(program.params) if id(p) in own}
     written = {own[id(p)]: program.n_results + i for i, p in enumerate(program.written) if id(p) in own}
-    names = [name for name in weights if name in places or name in written]
+    names = [name for name in weights if name in positions or name in written]
     return WatchedValues(
         graph,
         nodes,
@@ -127,7 +127,7 @@ def watched_values(program: "Program", weights: dict[str, Any]) -> WatchedValues
         n_not_real,
         _activations(tensors, nodes),
         {name: labels[name] for name in weights if name in labels},
-        {name: (places.get(name), written.get(name)) for name in names},
+        {name: (positions.get(name), written.get(name)) for name in names},
         _first_readers(graph),
         bool(written),
     )

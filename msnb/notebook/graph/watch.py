@@ -39,7 +39,7 @@ class ViewedWatch(Watch):
         graph_view = of_program(replay.program, replay.program.name, height=height)
         stage = next(iter(graph_view.graphs))
         graph_view.show_values(NodeValues(lambda _: replay, stage, [run.step]))
-        of_step = [hit for hit in hits if hit.step == run.step and hit.node is not None]
+        of_step = [hit for hit in self.on_graph(hits, run) if hit.step == run.step and hit.node is not None]
         graph_view.set_column("hits", _hit_column(of_step, graph_view.graph))
         return graph_view
 
