@@ -9,7 +9,8 @@ import pytest
 from msnb import Tensor, context, nn, ops, watch
 from msnb.insight.debugger import Cursor, Replay, debugger, program_inputs
 from msnb.insight.debugger.hits import Hit
-from msnb.insight.debugger.pause import Breakpoint, Pause, pause
+from msnb.insight.debugger.pause import Breakpoint, pause
+from msnb.insight.debugger.paused_step import Pause
 from msnb.insight.debugger.prompt import COMMANDS, obey
 from msnb.ir.api import of_program
 

@@ -7,7 +7,8 @@ ipykernel 7 has and JupyterLab 4.4 uses. A page without a subshell can't answer:
 import threading
 from typing import TYPE_CHECKING, Any
 
-from msnb.insight.debugger.pause import Debugger, Pause
+from msnb.insight.debugger.pause import Debugger
+from msnb.insight.debugger.paused_step import Pause
 from msnb.insight.debugger.prompt import obey
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues
