@@ -289,6 +289,9 @@ class Debugger:
                 f"it can't be traced as one ({type(error).__name__}: {error}).",
             )
             return
+        if program.random:
+            node, note = reason
+            reason = node, f"{note} The step is random: in PYNATIVE mode its values have another random number.".strip()
         number = [0] if program.random else []
         stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
         self._pause_at(program, [*stored, *number, *traced[0][1]], reason)

@@ -98,7 +98,7 @@ export class Stepper {
     bar.dataset.status = status;
     bar.querySelector(".status").textContent = STATUS[status] || status;
     bar.querySelector(".where").textContent = where;
-    bar.querySelector(".reply").textContent = said;
+    bar.querySelector(".reply").textContent = said || (ready || status !== "paused" ? "" : "connecting to the kernel …");
     const focused = bar.getRootNode().activeElement;
     for (const one of bar.querySelectorAll("[data-word]")) {
       const { word } = one.dataset,
