@@ -221,7 +221,7 @@ class Cursor:
         iterations = self._iterations(self.round)
         if iterations:
             now = self._round_now(iterations)
-            words.append("round " + ", ".join(f"{i + 1} of {n}" for i, n in zip(now, iterations, strict=True)))
+            words.append("round " + ", ".join(f"{i} of 0 to {n - 1}" for i, n in zip(now, iterations, strict=True)))
         return " | ".join(words)
 
     def __repr__(self) -> str:
