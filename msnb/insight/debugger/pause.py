@@ -70,18 +70,17 @@ class Breakpoint(NamedTuple):
                 return select_nodes(graph, self.query)[0], ""
             except ValueError:
                 return None
-        nodes = [node for node in graph.all_nodes() if node.source is not None]
-        own = [node for node in nodes if self.file in (node.source[0], label(node.source[0]))]
+        lines = [(node, node.source[0], node.source[1]) for node in graph.all_nodes() if node.source is not None]
+        own = [entry for entry in lines if self.file in (entry[1], label(entry[1]))]
         if self.file and not own:
             return None
-        behind = [node for node in own or nodes if node.source[1] >= self.line]
+        behind = [entry for entry in own or lines if entry[2] >= self.line]
         if not behind:
             return None
-        nearest = min(node.source[1] for node in behind)
-        node = next(node for node in behind if node.source[1] == nearest)
+        node, file, nearest = min(behind, key=lambda entry: entry[2])
         if nearest == self.line:
             return node, ""
-        return node, f"Line {self.line} has no node; the next one with nodes is {format_location(*node.source[:2])}."
+        return node, f"Line {self.line} has no node; the next one with nodes is {format_location(file, nearest)}."
 
 
 class Debugger:
