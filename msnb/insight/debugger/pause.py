@@ -97,7 +97,7 @@ class Debugger:
         >>> import msnb
         >>> msnb.debugger.start()
         >>> train_step(x, y)
-        >>> msnb.debugger.at("op:ReLU").value
+        >>> logits = msnb.debugger.at("op:BiasAdd").value
         >>> msnb.debugger.stop()
     """
 
