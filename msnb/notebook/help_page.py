@@ -22,6 +22,7 @@ _KEYS = (
     ("0", "show all of the graph"),
     ("/", "search"),
     ("Escape", "forget the search, then the selection"),
+    ("n, p, N, P, i, o, ], [, m, r, s, c", "move the cursor of a paused step, see `%ms_help ms_debug`"),
     ("?", "show all keys"),
 )
 _STYLE = (

@@ -2,14 +2,19 @@
 
 import dataclasses
 import io
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
 
+import msnb
 from msnb import Tensor, context, nn, ops, watch
 from msnb.insight.debugger import Cursor, Replay, debugger, program_inputs
 from msnb.insight.debugger.hits import Hit
-from msnb.insight.debugger.pause import Breakpoint, Pause, pause
+from msnb.insight.debugger.pause import Breakpoint, pause
+from msnb.insight.debugger.paused_step import Pause
 from msnb.insight.debugger.prompt import COMMANDS, obey
 from msnb.ir.api import of_program
 
@@ -145,10 +150,10 @@ def test_every_value_of_a_loop_and_a_branch_equals_pynative():
 
 def test_rounds_of_a_loop_are_stepped_forward_and_back():
     cursor = cursor_of(Looped(), random(2, 4)).run_to("op:Tanh")
-    assert cursor.n_rounds == 3 and "round 3 of 3" in cursor.where()
+    assert cursor.n_rounds == 3 and "round 2 of 0 to 2" in cursor.where()
     last = cursor.value.asnumpy()
     first = cursor.previous_round(2).value.asnumpy()
-    assert "round 1 of 3" in cursor.where() and not (first == last).all()
+    assert "round 0 of 0 to 2" in cursor.where() and not (first == last).all()
     assert (cursor.next_round(2).value.asnumpy() == last).all()
     with pytest.raises(ValueError, match="last of the 3 rounds"):
         cursor.next_round()
@@ -171,14 +176,14 @@ class Nested(nn.Cell):
 def test_rounds_of_nested_loops_carry_over():
     cursor = cursor_of(Nested(), Tensor(np.float32(0.5))).run_to("op:Tanh")
     values = [cursor.value.asnumpy()]
-    assert "round 3 of 3, 3 of 3" in cursor.where()
+    assert "round 2 of 0 to 2, 2 of 0 to 2" in cursor.where()
     while True:
         try:
             cursor.previous_round()
         except ValueError:
             break
         values.append(cursor.value.asnumpy())
-    assert cursor.round == (0, 0) and len(values) == 6 and "round 1 of 3, 1 of 1" in cursor.where()
+    assert cursor.round == (0, 0) and len(values) == 6 and "round 0 of 0 to 2, 0 of 0 to 0" in cursor.where()
     expected = [0.5]
     for _ in range(6):
         expected.append(np.tanh(np.float32(expected[-1] + 1)))
@@ -335,6 +340,106 @@ def test_a_step_in_pynative_mode_is_paused(monkeypatch, capsys):
             step(IMAGES, LABELS)
     said = capsys.readouterr().out
     assert "Paused at step 1" in said and "ReLU: Tensor(shape=[2, 6, 12, 12]" in said and "Paused at step 2" in said
+
+
+def test_a_pause_under_a_gradient_of_pynative_mode_changes_no_gradient(monkeypatch, capsys):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net = LeNet()
+    gradient = ops.value_and_grad(lambda x: net(x).sum(), None, net.trainable_params())
+    expected = [g.asnumpy() for g in gradient(IMAGES)[1]]
+    prompt(monkeypatch, "n\nv\nc\n")
+    debugger.start()
+    gradients = [g.asnumpy() for g in gradient(IMAGES)[1]]
+    assert "Paused at step 1" in capsys.readouterr().out
+    assert all((one == other).all() for one, other in zip(gradients, expected, strict=True))
+
+
+def test_the_values_of_a_random_step_in_pynative_mode_are_marked(monkeypatch, capsys):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    prompt(monkeypatch, "c\n")
+    debugger.start()
+    nn.Dropout(0.5).set_train()(random(2, 3))
+    assert "have another random number" in capsys.readouterr().out
+
+
+def test_the_replay_of_a_paused_step_has_the_bits_of_its_loss(monkeypatch):
+    step = training_step()
+    prompt(monkeypatch, "c\n")
+    debugger.start()
+    loss = step(IMAGES, LABELS).asnumpy()
+    assert np.asarray(debugger.paused.replay.results[0]) == loss
+
+
+class Blocking:
+    """A front end in which the user presses Ctrl-C, or a button on another thread."""
+
+    def __init__(self, act):
+        self.act, self.seen = act, []
+
+    def show(self, pause):
+        threading.Thread(target=self.act, args=(pause,)).start()
+        return True
+
+    def has_resumed(self, pause):
+        self.seen.append(pause.order)
+
+    def is_running(self, program):
+        self.seen.append("running")
+
+    def has_ended(self):
+        self.seen.append("ended")
+
+
+@pytest.fixture
+def front_end(monkeypatch):
+    def install(act):
+        monkeypatch.setattr(debugger, "front_end", Blocking(act))
+        return debugger.front_end
+
+    return install
+
+
+def test_ctrl_c_ends_the_wait_and_keeps_the_parameters_of_the_step(front_end):
+    step = training_step()
+    shown = front_end(lambda pause: os.kill(os.getpid(), signal.SIGINT))
+    debugger.start()
+    before = step.network._backbone.fc3.weight.asnumpy()
+    with pytest.raises(KeyboardInterrupt):
+        step(IMAGES, LABELS)
+    assert not (step.network._backbone.fc3.weight.asnumpy() == before).all()
+    assert shown.seen == ["stop"] and not debugger.is_paused
+    debugger.stop()
+    assert np.isfinite(step(IMAGES, LABELS).asnumpy())
+
+
+def test_buttons_on_another_thread_step_and_continue(front_end):
+    orders = iter(["n", "s 2", "r op:MatMul", "v", "c"])
+
+    def act(pause):
+        while not pause.is_resumed:
+            obey(pause, next(orders))
+
+    step = training_step()
+    shown = front_end(act)
+    debugger.start()
+    for _ in range(4):
+        step(IMAGES, LABELS)
+    debugger.stop()
+    assert shown.seen == ["step", "running", "continue", "running", "ended"]
+    assert debugger.paused.step == 3 and debugger.cursor.node.op == "MatMul"
+
+
+def test_the_steps_of_model_train_are_paused(monkeypatch, capsys):
+    batches = [(IMAGES.asnumpy(), LABELS.asnumpy())] * 3
+    data = msnb.dataset.GeneratorDataset(lambda: iter(batches), ["x", "y"])
+    net = LeNet()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    model = msnb.Model(net, loss, nn.SGD(net.trainable_params(), 0.1))
+    prompt(monkeypatch, "s 2\nr scope:fc2\nc\n")
+    debugger.start()
+    model.train(1, data, dataset_sink_mode=False)
+    said = capsys.readouterr().out
+    assert "Paused at step 1" in said and "Paused at step 3" in said and debugger.n_steps == 3
 
 
 def test_a_pause_shows_the_hits_of_a_watch(monkeypatch, capsys):

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from msnb import context
 from msnb.insight.debugger import debugger
-from msnb.insight.debugger.pause import Pause
+from msnb.insight.debugger.paused_step import Pause
 from msnb.notebook.debugger.controls import Stepper
 from msnb.notebook.debugger.magics import DebugMagics, rewrite_line
 from msnb.notebook.graph.api import of_program

@@ -1,7 +1,7 @@
 """`%%ms_debug` in a real JupyterLab: buttons and keys move the cursor while the cell runs."""
 
 import pytest
-from browsing import TOKEN, chromium, menu, opened, unreadable, until
+from browsing import TOKEN, chromium, large_page, menu, opened, picture, run_all, unreadable, until
 
 pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
@@ -44,7 +44,6 @@ def page(browser, jupyter, tmp_path):
             '.msnb-graph .stepper[data-status="paused"]',
         )
         yield page
-        page.screenshot(path="/tmp/step/last.png")
         page.close()
 
 
@@ -52,7 +51,7 @@ def test_a_running_cell_is_paused_stepped_through_and_stopped(page, tmp_path):
     bar = page.locator(".msnb-graph .stepper")
 
     def is_at(*words):
-        until(page, lambda: all(word in bar.locator(".where").inner_text() for word in words), 300)
+        until(page, lambda: all(word in bar.locator(".where").inner_text() for word in words))
 
     def press(word):
         bar.locator(f'[data-word="{word}"]').click()
@@ -61,7 +60,6 @@ def test_a_running_cell_is_paused_stepped_through_and_stopped(page, tmp_path):
     press("n")
     is_at("node 2 of", "ReLU")
     page.wait_for_selector(".msnb-graph .values .maps img")
-    page.screenshot(path="/tmp/step/light.png")
     press("p")
     is_at("node 1 of", "Conv2D")
     page.keyboard.press("N")
@@ -80,10 +78,46 @@ def test_a_running_cell_is_paused_stepped_through_and_stopped(page, tmp_path):
     is_at("MatMul")
     menu(page, "Settings", "Theme", "JupyterLab Dark")
     page.wait_for_selector('.msnb-graph[data-theme="dark"]')
-    page.screenshot(path="/tmp/step/dark.png")
+    picture(page, "paused-dark", tmp_path, docs=False)
     assert not unreadable(bar)
     press("q")
     page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt")
     until(page, lambda: bar.get_attribute("data-status") == "ended")
     press("n")
     is_at("node")
+
+
+LOOP = """import numpy as np
+import msnb
+from msnb import Tensor, nn, ops
+msnb.set_context(mode=msnb.GRAPH_MODE)
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(4, 4)
+    def construct(self, x):
+        i = ops.zeros_like(x[0, 0])
+        while i < 3:
+            x = ops.relu(self.dense(x))
+            i = i + 1
+        return x
+net, x = Net(), Tensor(np.ones((2, 4), np.float32))"""
+
+
+def test_hits_and_rounds_of_a_loop_are_stepped_through_in_notebook_7(browser, jupyter, tmp_path):
+    cells = ["%load_ext msnb", LOOP, "%%ms_debug TL:min_gt=-1\nfor _ in range(3):\n    net(x)"]
+    with jupyter.project(tmp_path, "debug", {"loop.ipynb": cells}):
+        page = large_page(browser)
+        page.goto(f"{jupyter.address}/notebooks/debug/loop.ipynb?token={TOKEN}")
+        page.locator(".jp-Notebook .jp-CodeCell").first.click()
+        run_all(page)
+        bar = page.locator('.msnb-graph .stepper[data-status="paused"]')
+        until(page, lambda: bar.locator('[data-word="n"]').is_enabled())
+        assert "tensor_too_large: min_gt is -1" in bar.locator(".hits").inner_text()
+        bar.locator("[name=query]").fill("op:ReLU")
+        page.keyboard.press("Enter")
+        until(page, lambda: "ReLU" in bar.locator(".where").inner_text())
+        page.keyboard.press("[")
+        until(page, lambda: "round 1 of 0 to 2" in bar.locator(".where").inner_text())
+        until(page, lambda: page.locator(".values [data-loop]").input_value() == "1")
+        page.close()

@@ -55,7 +55,7 @@ def test_the_page_has_tutorials_functions_magics_and_keys(notebook):
     for name in help_page.tutorial_paths():
         assert f"&quot;name&quot;: &quot;{name}&quot;" in page
     for name in help_page.own_functions():
-        assert f"<code>msnb.{name}</code>" in page and callable(getattr(msnb, name))
+        assert f"<code>msnb.{name}</code>" in page and getattr(msnb, name) is not None
     assert "%ms_profile" in page and "<kbd>Enter</kbd>" in page
     assert all(help_page.own_functions().values())
 

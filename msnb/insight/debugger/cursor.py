@@ -98,7 +98,7 @@ class Cursor:
         iterations = self._iterations(self.round)
         return iterations[-1] if iterations else None
 
-    def _iterations(self, round):
+    def _iterations(self, round: tuple[int, ...] | None) -> tuple[int, ...]:
         """Return the number of iterations of each loop around the current node; () if it has no value to read."""
         if self._loop_around(self.node) is None:
             return ()
@@ -221,7 +221,7 @@ class Cursor:
         iterations = self._iterations(self.round)
         if iterations:
             now = self._round_now(iterations)
-            words.append("round " + ", ".join(f"{i + 1} of {n}" for i, n in zip(now, iterations, strict=True)))
+            words.append("round " + ", ".join(f"{i} of 0 to {n - 1}" for i, n in zip(now, iterations, strict=True)))
         return " | ".join(words)
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ a console has a prompt.
 """
 
 import sys
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +17,7 @@ from msnb.core.program import extra_outputs
 from msnb.core.program.program_cache import find
 from msnb.core.state import events
 from msnb.insight.debugger.cursor import Cursor
+from msnb.insight.debugger.paused_step import Pause
 from msnb.insight.debugger.prompt import run_prompt
 from msnb.insight.debugger.replay import Replay
 from msnb.insight.debugger.selection import select_nodes
@@ -31,75 +31,6 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import CNode, FuncGraph
 
 _MOST = 8  # recorded pauses that remain
-
-
-class Pause:
-    """A step at which a training waits.
-
-    Args:
-        replay (Replay): the step.
-        hits (Sequence[Hit]): hits of watchpoints, in the order of execution.
-        step (int): number of the step, from 1; None if it is unknown.
-        node (CNode): the first position. Default: None, the node of the first hit, or the first node.
-        note (str): the reason of the pause, in a sentence. Default: "".
-
-    Attributes:
-        cursor (Cursor): the position in the step.
-        order (str): how the pause has ended: "continue", "step" or "stop"; "" while it lasts.
-        n_steps (int): for "step", the number of steps until the next pause.
-        problem (str): the reason why nobody could be asked; "" for none.
-    """
-
-    def __init__(
-        self,
-        replay: Replay,
-        hits: "Sequence[Hit]" = (),
-        step: int | None = None,
-        node: "CNode | None" = None,
-        note: str = "",
-    ) -> None:
-        self.replay, self.hits, self.step, self.note = replay, list(hits), step, note
-        first = next((hit for hit in self.hits if hit.node is not None), None)
-        self.cursor = Cursor(replay, first.node if node is None and first is not None else node, step)
-        if first is not None and node is None and first.round is not None:
-            self.cursor.round = (first.round,)
-        self.order: str = ""
-        self.n_steps: int = 1
-        self.problem: str = ""
-        self.last_line: str = ""  # the move that an empty line repeats
-        self.namespace: dict[str, Any] = {}
-        self.lock = threading.RLock()  # buttons arrive on another thread
-        self._resumed = threading.Event()
-
-    @property
-    def is_resumed(self) -> bool:
-        """True once the training may go on."""
-        return self._resumed.is_set()
-
-    def resume(self, order: str, n_steps: int = 1) -> None:
-        """End the pause. Later calls have no effect.
-
-        Args:
-            order (str): "continue", "step" or "stop".
-            n_steps (int): for "step", the number of steps until the next pause. Default: 1.
-        """
-        with self.lock:
-            if not self.is_resumed:
-                self.order, self.n_steps = order, n_steps
-                self._resumed.set()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Block until the pause ends. Ctrl-C ends the wait with KeyboardInterrupt. Returns False after `seconds`."""
-        return self._resumed.wait(seconds)
-
-    def describe_hits(self) -> str:
-        """Return the note and the hits, one per line."""
-        return (
-            "\n".join([*filter(None, [self.note]), *(hit.describe() for hit in self.hits)]) or "No watchpoint was hit."
-        )
-
-    def __repr__(self) -> str:
-        return f"Pause({self.cursor.where()})"
 
 
 class FrontEnd(Protocol):
@@ -139,18 +70,17 @@ class Breakpoint(NamedTuple):
                 return select_nodes(graph, self.query)[0], ""
             except ValueError:
                 return None
-        nodes = [node for node in graph.all_nodes() if node.source is not None]
-        own = [node for node in nodes if self.file in (node.source[0], label(node.source[0]))]
+        lines = [(node, node.source[0], node.source[1]) for node in graph.all_nodes() if node.source is not None]
+        own = [entry for entry in lines if self.file in (entry[1], label(entry[1]))]
         if self.file and not own:
             return None
-        behind = [node for node in own or nodes if node.source[1] >= self.line]
+        behind = [entry for entry in own or lines if entry[2] >= self.line]
         if not behind:
             return None
-        nearest = min(node.source[1] for node in behind)
-        node = next(node for node in behind if node.source[1] == nearest)
+        node, file, nearest = min(behind, key=lambda entry: entry[2])
         if nearest == self.line:
             return node, ""
-        return node, f"Line {self.line} has no node; the next one with nodes is {format_location(*node.source[:2])}."
+        return node, f"Line {self.line} has no node; the next one with nodes is {format_location(file, nearest)}."
 
 
 class Debugger:
@@ -167,7 +97,7 @@ class Debugger:
         >>> import msnb
         >>> msnb.debugger.start()
         >>> train_step(x, y)
-        >>> msnb.debugger.at("op:ReLU").value
+        >>> logits = msnb.debugger.at("op:BiasAdd").value
         >>> msnb.debugger.stop()
     """
 
@@ -358,6 +288,9 @@ class Debugger:
                 f"it can't be traced as one ({type(error).__name__}: {error}).",
             )
             return
+        if program.random:
+            node, note = reason
+            reason = node, f"{note} The step is random: in PYNATIVE mode its values have another random number.".strip()
         number = [0] if program.random else []
         stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
         self._pause_at(program, [*stored, *number, *traced[0][1]], reason)

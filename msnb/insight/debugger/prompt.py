@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.debugger.pause import Pause
+    from msnb.insight.debugger.paused_step import Pause
 
 
 class Command(NamedTuple):

@@ -7,7 +7,8 @@ ipykernel 7 has and JupyterLab 4.4 uses. A page without a subshell can't answer:
 import threading
 from typing import TYPE_CHECKING, Any
 
-from msnb.insight.debugger.pause import Debugger, Pause
+from msnb.insight.debugger.pause import Debugger
+from msnb.insight.debugger.paused_step import Pause
 from msnb.insight.debugger.prompt import obey
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.notebook.graph.view import GraphView
 
 _PATIENCE = 20.0  # seconds until a page that is being drawn has answered
+_BEFORE_SUBSHELL = 5.0  # seconds until a page has asked for a subshell; some front ends never do
 
 
 class Stepper:
@@ -115,7 +117,7 @@ class Controls:
         stepper.show(pause)
         if stepper.shown.widget is None:  # a page without anywidget is still
             return False
-        if not stepper.has_page.wait(_PATIENCE):
+        if not (stepper.has_page.wait(_BEFORE_SUBSHELL) or _has_subshell(kernel) and stepper.has_page.wait(_PATIENCE)):
             stepper.set_status("prompt", "This page can't reach the kernel while a cell runs: use the prompt below.")
             return False
         return True
@@ -149,6 +151,11 @@ class Controls:
             stepper.set_status("ended", "")
         self._steppers.clear()
         self._current = None
+
+
+def _has_subshell(kernel):
+    manager = getattr(getattr(kernel, "shell_channel_thread", None), "manager", None)
+    return manager is None or bool(manager.list_subshell())
 
 
 def _answer_on_named_shell(widget):

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from IPython import get_ipython
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -59,7 +60,7 @@ class DebugMagics(Magics):
             return
         with cell_scope.scope():
             self._begin(options, "")
-            self.shell.run_cell(cell)
+            get_ipython().run_cell(cell)
 
     @staticmethod
     def _begin(options, file):
@@ -68,18 +69,16 @@ class DebugMagics(Magics):
                 raise UsageError(f"{MAGIC}: --line should be at least 1, but got {line}.")
         breakpoints = [Breakpoint(line=line, file=file) for line in options.line or ()]
         breakpoints += [Breakpoint(query=query.strip("'\"")) for query in options.node or ()]
-        watch = None
-        if options.conditions:
-            try:
-                conditions = as_watchpoints(map(_parse_condition, options.conditions))
-            except (TypeError, ValueError) as error:
-                raise UsageError(f"{MAGIC}: {error}") from None
+        try:
+            conditions = as_watchpoints(map(_parse_condition, options.conditions)) if options.conditions else []
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{MAGIC}: {error}") from None
 
-            def watch(net):
-                return ViewedWatch(net, conditions, at=options.at)
+        def watch(net):
+            return ViewedWatch(net, conditions, at=options.at)
 
-        pauses_first = not breakpoints and not options.run and watch is None
-        debugger.start(pauses_first, breakpoints, watch)
+        pauses_first = not (breakpoints or options.run or conditions)
+        debugger.start(pauses_first, breakpoints, watch if conditions else None)
         cell_scope.at_end(debugger.stop)
 
 

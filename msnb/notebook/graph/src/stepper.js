@@ -98,7 +98,8 @@ export class Stepper {
     bar.dataset.status = status;
     bar.querySelector(".status").textContent = STATUS[status] || status;
     bar.querySelector(".where").textContent = where;
-    bar.querySelector(".reply").textContent = said;
+    bar.querySelector(".reply").textContent =
+      said || (ready || status !== "paused" ? "" : "connecting to the kernel …");
     const focused = bar.getRootNode().activeElement;
     for (const one of bar.querySelectorAll("[data-word]")) {
       const { word } = one.dataset,
@@ -126,9 +127,7 @@ export class Stepper {
   offerHits(hits, node) {
     const select = this.bar.querySelector(".hits");
     select.hidden = !hits.length;
-    select.innerHTML = hits
-      .map(({ node: at, text }) => `<option value="${at}">${escape(text)}</option>`)
-      .join("");
+    select.innerHTML = hits.map(({ node: at, text }) => `<option value="${at}">${escape(text)}</option>`).join("");
     select.value = hits.some((hit) => hit.node === node) ? String(node) : "";
   }
   // Select the node of the cursor in the graph, the panel and the source.
