@@ -2,13 +2,18 @@
 
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import msnb
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.program.program_cache import programs_of
+from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.instrument import list_points
 from msnb.interventions import (
     apply,
     clamp,
@@ -500,3 +505,62 @@ def test_wrong_arguments_of_patch_are_named():
         msnb.patch(net, x, Tensor(np.ones((3, 3), np.float32)), lambda y: y.sum(), nodes="op:ReLU")
     with pytest.raises(ValueError, match=r"'metric' should return one number as a Tensor, but it returned float32"):
         msnb.patch(net, x, x, lambda y: y, nodes="op:ReLU")
+
+
+def test_one_round_of_a_scan_is_replaced_before_the_scan_is_differentiated():
+    def loop(x, rows):
+        def body(carry, row):
+            y = jnp.tanh(carry + row)
+            return y * 2.0, y
+
+        return jax.lax.scan(body, x, rows)
+
+    class Zeroed(Replace):
+        def replace(self, point, array, rounds):
+            return jnp.where(rounds[0] == 1, 0.0, array)
+
+    x, rows = jnp.ones(2), jnp.arange(6.0).reshape(3, 2) / 5
+    closed = jax.make_jaxpr(loop)(x, rows)
+    points, _ = list_points(closed)
+    chosen = {key: found for key, found in points.items() if found[0].node.op == "tanh"}
+
+    def changed(x, rows):
+        outs = evaluate_replaced(closed, [x, rows], chosen, Zeroed(), while_over_tree)
+        return sum(out.sum() for out in outs)
+
+    def by_hand(x, rows):
+        total = 0.0
+        for index in range(3):
+            y = jnp.tanh(x + rows[index]) * (0 if index == 1 else 1)
+            total, x = total + y.sum(), y * 2
+        return total + x.sum()
+
+    found, expected = (jax.value_and_grad(fn, (0, 1))(x, rows) for fn in (changed, by_hand))
+    jax.tree.map(lambda mine, theirs: np.testing.assert_allclose(mine, theirs, rtol=1e-6), found, expected)
+
+
+def test_nested_loops_are_addressed_by_a_tuple_and_cell_state_passes_through(mode):
+    class Nested(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.total = Tensor(np.zeros(2, np.float32))
+
+        def construct(self, x, n):
+            i = Tensor(0, msnb.int32)
+            while i < n:
+                j = Tensor(0, msnb.int32)
+                while j < n:
+                    x = ops.Tanh()(x) + 1.0
+                    j = j + 1
+                i = i + 1
+            self.total = self.total + x
+            return x
+
+    net, x, n = Nested(), Tensor(np.array([0.3, -0.7], np.float32)), Tensor(2, msnb.int32)
+    expected = x.asnumpy()
+    for i, j in np.ndindex(2, 2):
+        expected = np.tanh(expected) * (3 if (i, j) == (1, 0) else 1) + 1
+    with msnb.intervene(net, {"op:Tanh": scale(3.0, round=(1, 0))}):
+        np.testing.assert_allclose(net(x, n).asnumpy(), expected, rtol=1e-6)
+        net(x, n)
+    np.testing.assert_allclose(net.total.asnumpy(), 2 * expected, rtol=1e-6)
