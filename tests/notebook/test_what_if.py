@@ -96,6 +96,7 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     assert request["node"] == node.id and request["factor"] == 0
     (request,) = live.answer_edits()  # only the last move
     assert request["factor"] == 2 and not live.answer_edits()
+    assert page.locator(".changed[data-id]").count() == 1
     text = page.inner_text(".change .outcome")
     assert "times 2" in text and "before" in text and shown.columns["change"]["values"][-1] > 0
     page.fill(".change [name=channel]", "7")
@@ -106,5 +107,6 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     page.click("[data-change=undo]")
     (request,) = live.answer_edits()
     assert request["factor"] is None and "change" not in shown.columns
+    assert page.locator(".changed[data-id]").count() == 0
     assert page.inner_text(".change .outcome") == "" and page.locator("[data-change=undo]").is_disabled()
     assert not window.complaints()
