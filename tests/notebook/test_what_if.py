@@ -62,6 +62,9 @@ def test_a_change_in_the_view_equals_an_intervention(net, shown):
     np.testing.assert_allclose(removed, np.zeros((2, 2)) + net.dense.bias.asnumpy(), atol=1e-6)
     shown.change(None)
     assert "change" not in shown.columns
+    shown.change(node)
+    shown.run(Tensor(X * 2))  # other values: the differences belonged to the earlier ones
+    assert "change" not in shown.columns
 
 
 def test_a_value_that_can_not_be_changed_is_named(shown):
