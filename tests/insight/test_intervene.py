@@ -2,13 +2,18 @@
 
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import msnb
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.program.program_cache import programs_of
+from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.instrument import list_points
 from msnb.interventions import (
     apply,
     clamp,
@@ -184,9 +189,9 @@ def test_zeroing_equals_a_mask_written_by_hand_exactly(mode):
     grad = ops.GradOperation(get_all=True, get_by_list=True)
     expected = by_hand(x), grad(by_hand, weights)(x)
     with msnb.intervene(net, {"scope:relu2": zero(channel=[0, -1])}):
-        found = net(x), grad(net, weights)(x)
-    np.testing.assert_array_equal(found[0].asnumpy(), expected[0].asnumpy())
-    for mine, theirs in zip([*found[1][0], *found[1][1]], [*expected[1][0], *expected[1][1]], strict=True):
+        actual = net(x), grad(net, weights)(x)
+    np.testing.assert_array_equal(actual[0].asnumpy(), expected[0].asnumpy())
+    for mine, theirs in zip([*actual[1][0], *actual[1][1]], [*expected[1][0], *expected[1][1]], strict=True):
         np.testing.assert_array_equal(mine.asnumpy(), theirs.asnumpy())
 
 
@@ -278,13 +283,13 @@ def test_repeated_cells_are_changed_one_by_one(mode, recomputed):
     weights = net.trainable_params()
     grad = ops.GradOperation(get_by_list=True)
     with msnb.intervene(net, {"scope:4 op:Tanh": zero()}) as intervention:
-        found = net(x), grad(net, weights)(x)
+        actual = net(x), grad(net, weights)(x)
     assert len(intervention.nodes) == 1
-    np.testing.assert_allclose(found[0].asnumpy(), by_hand(x).asnumpy(), rtol=1e-6)
-    for mine, theirs in zip(found[1], grad(by_hand, weights)(x), strict=True):
+    np.testing.assert_allclose(actual[0].asnumpy(), by_hand(x).asnumpy(), rtol=1e-6)
+    for mine, theirs in zip(actual[1], grad(by_hand, weights)(x), strict=True):
         np.testing.assert_allclose(mine.asnumpy(), theirs.asnumpy(), rtol=1e-5, atol=1e-7)
     with msnb.intervene(net[4], {"op:Tanh": zero()}):  # one of equal Cells, within the others
-        np.testing.assert_allclose(net(x).asnumpy(), found[0].asnumpy(), rtol=1e-6)
+        np.testing.assert_allclose(net(x).asnumpy(), actual[0].asnumpy(), rtol=1e-6)
 
 
 def test_parameters_that_the_network_writes_and_random_numbers_pass_through(mode):
@@ -373,8 +378,8 @@ def test_the_value_of_a_recorded_run_is_put_into_another(mode):
     view = msnb.view(net, Tensor(x))
     view.run(Tensor(x))
     expected = net(Tensor(x)).asnumpy()
-    found = msnb.intervene(net, {"scope:relu2 op:ReLU": from_run(view)})(Tensor(x * 0))
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    actual = msnb.intervene(net, {"scope:relu2 op:ReLU": from_run(view)})(Tensor(x * 0))
+    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_function_is_called_through_the_result_of_with(mode):
@@ -500,3 +505,62 @@ def test_wrong_arguments_of_patch_are_named():
         msnb.patch(net, x, Tensor(np.ones((3, 3), np.float32)), lambda y: y.sum(), nodes="op:ReLU")
     with pytest.raises(ValueError, match=r"'metric' should return one number as a Tensor, but it returned float32"):
         msnb.patch(net, x, x, lambda y: y, nodes="op:ReLU")
+
+
+def test_one_round_of_a_scan_is_replaced_before_the_scan_is_differentiated():
+    def loop(x, rows):
+        def body(carry, row):
+            y = jnp.tanh(carry + row)
+            return y * 2.0, y
+
+        return jax.lax.scan(body, x, rows)
+
+    class Zeroed(Replace):
+        def replace(self, point, array, rounds):
+            return jnp.where(rounds[0] == 1, 0.0, array)
+
+    x, rows = jnp.ones(2), jnp.arange(6.0).reshape(3, 2) / 5
+    closed = jax.make_jaxpr(loop)(x, rows)
+    points, _ = list_points(closed)
+    chosen = {key: own for key, own in points.items() if own[0].node.op == "tanh"}
+
+    def changed(x, rows):
+        outs = evaluate_replaced(closed, [x, rows], chosen, Zeroed(), while_over_tree)
+        return sum(out.sum() for out in outs)
+
+    def by_hand(x, rows):
+        total = 0.0
+        for index in range(3):
+            y = jnp.tanh(x + rows[index]) * (0 if index == 1 else 1)
+            total, x = total + y.sum(), y * 2
+        return total + x.sum()
+
+    actual, expected = (jax.value_and_grad(fn, (0, 1))(x, rows) for fn in (changed, by_hand))
+    jax.tree.map(lambda mine, theirs: np.testing.assert_allclose(mine, theirs, rtol=1e-6), actual, expected)
+
+
+def test_nested_loops_are_addressed_by_a_tuple_and_cell_state_passes_through(mode):
+    class Nested(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.total = Tensor(np.zeros(2, np.float32))
+
+        def construct(self, x, n):
+            i = Tensor(0, msnb.int32)
+            while i < n:
+                j = Tensor(0, msnb.int32)
+                while j < n:
+                    x = ops.Tanh()(x) + 1.0
+                    j = j + 1
+                i = i + 1
+            self.total = self.total + x
+            return x
+
+    net, x, n = Nested(), Tensor(np.array([0.3, -0.7], np.float32)), Tensor(2, msnb.int32)
+    expected = x.asnumpy()
+    for i, j in np.ndindex(2, 2):
+        expected = np.tanh(expected) * (3 if (i, j) == (1, 0) else 1) + 1
+    with msnb.intervene(net, {"op:Tanh": scale(3.0, round=(1, 0))}):
+        np.testing.assert_allclose(net(x, n).asnumpy(), expected, rtol=1e-6)
+        net(x, n)
+    np.testing.assert_allclose(net.total.asnumpy(), 2 * expected, rtol=1e-6)

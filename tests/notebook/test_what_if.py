@@ -62,6 +62,9 @@ def test_a_change_in_the_view_equals_an_intervention(net, shown):
     np.testing.assert_allclose(removed, np.zeros((2, 2)) + net.dense.bias.asnumpy(), atol=1e-6)
     shown.change(None)
     assert "change" not in shown.columns
+    shown.change(node)
+    shown.run(Tensor(X * 2))  # other values: the differences belonged to the earlier ones
+    assert "change" not in shown.columns
 
 
 def test_a_value_that_can_not_be_changed_is_named(shown):
@@ -96,6 +99,7 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     assert request["node"] == node.id and request["factor"] == 0
     (request,) = live.answer_edits()  # only the last move
     assert request["factor"] == 2 and not live.answer_edits()
+    assert page.locator(".changed[data-id]").count() == 1
     text = page.inner_text(".change .outcome")
     assert "times 2" in text and "before" in text and shown.columns["change"]["values"][-1] > 0
     page.fill(".change [name=channel]", "7")
@@ -106,5 +110,6 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     page.click("[data-change=undo]")
     (request,) = live.answer_edits()
     assert request["factor"] is None and "change" not in shown.columns
+    assert page.locator(".changed[data-id]").count() == 0
     assert page.inner_text(".change .outcome") == "" and page.locator("[data-change=undo]").is_disabled()
     assert not window.complaints()

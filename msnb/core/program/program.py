@@ -258,13 +258,12 @@ class Program(Staged):
     def _as_kernel(self, form):
         """Return `form` as a kernel of the Parameters, the random number and the arguments."""
         count, use_random = len(self.params), self.random
-
-        dtypes = [aval.dtype for aval in self.jaxpr.in_avals]
+        integers = [index for index, aval in enumerate(self.jaxpr.in_avals) if aval.dtype.kind in "iu"]
 
         def fn(*args):
             # A gradient with respect to integers tries real numbers, but the graph is traced for the integers.
-            if [jax.dtypes.result_type(arg) for arg in args] != dtypes:
-                raise TypeError(f"{self.name} was traced for inputs of other dtypes.")
+            if any(jax.dtypes.result_type(args[index]).kind not in "iu" for index in integers):
+                raise TypeError(f"{self.name} was traced for integers.")
             params, rest = args[:count], args[count:]
             extra, values = (rest[:1], rest[1:]) if use_random else ((), rest)
             new, outs = form(params, extra, values)

@@ -191,7 +191,9 @@ def check_indices(lengths: Sequence[tuple[str, int, Any]]) -> None:
 
 
 def _to_numpy(number):
-    array = np.asarray(number.asnumpy() if isinstance(number, Tensor) else number)
+    if isinstance(number, Tensor):
+        return number.asnumpy()
+    array = np.asarray(number)
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
@@ -365,7 +367,7 @@ class _FromRun(Change):
     def for_query(self, query: Any) -> Change:
         node = query if self._node is None else self._node
         options = {} if self._step is None else {"step": self._step}
-        if self.selection.round is not None and not isinstance(self.selection.round, tuple):
+        if self.selection.round is not None:
             options["round"] = self.selection.round
         return replace(self._run.value(node, **options), **self._arguments)
 

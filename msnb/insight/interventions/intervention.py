@@ -78,13 +78,13 @@ class Intervention:
 
     def __init__(self, net: Any, changes: Mapping[Any, Any]) -> None:
         self.target = _as_target(net)
-        self.key = _prepare_plan(self.target, _as_pairs(changes))
+        self.key: Any = None  # the plan, once the block was entered
         self._pairs = _as_pairs(changes)
         self._is_active = self._compiles = False
 
     @property
     def nodes(self) -> list[CNode]:
-        return list(self.key.nodes)
+        return [] if self.key is None else list(self.key.nodes)
 
     def __enter__(self) -> Self:
         if self._is_active:

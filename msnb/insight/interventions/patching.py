@@ -17,15 +17,18 @@ import numpy as np
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.program.program_cache import programs_of
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.tensor import box
+from msnb.core.transforms.jit import ms_function
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.instrument import Point, list_points
 from msnb.ir.anf import CNode, FuncGraph
 
+_EXTRA = "patch"  # key of the compiled metric among the entries of tools for a function
 _BATCH = 8  # nodes that are patched in one call
 _BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
 
@@ -71,7 +74,7 @@ def patch(
             f"{', '.join(map(describe, clean))} and {', '.join(map(describe, corrupt))}."
         )
     clean_inputs, corrupt_inputs = as_inputs(program, clean_inputs), as_inputs(program, corrupt_inputs)
-    traced = _Metric(program, metric, clean_inputs)
+    traced = _Metric(program, metric)
     forms, fixed = _forms_of(program, traced, nodes, attribution), traced.fixed
     metrics = float(forms.results(clean_inputs, fixed)), float(forms.results(corrupt_inputs, fixed))
     if attribution:
@@ -269,11 +272,13 @@ class _Metric:
         fixed (tuple): arrays of the inputs that are no results of the network, such as Parameters.
     """
 
-    def __init__(self, program, metric, inputs):
-        closed = program.jaxpr
-        shapes = jax.eval_shape(lambda *values: eval_jaxpr(closed.jaxpr, closed.consts, *values), *inputs)
-        examples = [box(jnp.zeros(s.shape, s.dtype)) for s in shapes[: program.n_results - bool(program.errors)]]
+    def __init__(self, program, metric):
+        shapes = program.jaxpr.out_avals[: program.n_results - bool(program.errors)]
+        examples = [box(jnp.zeros(shape.shape, shape.dtype)) for shape in shapes]
         results = program.results.build(examples)
+        if not hasattr(metric, "_graph_call"):  # one compiled function for all calls of `patch`
+            extras = programs_of(metric).extras
+            metric = extras.get(_EXTRA) or extras.setdefault(_EXTRA, ms_function(metric))
         traced, arrays = program_inputs(metric, *(results if isinstance(results, tuple) else (results,)))
         shapes = traced.jaxpr.out_avals[: traced.n_results - bool(traced.errors)]
         if list(traced.results.static) != [None] or int(np.prod(shapes[0].shape)) != 1:

@@ -279,6 +279,7 @@ class GraphView(Renewed):
 
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
+        self._end_change()  # it belongs to the earlier values
         self._values, self._edits = values, ViewedEdits(values)
         self._payload = self._saved = None
         if self._widget is not None:
@@ -357,13 +358,16 @@ class GraphView(Renewed):
         """
         if self._values is None or self._edits is None:
             raise ValueError("The view has no values yet: call its run(...) first.")
-        stage = self._values.stage
         if node is None:
-            if (stage, KEY) in self._columns:
-                self.set_column(KEY, None, stage=stage)
+            self._end_change()
             return None
         selected = select_nodes(self._values.replay.graph, node)[0]
         return self._show_edit(Edit(selected.id, float(factor), float(shift), channel))
+
+    def _end_change(self):
+        for name, key in list(self._columns):
+            if key == KEY:
+                self.set_column(KEY, None, stage=name)
 
     def _show_edit(self, edit):
         outcome = self._edits.run(edit)
@@ -516,6 +520,10 @@ class GraphView(Renewed):
         for where, key in list(self._columns):
             if key.startswith("value ") and where == self._values.stage:
                 self.values(key.removeprefix("value "))
+            self._end_change()
+            for stage, key in list(self._columns):
+                if key.startswith("value ") and stage == self._values.stage:
+                    self.values(key.removeprefix("value "))
 
     def _format_weight(self, name):
         """Return the current values of a Parameter as HTML."""
@@ -559,6 +567,7 @@ class GraphView(Renewed):
             wait (Callable): as in the constructor. Default: None.
             weights (Iterable[Parameter]): as in the constructor. Default: ().
         """
+        self._end_change()
         first = next(iter(self.graphs))
         self.graphs = {stage or first: func_graph}
         self._stage_builder.give_up()

@@ -87,8 +87,22 @@ export class Changing {
     else panel.append(section);
     this.mark();
   }
+  // Mark the box of the changed node, or the closed scope that it is in.
+  markBox(pane) {
+    const { edit, app } = this,
+      { stage, byId } = pane;
+    byId?.forEach((box) => box.classList.remove("changed"));
+    if (!edit || !stage || app.host.get("valued") !== stage.name) return;
+    const id = stage.ids ? stage.ids.indexOf(edit.node) : edit.node;
+    if (id < 0) return;
+    for (const one of [id, ...stage.chain(id).map((scope) => scope.id)]) {
+      const box = byId?.get(one);
+      if (box && !box.classList.contains("open")) box.classList.add("changed");
+    }
+  }
   // Show the outcome without drawing the controls anew, because a slider may be held.
   mark() {
+    for (const pane of this.app.panes || []) this.markBox(pane);
     const section = this.app.panel.querySelector(".change");
     if (!section) return;
     const { edit, answer } = this,

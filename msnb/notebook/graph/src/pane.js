@@ -164,6 +164,7 @@ export class Pane extends Camera {
     if (this.mates) for (const id of this.mates) this.byId.get(id)?.classList.add("mate");
     this.byId.get(this.selected)?.classList.add("sel");
     this.byId.get(this.selected)?.setAttribute("aria-selected", "true");
+    this.app.changing?.markBox(this);
     this.trace();
   }
   paintFar() {
