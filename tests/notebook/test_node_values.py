@@ -257,6 +257,16 @@ def test_a_saved_page_has_the_values_that_were_looked_at_and_statistics_of_the_o
     assert not window.complaints()
 
 
+def test_a_preview_is_saved_without_a_click(window, shown, tmp_path):
+    shown._values._previews.clear()
+    shown.preview("op:Conv2D").save(tmp_path / "view.html")
+    page = window.show(tmp_path / "view.html", ".msnb-graph[data-ready]", 1100, 800, False)
+    search(page, "op:Conv2D")
+    assert page.locator(".values .maps img").count() == 4 and not page.locator(".values [data-channel]").count()
+    assert not window.complaints()
+    shown._values._previews.clear()
+
+
 def test_texts_of_a_saved_value_are_no_html(window, shown, tmp_path):
     hostile = '<img src=x onerror="window.hit=1">'
     node = select_nodes(shown.graph, "op:Conv2D")[0]

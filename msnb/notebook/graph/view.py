@@ -303,6 +303,27 @@ class GraphView(Renewed):
         replay = self._values.replay
         return box(replay.value(select_nodes(replay.graph, node)[0], slot, round, kind))
 
+    def preview(self, *nodes: Any) -> Self:
+        """Store the values of nodes in the saved form of the view, as a click on each does.
+
+        Args:
+            nodes (Union[str, int, CNode]): queries as for `value`; each stores all nodes that it selects.
+
+        Returns:
+            GraphView, this view.
+
+        Raises:
+            ValueError: If nothing has run, or no node matches.
+        """
+        if self._values is None:
+            raise ValueError("The view has no values yet: call its run(...) first.")
+        for query in nodes:
+            for node in select_nodes(self._values.replay.graph, query):
+                self._values.answer({"node": node.id})
+        self._payload = self._saved = None
+        cell_views.changed(self)
+        return self
+
     def values(self, stat: str = "abs_mean") -> None:
         """Colour the nodes by a statistic of their first output.
 
