@@ -20,7 +20,7 @@ X = np.random.default_rng(0).standard_normal((2, 3, 12, 12)).astype(np.float32)
 LIVE = """async ({source, state}) => {
     const bytes = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
     state.payload = bytes(state.payload);
-    const heard = {}, sent = [], live = window.live = {sent, state};
+    const heard = {}, sent = [], live = window.live = {sent, state, set: (name, value) => model.set(name, value)};
     const model = {get: name => state[name], send: m => sent.push(m), save_changes() {},
         set: (name, value) => { state[name] = value; heard[`change:${name}`]?.forEach(act => act()); },
         on: (name, act) => { (heard[name] ??= []).push(act); }, off: () => {}};
@@ -135,6 +135,17 @@ def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected
     page.click(".values [data-order=index]")
     live.answer()
     assert page.locator(".values [data-channel] figcaption").all_inner_texts() == sorted(names)
+
+
+def test_another_run_is_asked_for_its_values(page, shown):
+    live = Live(page, shown)
+    live.select("op:Conv2D")
+    live.answer()
+    before = page.inner_text(".values")
+    shown.run(Tensor(3 * X))
+    page.evaluate("runs => live.set('runs', runs)", shown._value_state()["runs"])
+    assert len(live.answer()) == 1 and page.inner_text(".values") != before
+    shown.run(Tensor(X))
 
 
 def test_a_slice_shows_other_numbers_and_a_wrong_one_says_why(page, shown):

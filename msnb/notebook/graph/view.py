@@ -91,6 +91,7 @@ class GraphView(Renewed):
         self._caller: Caller | None = None
         self._values: NodeValues | None = None
         self._followed_values: NodeValues | None = None
+        self._runs = 0
 
     @property
     def graph(self) -> FuncGraph:
@@ -244,6 +245,7 @@ class GraphView(Renewed):
             program (Program): its program, which the view shows.
             is_edited (bool): True for a network that was rebuilt from edited text, where Parameters can lack values.
         """
+        assert self._caller is not None, "only a view with a network has values to follow"
         caller = self._caller.with_net(net, program)
         try:
             traced, arrays = caller.call((), {})
@@ -266,6 +268,7 @@ class GraphView(Renewed):
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
         self._values = values
+        self._runs += 1
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
@@ -274,12 +277,12 @@ class GraphView(Renewed):
     def _value_state(self):
         values = self._values
         if values is None:
-            return {"valued": "", "steps": [], "step": 0}
-        return {"valued": values.stage, "steps": values.steps, "step": values.step}
+            return {"valued": "", "runs": self._runs, "steps": [], "step": 0}
+        return {"valued": values.stage, "runs": self._runs, "steps": values.steps, "step": values.step}
 
     def _send_value_state(self, widget):
-        state = self._value_state()
-        widget.valued, widget.steps, widget.step = state["valued"], state["steps"], state["step"]
+        for name, value in self._value_state().items():
+            setattr(widget, name, value)
 
     def value(self, node: Any, slot: int | None = None, round: Round | None = None, kind: str = "output") -> Tensor:
         """Return a value of the last `run`.
@@ -462,8 +465,9 @@ class GraphView(Renewed):
 
     def _renew_statistics(self):
         """Compute the columns of statistics again, from the current values."""
+        stage = self._values.stage if self._values is not None else None
         for where, key in list(self._columns):
-            if key.startswith("value ") and where == self._values.stage:
+            if key.startswith("value ") and where == stage:
                 self.values(key.removeprefix("value "))
 
     def _format_weight(self, name):
