@@ -281,8 +281,9 @@ class GraphView(Renewed):
         return {"valued": values.stage, "runs": self._runs, "steps": values.steps, "step": values.step}
 
     def _send_value_state(self, widget):
-        for name, value in self._value_state().items():
-            setattr(widget, name, value)
+        state = self._value_state()
+        widget.valued, widget.runs = state["valued"], state["runs"]
+        widget.steps, widget.step = state["steps"], state["step"]
 
     def value(self, node: Any, slot: int | None = None, round: Round | None = None, kind: str = "output") -> Tensor:
         """Return a value of the last `run`.
