@@ -20,7 +20,7 @@ X = np.random.default_rng(0).standard_normal((2, 3, 12, 12)).astype(np.float32)
 LIVE = """async ({source, state}) => {
     const bytes = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
     state.payload = bytes(state.payload);
-    const heard = {}, sent = [], live = window.live = {sent, state};
+    const heard = {}, sent = [], live = window.live = {sent, state, set: (name, value) => model.set(name, value)};
     const model = {get: name => state[name], send: m => sent.push(m), save_changes() {},
         set: (name, value) => { state[name] = value; heard[`change:${name}`]?.forEach(act => act()); },
         on: (name, act) => { (heard[name] ??= []).push(act); }, off: () => {}};
@@ -135,6 +135,17 @@ def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected
     page.click(".values [data-order=index]")
     live.answer()
     assert page.locator(".values [data-channel] figcaption").all_inner_texts() == sorted(names)
+
+
+def test_another_run_is_asked_for_its_values(page, shown):
+    live = Live(page, shown)
+    live.select("op:Conv2D")
+    live.answer()
+    before = page.inner_text(".values")
+    shown.run(Tensor(3 * X))
+    page.evaluate("runs => live.set('runs', runs)", shown._value_state()["runs"])
+    assert len(live.answer()) == 1 and page.inner_text(".values") != before
+    shown.run(Tensor(X))
 
 
 def test_a_slice_shows_other_numbers_and_a_wrong_one_says_why(page, shown):
@@ -255,6 +266,16 @@ def test_a_saved_page_has_the_values_that_were_looked_at_and_statistics_of_the_o
         assert page.locator(".values .maps img").count() == pictures
         assert "max" in page.inner_text(".values")
     assert not window.complaints()
+
+
+def test_a_preview_is_saved_without_a_click(window, shown, tmp_path):
+    shown._values._previews.clear()
+    shown.preview("op:Conv2D").save(tmp_path / "view.html")
+    page = window.show(tmp_path / "view.html", ".msnb-graph[data-ready]", 1100, 800, False)
+    search(page, "op:Conv2D")
+    assert page.locator(".values .maps img").count() == 4 and not page.locator(".values [data-channel]").count()
+    assert not window.complaints()
+    shown._values._previews.clear()
 
 
 def test_texts_of_a_saved_value_are_no_html(window, shown, tmp_path):

@@ -308,8 +308,14 @@ def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[
     program, arrays, _ = find(root, *root._graph_call(args, kwargs), for_inspection=True)
     number = [0] if program.random else []
     with trace_state.donation_lock.lock:  # a training on another thread replaces the arrays
-        stored = [jnp.copy(p._stored()) for p in program.params]
+        stored = _copy([p._stored() for p in program.params])
     return program, [*stored, *number, *arrays]
+
+
+@jax.jit
+def _copy(arrays):
+    """Return copies of arrays. One program for all: a copy of its own for each shape compiles for each."""
+    return [jnp.copy(array) for array in arrays]
 
 
 def as_inputs(program: "Program", inputs: Sequence[Any]) -> list[Any]:

@@ -95,6 +95,7 @@ class GraphView(Renewed):
         self._stepper: Any = None
         self._edits: ViewedEdits | None = None
         self._followed_values: NodeValues | None = None
+        self._runs = 0
 
     @property
     def graph(self) -> FuncGraph:
@@ -258,6 +259,7 @@ class GraphView(Renewed):
             program (Program): its program, which the view shows.
             is_edited (bool): True for a network that was rebuilt from edited text, where Parameters can lack values.
         """
+        assert self._caller is not None, "only a view with a network has values to follow"
         caller = self._caller.with_net(net, program)
         try:
             traced, arrays = caller.call((), {})
@@ -281,6 +283,8 @@ class GraphView(Renewed):
         """Show the values of the nodes of one graph."""
         self._end_change()  # it belongs to the earlier values
         self._values, self._edits = values, ViewedEdits(values)
+        self._values = values
+        self._runs += 1
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
@@ -289,12 +293,13 @@ class GraphView(Renewed):
     def _value_state(self):
         values = self._values
         if values is None:
-            return {"valued": "", "steps": [], "step": 0}
-        return {"valued": values.stage, "steps": values.steps, "step": values.step}
+            return {"valued": "", "runs": self._runs, "steps": [], "step": 0}
+        return {"valued": values.stage, "runs": self._runs, "steps": values.steps, "step": values.step}
 
     def _send_value_state(self, widget):
         state = self._value_state()
-        widget.valued, widget.steps, widget.step = state["valued"], state["steps"], state["step"]
+        widget.valued, widget.runs = state["valued"], state["runs"]
+        widget.steps, widget.step = state["steps"], state["step"]
 
     def value(self, node: Any, slot: int | None = None, round: Round | None = None, kind: str = "output") -> Tensor:
         """Return a value of the last `run`.
@@ -317,6 +322,27 @@ class GraphView(Renewed):
             raise ValueError("The view has no values yet: call its run(...) first.")
         replay = self._values.replay
         return box(replay.value(select_nodes(replay.graph, node)[0], slot, round, kind))
+
+    def preview(self, *nodes: Any) -> Self:
+        """Store the values of nodes in the saved form of the view, as a click on each does.
+
+        Args:
+            nodes (Union[str, int, CNode]): queries as for `value`; each stores all nodes that it selects.
+
+        Returns:
+            GraphView, this view.
+
+        Raises:
+            ValueError: If nothing has run, or no node matches.
+        """
+        if self._values is None:
+            raise ValueError("The view has no values yet: call its run(...) first.")
+        for query in nodes:
+            for node in select_nodes(self._values.replay.graph, query):
+                self._values.answer({"node": node.id})
+        self._payload = self._saved = None
+        cell_views.changed(self)
+        return self
 
     def values(self, stat: str = "abs_mean") -> None:
         """Colour the nodes by a statistic of their first output.
@@ -517,8 +543,9 @@ class GraphView(Renewed):
 
     def _renew_statistics(self):
         """Compute the columns of statistics again, from the current values."""
+        stage = self._values.stage if self._values is not None else None
         for where, key in list(self._columns):
-            if key.startswith("value ") and where == self._values.stage:
+            if key.startswith("value ") and where == stage:
                 self.values(key.removeprefix("value "))
             self._end_change()
             for stage, key in list(self._columns):

@@ -40,6 +40,10 @@ export class Values {
     // one index of the example for all views of the page
     app.on(window, "msnb:sample", (e) => this.follow(e.detail));
     for (const name of ["valued", "steps", "step"]) app.host.on(name, () => this.renew());
+    app.host.on("runs", () => {
+      this.answers.clear();
+      this.renew();
+    });
     this.offerSteps();
   }
   get steps() {
