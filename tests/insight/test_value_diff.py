@@ -1,7 +1,10 @@
 """Two runs compared by value: which node makes a difference, and how much of it came in."""
 
 import copy
+from types import SimpleNamespace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from faulty_networks import KINDS, PLACES, batch, inject, network
@@ -10,6 +13,9 @@ from sweeps import swept
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.insight.debugger import value_diff
+from msnb.insight.debugger.equations import flatten_program
+from msnb.insight.debugger.runs_to_compare import ComparedRun
+from msnb.ir.read import read
 
 X = Tensor(np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32))
 
@@ -196,16 +202,6 @@ class While(nn.Cell):
         return ops.exp(x)
 
 
-class Scan(nn.Cell):
-    def __init__(self, factor):
-        super().__init__()
-        self.layer = nn.Dense(3, 3, weight_init=Tensor(np.eye(3, dtype=np.float32)))
-        self.factor = factor
-
-    def construct(self, x, n):
-        return ops.Scan()(lambda state, row: (ops.tanh(self.layer(state) * self.factor), row), x, None, 3, False)[0]
-
-
 def test_nodes_inside_a_loop_tell_what_they_make_in_their_rounds():
     n = Tensor(3, ms.int32)
     same = ms.diff(While(2.0), While(2.0), X, n, values=True)
@@ -224,12 +220,29 @@ def test_nodes_inside_a_loop_tell_what_they_make_in_their_rounds():
     assert makers == ["Mul"]
 
 
-def test_nodes_inside_a_loop_of_known_length():
-    n = Tensor(3, ms.int32)
-    result = ms.diff(Scan(1.0), Scan(1.5), X, n, values=True)
-    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["Mul"]
-    net = Scan(1.0)
-    assert ms.diff(net, ms.in_dtype("float16", net), X, n, values=True).first is None
+def run_of_jax(function, *inputs):
+    closed = jax.make_jaxpr(function)(*inputs)
+    program = SimpleNamespace(jaxpr=closed, name="main", inputs=None)
+    names = [("arg", f"x{index}") for index in range(len(inputs))]
+    return ComparedRun("a", flatten_program(program, read(closed)), list(inputs), names)
+
+
+def test_nodes_inside_a_scan_tell_what_they_make():
+    def scanned(factor):
+        def step(state, row):
+            new = jnp.tanh(state * factor + row)
+            return new, new * 2
+
+        return lambda state, rows: jax.lax.scan(step, state, rows)[1].sum()
+
+    state, rows = jnp.ones(3), jnp.arange(4.0)
+    result = value_diff.diff_values(run_of_jax(scanned(1.0), state, rows), run_of_jax(scanned(1.5), state, rows))
+    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["mul"]
+    states = [np.ones(3)]
+    for row in range(3):
+        states.append(np.tanh(states[-1] + row))
+    np.testing.assert_allclose(result.first.made_here, 0.5 * max(s.max() for s in states), rtol=1e-6)
+    assert value_diff.diff_values(*[run_of_jax(scanned(1.0), state, rows) for _ in range(2)]).first is None
 
 
 def test_a_difference_that_no_common_node_inside_makes_is_made_by_the_loop():
