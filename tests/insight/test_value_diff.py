@@ -183,6 +183,7 @@ def test_another_shape_is_a_difference_of_its_node():
         lambda x: ops.exp(ops.transpose(x, (1, 0))), lambda x: ops.exp(ops.transpose(x, (0, 1))), X, values=True
     )
     assert result.first.node.op == "Transpose" and "Float32[3, 4] and Float32[4, 3]" in result.explain()
+    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["Transpose"]
 
 
 def test_a_nan_in_one_run_is_a_difference():
@@ -287,6 +288,7 @@ def test_the_table_shows_itself_as_text_and_as_html():
         "note",
     ]
     assert sum(line.startswith("*") for line in text.splitlines()) == 1 and "<th>made here</th>" in page
+    assert result.colour == "made here" and len(result.columns["came in"]["values"]) == 6
 
 
 def test_tolerances_grow_with_the_number_of_summands():

@@ -199,10 +199,12 @@ class ValueDiff:
 
     def _difference(self, pair, figure, tolerance):
         if figure is None:
-            made = math.inf if pair.note == _OTHER_SHAPE else math.nan
-            return NodeDifference(
-                pair.node, pair.mate, math.inf, 0.0, made, 0.0, 0.0 if math.isinf(made) else math.nan, pair.note
+            # another shape is made here if the operands have the same shapes, else it came in with them
+            shapes, others = (
+                [source.types[slot : slot + 1] for source, slot in node.uses] for node in (pair.node, pair.mate)
             )
+            came, made = (0.0, math.inf) if _shapes(shapes) == _shapes(others) else (math.inf, 0.0)
+            return NodeDifference(pair.node, pair.mate, math.inf, came, made, 0.0, 0.0, pair.note)
         if self._is_random(pair):
             return NodeDifference(
                 pair.node, pair.mate, figure.total, math.nan, math.nan, figure.scale, math.inf, _DRAWN
@@ -605,6 +607,10 @@ def _cast(value, dtype):
     from_name = {"Float16": jnp.float16, "BFloat16": jnp.bfloat16, "Float32": jnp.float32, "Float64": jnp.float64}
     kind = from_name.get(dtype)
     return value if kind is None or value.dtype == kind else value.astype(kind)
+
+
+def _shapes(types):
+    return [each.shape for entry in types for each in entry]
 
 
 # ---------------------------------------------------------------------- pairs
