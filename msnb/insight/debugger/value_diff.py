@@ -769,6 +769,16 @@ def diff_values(
     return ValueDiff(a, b, rtol, pairs, weights)
 
 
+def _note_of(entry):
+    """Return the text below the number in the panel of a node."""
+    if entry is None or entry.note:
+        return None if entry is None else entry.note
+    return (
+        f"{_number(entry.made_here)} of a largest value of {_number(entry.scale)}; the tolerance is "
+        f"{_number(entry.tolerance)}"
+    )
+
+
 def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any]]]:
     """Return the columns "came in" and "made here" for a graph view, relative to the largest value of each node.
 
@@ -786,6 +796,6 @@ def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any
             number = math.nan if entry is None else getattr(entry, key)
             known = entry is not None and math.isfinite(number)
             values.append(None if not known else number / entry.scale if entry.scale else number)
-            notes.append(None if entry is None else entry.note or str(entry))
+            notes.append(_note_of(entry) if key == "made_here" else None)
         columns[label] = {"values": values, "label": label, "note": notes, "fold": "max"}
     return columns

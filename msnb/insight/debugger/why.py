@@ -183,8 +183,8 @@ def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
     network = getattr(step, "network", None)
     if not isinstance(network, Cell):
         raise ValueError(
-            f"The loss of {replay.program.name} can't be traced alone: it is no TrainOneStepCell. Pass the network that "
-            "returns the loss and the batch: msnb.why(parameter, loss_net, x, y)."
+            f"The loss of {replay.program.name} can't be traced alone: it is no TrainOneStepCell. Pass the network "
+            "that returns the loss, and the batch: msnb.why(parameter, loss_net, x, y)."
         )
     names = [entry[0] for entry in replay.program.inputs]
     batch = [box(array) for array, kind in zip(replay.inputs, names, strict=True) if kind == "arg"]
