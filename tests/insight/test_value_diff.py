@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from faulty_networks import KINDS, PLACES, batch, inject, network
+from faulty_networks import FAULTS, KINDS, batch, inject, network
 from sweeps import swept
 
 import msnb as ms
@@ -66,9 +66,9 @@ def test_a_difference_is_split_into_what_came_in_and_what_is_made_here():
 FAST = ("swapped axes of the kernel", "float16 softmax", "transposed weight", "wrong eps")
 
 
-@pytest.mark.parametrize("place", swept(PLACES, lambda p: p[2] if p[2] in FAST else FAST[0]), ids=" ".join)
-def test_an_injected_fault_is_found_at_its_node(place):
-    name, path, kind = place
+@pytest.mark.parametrize("fault", swept(FAULTS, lambda p: p[2] if p[2] in FAST else FAST[0]), ids=" ".join)
+def test_an_injected_fault_is_found_at_its_node(fault):
+    name, path, kind = fault
     net = network(name)
     faulty = copy.deepcopy(net)
     inject(faulty, path, kind)

@@ -136,10 +136,10 @@ class ValueDiff:
         figures = dict(zip(map(id, compared), self._figures(compared), strict=True))
         bases = {id(pair): self._tolerance(pair, figures[id(pair)]) for pair in compared}
         suspects = [
-            pair for pair in compared if not figures[id(pair)].made <= bases[id(pair)] and not self._is_random(pair)
+            pair for pair in compared if not figures[id(pair)].own <= bases[id(pair)] and not self._is_random(pair)
         ]
         if self.rtol is None and suspects:
-            finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].made)]
+            finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].own)]
             for pair, response in zip(finite, self._responses(finite), strict=True):
                 bases[id(pair)] = max(bases[id(pair)], _ROUNDINGS * response)
         entries = []
@@ -203,14 +203,14 @@ class ValueDiff:
             shapes, others = (
                 [source.types[slot : slot + 1] for source, slot in node.uses] for node in (pair.node, pair.mate)
             )
-            came, made = (0.0, math.inf) if _shapes(shapes) == _shapes(others) else (math.inf, 0.0)
-            return NodeDifference(pair.node, pair.mate, math.inf, came, made, 0.0, 0.0, pair.note)
+            incoming, own = (0.0, math.inf) if _shapes(shapes) == _shapes(others) else (math.inf, 0.0)
+            return NodeDifference(pair.node, pair.mate, math.inf, incoming, own, 0.0, 0.0, pair.note)
         if self._is_random(pair):
             return NodeDifference(
                 pair.node, pair.mate, figure.total, math.nan, math.nan, figure.scale, math.inf, _DRAWN
             )
         return NodeDifference(
-            pair.node, pair.mate, figure.total, figure.came, figure.made, figure.scale, tolerance, pair.note
+            pair.node, pair.mate, figure.total, figure.incoming, figure.own, figure.scale, tolerance, pair.note
         )
 
     def _is_random(self, pair):
@@ -503,8 +503,8 @@ def _say_first(first):
 @dataclasses.dataclass(frozen=True)
 class _Figure:
     total: float
-    came: float
-    made: float
+    incoming: float
+    own: float
     scale: float
 
 
@@ -522,7 +522,7 @@ def _worst(figures):
     """Return the figures of the result that differs most, relative to its magnitude."""
 
     def badness(figure):
-        return tuple(part / figure.scale if figure.scale else part for part in (figure.made, figure.total))
+        return tuple(part / figure.scale if figure.scale else part for part in (figure.own, figure.total))
 
     return max(figures, key=badness)
 
@@ -794,8 +794,8 @@ def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any
         for node in nodes:
             entry = entries.get(node.id)
             number = math.nan if entry is None else getattr(entry, key)
-            known = entry is not None and math.isfinite(number)
-            values.append(None if not known else number / entry.scale if entry.scale else number)
+            is_shown = entry is not None and math.isfinite(number)
+            values.append(None if not is_shown else number / entry.scale if entry.scale else number)
             notes.append(_note_of(entry) if key == "made_here" else None)
         columns[label] = {"values": values, "label": label, "note": notes, "fold": "max"}
     return columns
