@@ -13,7 +13,7 @@ import numpy as np
 from gradients import LeNet5
 
 import msnb as ms
-from msnb import Tensor, nn
+from msnb import Tensor, alias, nn
 
 LIMITS = {"LeNet": 2.0, "ResNet-50": 30.0}
 
@@ -47,6 +47,7 @@ def main():
     rng = np.random.default_rng(0)
     networks = {"LeNet": (LeNet5, (32, 1, 32, 32), 10)}
     if "--resnet50" in sys.argv:
+        alias.install()
         from networks import ResNet50
 
         networks["ResNet-50"] = (ResNet50, (1, 3, 224, 224), 1000)

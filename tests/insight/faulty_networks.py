@@ -1,6 +1,6 @@
 """Networks with a fault in one place: ResNet-18 and a Transformer, small, with the same Parameters as without it.
 
-`PLACES` lists (network, path of the Cell, kind of the fault). A faulty Cell has the class name of the correct one, as
+`FAULTS` lists (network, path of the Cell, kind of the fault). A faulty Cell has the class name of the correct one, as
 if its `construct` had been edited.
 """
 
@@ -173,26 +173,26 @@ KINDS = {
 NETWORKS: dict[str, Callable[[], nn.Cell]] = {"ResNet-18": ResNet18, "Transformer": Transformer}
 
 
-def _places() -> list[tuple[str, str, str]]:
-    places = []
+def _list_faults() -> list[tuple[str, str, str]]:
+    faults = []
     for name, cell in ResNet18().cells_and_names():
         if isinstance(cell, nn.BatchNorm2d):
-            places.append(("ResNet-18", name, "wrong eps"))
+            faults.append(("ResNet-18", name, "wrong eps"))
         elif isinstance(cell, nn.Conv2d) and cell.kernel_size == (3, 3):
-            places.append(("ResNet-18", name, "swapped axes of the kernel"))
+            faults.append(("ResNet-18", name, "swapped axes of the kernel"))
     for name, cell in Transformer().cells_and_names():
         if isinstance(cell, nn.LayerNorm):
-            places.append(("Transformer", name, "wrong epsilon"))
+            faults.append(("Transformer", name, "wrong epsilon"))
         elif isinstance(cell, nn.Dense):
-            places.append(("Transformer", name, "transposed weight"))
+            faults.append(("Transformer", name, "transposed weight"))
         elif isinstance(cell, Softmax):
-            places.append(("Transformer", name, "wrong axis" if name.startswith("layers.1") else "float16 softmax"))
+            faults.append(("Transformer", name, "wrong axis" if name.startswith("layers.1") else "float16 softmax"))
         elif isinstance(cell, nn.GELU):
-            places.append(("Transformer", name, "wrong scale"))
-    return [*places[:30], *[place for place in places if place[0] == "Transformer"][:30]]
+            faults.append(("Transformer", name, "wrong scale"))
+    return [*faults[:30], *[fault for fault in faults if fault[0] == "Transformer"][:30]]
 
 
-PLACES = _places()
+FAULTS = _list_faults()
 
 
 def network(name: str) -> nn.Cell:

@@ -1,15 +1,21 @@
 """Two runs compared by value: which node makes a difference, and how much of it came in."""
 
 import copy
+from types import SimpleNamespace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from faulty_networks import KINDS, PLACES, batch, inject, network
+from faulty_networks import FAULTS, KINDS, batch, inject, network
 from sweeps import swept
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.insight.debugger import value_diff
+from msnb.insight.debugger.equations import flatten_program
+from msnb.insight.debugger.runs_to_compare import ComparedRun
+from msnb.ir.read import read
 
 X = Tensor(np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32))
 
@@ -60,9 +66,9 @@ def test_a_difference_is_split_into_what_came_in_and_what_is_made_here():
 FAST = ("swapped axes of the kernel", "float16 softmax", "transposed weight", "wrong eps")
 
 
-@pytest.mark.parametrize("place", swept(PLACES, lambda p: p[2] if p[2] in FAST else FAST[0]), ids=" ".join)
-def test_an_injected_fault_is_found_at_its_node(place):
-    name, path, kind = place
+@pytest.mark.parametrize("fault", swept(FAULTS, lambda p: p[2] if p[2] in FAST else FAST[0]), ids=" ".join)
+def test_an_injected_fault_is_found_at_its_node(fault):
+    name, path, kind = fault
     net = network(name)
     faulty = copy.deepcopy(net)
     inject(faulty, path, kind)
@@ -177,6 +183,7 @@ def test_another_shape_is_a_difference_of_its_node():
         lambda x: ops.exp(ops.transpose(x, (1, 0))), lambda x: ops.exp(ops.transpose(x, (0, 1))), X, values=True
     )
     assert result.first.node.op == "Transpose" and "Float32[3, 4] and Float32[4, 3]" in result.explain()
+    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["Transpose"]
 
 
 def test_a_nan_in_one_run_is_a_difference():
@@ -194,16 +201,6 @@ class While(nn.Cell):
             x = ops.tanh(x * self.factor) + 1
             n = n - 1
         return ops.exp(x)
-
-
-class Scan(nn.Cell):
-    def __init__(self, factor):
-        super().__init__()
-        self.layer = nn.Dense(3, 3, weight_init=Tensor(np.eye(3, dtype=np.float32)))
-        self.factor = factor
-
-    def construct(self, x, n):
-        return ops.Scan()(lambda state, row: (ops.tanh(self.layer(state) * self.factor), row), x, None, 3, False)[0]
 
 
 def test_nodes_inside_a_loop_tell_what_they_make_in_their_rounds():
@@ -224,12 +221,29 @@ def test_nodes_inside_a_loop_tell_what_they_make_in_their_rounds():
     assert makers == ["Mul"]
 
 
-def test_nodes_inside_a_loop_of_known_length():
-    n = Tensor(3, ms.int32)
-    result = ms.diff(Scan(1.0), Scan(1.5), X, n, values=True)
-    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["Mul"]
-    net = Scan(1.0)
-    assert ms.diff(net, ms.in_dtype("float16", net), X, n, values=True).first is None
+def run_of_jax(function, *inputs):
+    closed = jax.make_jaxpr(function)(*inputs)
+    program = SimpleNamespace(jaxpr=closed, name="main", inputs=None)
+    names = [("arg", f"x{index}") for index in range(len(inputs))]
+    return ComparedRun("a", flatten_program(program, read(closed)), list(inputs), names)
+
+
+def test_nodes_inside_a_scan_tell_what_they_make():
+    def scanned(factor):
+        def step(state, row):
+            new = jnp.tanh(state * factor + row)
+            return new, new * 2
+
+        return lambda state, rows: jax.lax.scan(step, state, rows)[1].sum()
+
+    state, rows = jnp.ones(3), jnp.arange(4.0)
+    result = value_diff.diff_values(run_of_jax(scanned(1.0), state, rows), run_of_jax(scanned(1.5), state, rows))
+    assert [entry.node.op for entry in result.nodes if entry.exceeds] == ["mul"]
+    states = [np.ones(3)]
+    for row in range(3):
+        states.append(np.tanh(states[-1] + row))
+    np.testing.assert_allclose(result.first.made_here, 0.5 * max(s.max() for s in states), rtol=1e-6)
+    assert value_diff.diff_values(*[run_of_jax(scanned(1.0), state, rows) for _ in range(2)]).first is None
 
 
 def test_a_difference_that_no_common_node_inside_makes_is_made_by_the_loop():
@@ -274,6 +288,7 @@ def test_the_table_shows_itself_as_text_and_as_html():
         "note",
     ]
     assert sum(line.startswith("*") for line in text.splitlines()) == 1 and "<th>made here</th>" in page
+    assert result.colour == "made here" and len(result.columns["came in"]["values"]) == 6
 
 
 def test_tolerances_grow_with_the_number_of_summands():

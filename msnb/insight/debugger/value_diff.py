@@ -136,10 +136,10 @@ class ValueDiff:
         figures = dict(zip(map(id, compared), self._figures(compared), strict=True))
         bases = {id(pair): self._tolerance(pair, figures[id(pair)]) for pair in compared}
         suspects = [
-            pair for pair in compared if not figures[id(pair)].made <= bases[id(pair)] and not self._is_random(pair)
+            pair for pair in compared if not figures[id(pair)].own <= bases[id(pair)] and not self._is_random(pair)
         ]
         if self.rtol is None and suspects:
-            finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].made)]
+            finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].own)]
             for pair, response in zip(finite, self._responses(finite), strict=True):
                 bases[id(pair)] = max(bases[id(pair)], _ROUNDINGS * response)
         entries = []
@@ -199,16 +199,18 @@ class ValueDiff:
 
     def _difference(self, pair, figure, tolerance):
         if figure is None:
-            made = math.inf if pair.note == _OTHER_SHAPE else math.nan
-            return NodeDifference(
-                pair.node, pair.mate, math.inf, 0.0, made, 0.0, 0.0 if math.isinf(made) else math.nan, pair.note
+            # another shape is made here if the operands have the same shapes, else it came in with them
+            shapes, others = (
+                [source.types[slot : slot + 1] for source, slot in node.uses] for node in (pair.node, pair.mate)
             )
+            incoming, own = (0.0, math.inf) if _shapes(shapes) == _shapes(others) else (math.inf, 0.0)
+            return NodeDifference(pair.node, pair.mate, math.inf, incoming, own, 0.0, 0.0, pair.note)
         if self._is_random(pair):
             return NodeDifference(
                 pair.node, pair.mate, figure.total, math.nan, math.nan, figure.scale, math.inf, _DRAWN
             )
         return NodeDifference(
-            pair.node, pair.mate, figure.total, figure.came, figure.made, figure.scale, tolerance, pair.note
+            pair.node, pair.mate, figure.total, figure.incoming, figure.own, figure.scale, tolerance, pair.note
         )
 
     def _is_random(self, pair):
@@ -501,8 +503,8 @@ def _say_first(first):
 @dataclasses.dataclass(frozen=True)
 class _Figure:
     total: float
-    came: float
-    made: float
+    incoming: float
+    own: float
     scale: float
 
 
@@ -520,7 +522,7 @@ def _worst(figures):
     """Return the figures of the result that differs most, relative to its magnitude."""
 
     def badness(figure):
-        return tuple(part / figure.scale if figure.scale else part for part in (figure.made, figure.total))
+        return tuple(part / figure.scale if figure.scale else part for part in (figure.own, figure.total))
 
     return max(figures, key=badness)
 
@@ -605,6 +607,10 @@ def _cast(value, dtype):
     from_name = {"Float16": jnp.float16, "BFloat16": jnp.bfloat16, "Float32": jnp.float32, "Float64": jnp.float64}
     kind = from_name.get(dtype)
     return value if kind is None or value.dtype == kind else value.astype(kind)
+
+
+def _shapes(types):
+    return [each.shape for entry in types for each in entry]
 
 
 # ---------------------------------------------------------------------- pairs
@@ -763,6 +769,16 @@ def diff_values(
     return ValueDiff(a, b, rtol, pairs, weights)
 
 
+def _note_of(entry):
+    """Return the text below the number in the panel of a node."""
+    if entry is None or entry.note:
+        return None if entry is None else entry.note
+    return (
+        f"{_number(entry.made_here)} of a largest value of {_number(entry.scale)}; the tolerance is "
+        f"{_number(entry.tolerance)}"
+    )
+
+
 def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any]]]:
     """Return the columns "came in" and "made here" for a graph view, relative to the largest value of each node.
 
@@ -778,8 +794,8 @@ def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any
         for node in nodes:
             entry = entries.get(node.id)
             number = math.nan if entry is None else getattr(entry, key)
-            known = entry is not None and math.isfinite(number)
-            values.append(None if not known else number / entry.scale if entry.scale else number)
-            notes.append(None if entry is None else entry.note or str(entry))
+            is_shown = entry is not None and math.isfinite(number)
+            values.append(None if not is_shown else number / entry.scale if entry.scale else number)
+            notes.append(_note_of(entry) if key == "made_here" else None)
         columns[label] = {"values": values, "label": label, "note": notes, "fold": "max"}
     return columns

@@ -78,7 +78,8 @@ def in_mode(mode: str | int, net: Any) -> Variant:
         ValueError: If there is no such mode.
 
     Examples:
-        >>> msnb.diff(net, msnb.in_mode("PYNATIVE", net), x, values=True)
+        >>> msnb.diff(net, msnb.in_mode("PYNATIVE", net), x, values=True).first is None
+        True
     """
     names = {value: name for name, value in _MODES.items()}
     name = mode.upper().removesuffix("_MODE") if isinstance(mode, str) else names.get(mode)
@@ -100,7 +101,8 @@ def in_dtype(dtype: Any, net: Any) -> Variant:
         ValueError: If it is another type.
 
     Examples:
-        >>> msnb.diff(net, msnb.in_dtype("float16", net), x, values=True)
+        >>> msnb.diff(net, msnb.in_dtype("float16", net), x, values=True).first is None
+        True
     """
     name = str(dtype).lower().rpartition(".")[2]
     if name not in _DTYPES:
@@ -119,7 +121,7 @@ def on_device(device: str, net: Any) -> Variant:
         ValueError: If there is no such device.
 
     Examples:
-        >>> msnb.diff(net, msnb.on_device("GPU", net), x, values=True)
+        >>> msnb.diff(net, msnb.on_device("GPU", net), x, values=True)  # doctest: +SKIP
     """
     platform, _, number = str(device).lower().partition(":")
     try:

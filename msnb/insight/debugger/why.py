@@ -183,8 +183,8 @@ def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
     network = getattr(step, "network", None)
     if not isinstance(network, Cell):
         raise ValueError(
-            f"The loss of {name_of(step)} can't be traced alone: it is no TrainOneStepCell. Pass the network that "
-            "returns the loss and the batch: msnb.why(parameter, loss_net, x, y)."
+            f"The loss of {replay.program.name} can't be traced alone: it is no TrainOneStepCell. Pass the network "
+            "that returns the loss, and the batch: msnb.why(parameter, loss_net, x, y)."
         )
     names = [entry[0] for entry in replay.program.inputs]
     batch = [box(array) for array, kind in zip(replay.inputs, names, strict=True) if kind == "arg"]
@@ -331,9 +331,9 @@ class _Backward:
         """Return the gradient with respect to a value, None if it has none."""
         if index == self.loss:
             return np.ones((), np.float32)
-        parts = [self.gradients[number] for number in self.readers.get(index, ())]
-        parts = [np.asarray(part) for part in parts if part is not None]
-        return functools.reduce(np.add, parts) if parts else None
+        gradients = [self.gradients[number] for number in self.readers.get(index, ())]
+        arrays = [np.asarray(gradient) for gradient in gradients if gradient is not None]
+        return functools.reduce(np.add, arrays) if arrays else None
 
     def arriving(self, equation: Equation) -> float:
         """Return the norm of the gradient with respect to the results of an equation."""

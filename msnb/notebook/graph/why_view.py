@@ -106,10 +106,10 @@ def why(
         ValueError: If the loss is no scalar, the Parameter belongs to another network, or no step is recorded.
 
     Examples:
-        >>> msnb.why(net.fc1.weight, nn.WithLossCell(net, loss_fn), x, y)
+        >>> answer = msnb.why(net.fc1.weight, nn.WithLossCell(net, loss), x, y)
         >>> with msnb.timeline(net) as t:
         ...     model.train(1, dataset)
-        >>> msnb.why(net.fc1.weight, step=12)
+        >>> later = msnb.why(net.fc1.weight, step=2)
     """
     if loss_net is None:
         if inputs:
