@@ -417,10 +417,12 @@ def inside_call(call, name):
 
 
 def source_context(source_info):
-    """Return a context in which traced equations get the line and scope of a source info."""
+    """Return a context in which traced equations get the line of a source info, and its scope inside the current one."""
     if source_info is None or _source_info is None:
         return contextlib.nullcontext()
-    return _source_info.user_context(source_info.traceback, name_stack=source_info.name_stack)
+    # The scope of an equation in a nested graph begins at that graph.
+    name_stack = _source_info.current_name_stack() + source_info.name_stack
+    return _source_info.user_context(source_info.traceback, name_stack=name_stack)
 
 
 UNSPECIFIED = getattr(_pjit, "UNSPECIFIED", None)  # JAX's default for a sharding
