@@ -12,10 +12,10 @@ import pytest
 import msnb
 from msnb import Tensor, context, nn, ops, watch
 from msnb.insight.debugger import Cursor, Replay, debugger, program_inputs
-from msnb.insight.debugger.hits import Hit
 from msnb.insight.debugger.pause import Breakpoint, pause
 from msnb.insight.debugger.paused_step import Pause
 from msnb.insight.debugger.prompt import COMMANDS, obey
+from msnb.insight.watchpoints.hits import Hit
 from msnb.ir.api import of_program
 
 

@@ -11,9 +11,9 @@ import pytest
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core.program.program_cache import program_of
-from msnb.insight.debugger.bounds import select_bounded_points
-from msnb.insight.debugger.overflow_points import select_overflow_points
-from msnb.insight.debugger.watch import WatchpointHit
+from msnb.insight.watchpoints.bounds import select_bounded_points
+from msnb.insight.watchpoints.overflow_points import select_overflow_points
+from msnb.insight.watchpoints.watch import WatchpointHit
 from msnb.ir.read import read
 
 RNG = np.random.default_rng(0)

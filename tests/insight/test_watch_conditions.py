@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from msnb.insight.debugger.alarm import abs_mean, has_nonfinite, living_units, rings
-from msnb.insight.debugger.conditions import (
+from msnb.insight.watchpoints.alarm import abs_mean, has_nonfinite, living_units, rings
+from msnb.insight.watchpoints.conditions import (
     CONDITIONS,
     INF,
     NAN,

@@ -417,7 +417,7 @@ def inside_call(call, name):
 
 
 def source_context(source_info):
-    """Return a context in which traced equations get the line of a source info, and its scope inside the current one."""
+    """Return a context in which equations are traced with the line and scope of another one."""
     if source_info is None or _source_info is None:
         return contextlib.nullcontext()
     # The scope of an equation in a nested graph begins at that graph.

@@ -1,6 +1,7 @@
 """Name a node in a sentence: its Cell path, its operator and its line."""
 
 from msnb.core.errors.cell_path import attribute_path
+from msnb.core.errors.source_location import format_location
 from msnb.ir.anf import CNode
 
 
@@ -17,12 +18,13 @@ def line_of(node: CNode) -> str:
 
 
 def short_line(line: str) -> str:
-    """Return ``file:line`` without the folders."""
-    return line.replace("\\", "/").rpartition("/")[2]
+    """Return ``file:line`` without the folders; ``In [3] line 7`` for a notebook cell."""
+    file, _, number = line.rpartition(":")
+    return format_location(file, int(number)) if file else line
 
 
 def in_brackets(line: str) -> str:
-    """Return ``" (file:line)"`` without the folders, "" for no line."""
+    """Return the short location of a line in brackets, after a space; "" for no line."""
     return f" ({short_line(line)})" if line else ""
 
 

@@ -27,7 +27,7 @@ from msnb.nn.optim import Optimizer
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
-    from msnb.insight.debugger.hits import Hit
+    from msnb.insight.watchpoints.hits import Hit
     from msnb.ir.anf import CNode, FuncGraph
 
 _MOST = 8  # recorded pauses that remain

@@ -8,7 +8,7 @@ from msnb.insight.debugger.cursor import Cursor
 from msnb.insight.debugger.replay import Replay
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.debugger.hits import Hit
+    from msnb.insight.watchpoints.hits import Hit
     from msnb.ir.anf import CNode
 
 

@@ -7,7 +7,6 @@ The programs of the network stay as they are. The changed ones are stored beside
 factor or the index of a channel, are inputs of the changed program, so that other numbers need no compilation.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
@@ -17,6 +16,7 @@ import numpy as np
 from msnb import log
 from msnb.core.compat.jax_private import eval_jaxpr
 from msnb.core.errors.messages import describe
+from msnb.core.errors.source_location import format_location
 from msnb.core.jaxpr.instrument import Measure, Replace, evaluate_replaced
 from msnb.core.jaxpr.instrument import instrument as measure_points
 from msnb.core.program.program_cache import Programs, new_programs, programs_of
@@ -319,7 +319,7 @@ def _check_fit(change, node, run):
 
 
 def _title(node):
-    line = "" if node.source is None else f", line {node.source[1]} of {os.path.basename(node.source[0])}"
+    line = "" if node.source is None else f", {format_location(*node.source[:2])}"
     return f"node {node.id} ({node.fullname}{line})"
 
 

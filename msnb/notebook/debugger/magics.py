@@ -10,8 +10,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
-from msnb.insight.debugger.conditions import as_watchpoints
 from msnb.insight.debugger.pause import Breakpoint, debugger
+from msnb.insight.watchpoints.conditions import as_watchpoints
 from msnb.notebook.debugger.controls import Controls
 from msnb.notebook.graph.watch import ViewedWatch
 from msnb.notebook.kernel import cell_scope

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from msnb.insight.debugger.conditions import as_watchpoints
-from msnb.insight.debugger.hits import Hit
-from msnb.insight.debugger.watch import Watch
+from msnb.insight.watchpoints.conditions import as_watchpoints
+from msnb.insight.watchpoints.hits import Hit
+from msnb.insight.watchpoints.watch import Watch
 from msnb.nn.cell import Cell
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues

@@ -6,7 +6,8 @@ import linecache
 from collections.abc import Iterable
 from typing import Any
 
-from msnb.insight.debugger.conditions import describe_error
+from msnb.core.errors.source_location import format_location
+from msnb.insight.watchpoints.conditions import describe_error
 
 _SHOWN = 100  # rows of a table
 
@@ -74,7 +75,7 @@ class Hit:
         if self.round is not None:
             where += f", round {self.round} of its loop"
         if self.source is not None:
-            where += f", {_shorten_file(self.source[0])}:{self.source[1]}"
+            where += f", {format_location(*self.source[:2])}"
             text = linecache.getline(*self.source[:2]).strip()
             where += f" `{text}`" if text else ""
         return f"{self.condition}: {self._outcome()} ({where})."
@@ -91,7 +92,7 @@ class Hit:
 
     def row(self) -> dict[str, Any]:
         """Return the hit as a dict of the columns of a table."""
-        where = "" if self.source is None else f"{_shorten_file(self.source[0])}:{self.source[1]}"
+        where = "" if self.source is None else format_location(*self.source[:2])
         parameter = self.parameter or ("count" if self.actual is not None else "")
         return {
             "step": self.step,
@@ -110,10 +111,6 @@ def format_number(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _shorten_file(file):
-    return file.replace("\\", "/").rpartition("/")[2]
 
 
 class HitTable:

@@ -13,17 +13,17 @@ from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.cell_path import attribute_path
 from msnb.core.jaxpr.instrument import Measure
 from msnb.core.tensor.tensor import box
-from msnb.insight.debugger import alarm, conditions
-from msnb.insight.debugger.conditions import Verdict
-from msnb.insight.debugger.hits import Hit
 from msnb.insight.debugger.replay import Replay
 from msnb.insight.instrument import instrument
+from msnb.insight.watchpoints import alarm, conditions
+from msnb.insight.watchpoints.conditions import Verdict
+from msnb.insight.watchpoints.hits import Hit
 from msnb.ir.anf import CNode
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.debugger.conditions import Watchpoint
-    from msnb.insight.debugger.series import Outlier
-    from msnb.insight.debugger.watched_values import Key, WatchedValues
+    from msnb.insight.watchpoints.conditions import Watchpoint
+    from msnb.insight.watchpoints.series import Outlier
+    from msnb.insight.watchpoints.watched_values import Key, WatchedValues
 
 _LAST = 1 << 40  # order of values that are there after all nodes have run
 

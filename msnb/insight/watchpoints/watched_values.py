@@ -8,9 +8,9 @@ import jax
 import numpy as np
 
 from msnb.core.jaxpr.instrument import TRANSPARENT
-from msnb.insight.debugger.conditions import ACTIVATIONS
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.gradients.rows import LABEL
+from msnb.insight.watchpoints.conditions import ACTIVATIONS
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.ir.read import read
 from msnb.nn.optim import Optimizer

@@ -14,15 +14,15 @@ import numpy as np
 
 from msnb.core.jaxpr.instrument import Measure
 from msnb.core.tensor.tensor import box
-from msnb.insight.debugger import bounds
-from msnb.insight.debugger.overflow_points import select_overflow_points
 from msnb.insight.instrument import instrument
+from msnb.insight.watchpoints import bounds
+from msnb.insight.watchpoints.overflow_points import select_overflow_points
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.extra_outputs import Run
     from msnb.core.program.program import Program
-    from msnb.insight.debugger.conditions import Watchpoint
-    from msnb.insight.debugger.watched_values import Key, WatchedValues
+    from msnb.insight.watchpoints.conditions import Watchpoint
+    from msnb.insight.watchpoints.watched_values import Key, WatchedValues
 
 _INFINITE = 0x7F800000  # bits of a float32 infinity
 _TINY = 0x00800000  # bits of the smallest normal float32

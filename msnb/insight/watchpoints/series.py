@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.debugger.conditions import Watchpoint
+    from msnb.insight.watchpoints.conditions import Watchpoint
 
 _FIRST = 5  # steps before a band is known
 

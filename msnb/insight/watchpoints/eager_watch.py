@@ -15,19 +15,19 @@ import numpy as np
 from msnb import log
 from msnb.core.program import extra_outputs
 from msnb.core.state import events, trace_state
-from msnb.insight.debugger import alarm, conditions
-from msnb.insight.debugger.conditions import ACTIVATIONS, Watchpoint
-from msnb.insight.debugger.exact_check import check_array, hits_of_outlier, make_hits
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.gradients.eager_recorder import locate_scope
 from msnb.insight.gradients.rows import is_real
+from msnb.insight.watchpoints import alarm, conditions
+from msnb.insight.watchpoints.conditions import ACTIVATIONS, Watchpoint
+from msnb.insight.watchpoints.exact_check import check_array, hits_of_outlier, make_hits
 from msnb.ir.anf import CNode, TensorType
 from msnb.ir.read import dtype_name
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.state.events import Listener
-    from msnb.insight.debugger.hits import Hit
-    from msnb.insight.debugger.series import Series
+    from msnb.insight.watchpoints.hits import Hit
+    from msnb.insight.watchpoints.series import Series
 
 _CHUNK = 32  # results that one call tests
 

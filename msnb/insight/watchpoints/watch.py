@@ -15,16 +15,16 @@ from msnb import log
 from msnb.core.program import extra_outputs
 from msnb.core.program.program_cache import all_programs
 from msnb.core.state import trace_state
-from msnb.insight.debugger import bounds
-from msnb.insight.debugger.alarm import Alarm
-from msnb.insight.debugger.conditions import Watchpoint, as_watchpoints
-from msnb.insight.debugger.eager_watch import EagerRun, EagerWatch
-from msnb.insight.debugger.exact_check import ExactCheck, check_array, hits_of_outlier, make_hits
-from msnb.insight.debugger.hits import Hit, HitTable
 from msnb.insight.debugger.replay import Replay, as_inputs, program_inputs
-from msnb.insight.debugger.series import Series
-from msnb.insight.debugger.watched_values import WatchedValues, watched_values, weights_of
 from msnb.insight.gradients.rows import is_real
+from msnb.insight.watchpoints import bounds
+from msnb.insight.watchpoints.alarm import Alarm
+from msnb.insight.watchpoints.conditions import Watchpoint, as_watchpoints
+from msnb.insight.watchpoints.eager_watch import EagerRun, EagerWatch
+from msnb.insight.watchpoints.exact_check import ExactCheck, check_array, hits_of_outlier, make_hits
+from msnb.insight.watchpoints.hits import Hit, HitTable
+from msnb.insight.watchpoints.series import Series
+from msnb.insight.watchpoints.watched_values import WatchedValues, watched_values, weights_of
 from msnb.ir.api import name_of
 from msnb.nn.cell import Cell
 from msnb.train.callback import Callback
