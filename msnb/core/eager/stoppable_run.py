@@ -22,7 +22,8 @@ class StoppableRun:
         run (Callable): The compiled function of the kernel.
     """
 
-    __slots__ = ("run", "_has_loops", "_stoppable")
+    # JAX's table of jitted functions has weak references: without `__weakref__` a later lookup crashes the process.
+    __slots__ = ("run", "_has_loops", "_stoppable", "__weakref__")
 
     def __init__(self, run: Callable[..., Any]) -> None:
         self.run: Any = run

@@ -240,7 +240,7 @@ class _Evaluator:
     def _run_short_scan(self, body, consts, carry, rows, params):
         def iterate(state, row):
             carry, rounds = state
-            outs, count, _ = self(*body, [*consts, *carry, *row])
+            outs, count, _ = self(body[0], body[1], [*consts, *carry, *row])
             return (outs[: len(carry)], rounds + count), outs[len(carry) :]
 
         (carry, rounds), stacked = lax.scan(

@@ -25,7 +25,7 @@ _state = context._state
 _GRAPH = context.GRAPH_MODE
 
 
-def device_of(program: Staged) -> jax.Device:
+def device_of(program: Staged) -> Any:
     """Return the device that runs a program which is not sharded."""
     device = program.device
     return device if isinstance(device, jax.Device) else jax.local_devices(backend=device)[0]

@@ -19,7 +19,7 @@ from msnb.core.state.trace_state import thread as _thread
 _MAX_PENDING = 256  # limit of the queue; beyond it the oldest result is waited for, which is usually ready
 
 
-def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
+def defer(verdict: jax.Array, report: Callable[..., None] | stop_flag.Results) -> None:
     """Queue `verdict`, the result of a data check. When it has been read, `report` is called with it as a numpy array
     and may raise.
     """
@@ -36,7 +36,7 @@ def poll(finishes_loops: bool = False) -> None:
 
     Args:
         finishes_loops (bool): True waits for programs with loops: a Ctrl-C may stop them, and what is computed from
-            their results is discarded with them. Default: True.
+            their results is discarded with them. Default: False.
     """
     pending = _thread.pending_verdicts
     if finishes_loops:
