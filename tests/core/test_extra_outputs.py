@@ -109,3 +109,22 @@ def test_an_observer_that_fails_when_it_is_asked_is_removed(observe, caplog):
     assert run(net, 2) == [2, 4]
     assert observer not in extra_outputs.observers
     assert observer.totals == []
+
+
+class Doubling(nn.Cell):
+    """Doubles `x` n times, in a loop that Ctrl-C can end."""
+
+    def construct(self, x, n):
+        i = n * 0
+        while i < n:
+            x = x * 2
+            i = i + 1
+        return x
+
+
+def test_observers_of_a_program_with_a_loop_receive_the_runs_that_they_want(observe):
+    often, seldom, net = observe(Observer(every=1)), observe(Observer(every=2)), Doubling()
+    x, n = Tensor(np.ones(3, np.float32)), Tensor(np.int32(3))
+    assert [float(net(x, n).asnumpy()[0]) for _ in range(3)] == [8, 8, 8]
+    assert often.totals == [8, 8, 8]
+    assert seldom.totals == [8, 8]

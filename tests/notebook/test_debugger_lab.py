@@ -113,7 +113,7 @@ def test_hits_and_rounds_of_a_loop_are_stepped_through_in_notebook_7(browser, ju
         run_all(page)
         bar = page.locator('.msnb-graph .stepper[data-status="paused"]')
         until(page, lambda: bar.locator('[data-word="n"]').is_enabled())
-        assert "tensor_too_large: min_gt is -1" in bar.locator(".hits").inner_text()
+        assert "tensor_too_large: min_gt is -1" in bar.locator(".watch-hits").inner_text()
         bar.locator("[name=query]").fill("op:ReLU")
         page.keyboard.press("Enter")
         until(page, lambda: "ReLU" in bar.locator(".where").inner_text())

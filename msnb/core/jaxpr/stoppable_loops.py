@@ -203,14 +203,22 @@ class _Evaluator:
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
         cond_consts, body_consts, carry = args[:first], args[first : first + second], args[first + second :]
         condition, body = open_jaxpr(eqn.params["cond_jaxpr"]), open_jaxpr(eqn.params["body_jaxpr"])
+        is_batched = bool(condition[0].outvars[0].aval.shape)  # of `vmap`: one condition for each lane
+
+        def goes_on(carry):
+            return self(condition[0], condition[1], [*cond_consts, *carry])[0][0]
 
         def test(state):
             carry, rounds = state
-            return self(*condition, [*cond_consts, *carry])[0][0] & self._goes_on(rounds)
+            return jnp.any(goes_on(carry)) & self._goes_on(rounds)
 
         def iterate(state):
             carry, rounds = state
-            return self(*body, [*body_consts, *carry])[0], rounds + 1
+            outs = self(body[0], body[1], [*body_consts, *carry])[0]
+            if is_batched:  # a lane whose condition is False keeps its state
+                going = goes_on(carry)
+                outs = [jnp.where(lax.expand_dims(going, range(going.ndim, o.ndim)), o, c) for o, c in zip(outs, carry)]
+            return outs, rounds + 1
 
         return lax.while_loop(test, iterate, (list(carry), jnp.int32(0)))
 

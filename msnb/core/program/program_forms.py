@@ -183,7 +183,7 @@ class ProgramForms:
             observed = self._observed_form
             graphs = [observed.graphs[i] for i in indices]
             receivers = tuple(observed.receivers[i] for i in indices)
-            form = self._compile_call(self.flatten([*graphs, *([program.returning] if program.sown else [])]))
+            form = self._compile_observed(program, graphs)
             self._partial_forms[indices] = _ObservedForm(observed.observers, graphs, form, receivers)
         return self._partial_forms[indices]
 
@@ -217,9 +217,12 @@ class ProgramForms:
         if not graphs:
             form = self.own
         elif not are_identical(last.graphs, graphs):  # observers that ask for equal graphs share one compiled form
-            sown_graph = [program.returning] if program.sown else []
-            form = self._compile_call(self._flatten_form([*graphs, *sown_graph]))
+            form = self._compile_observed(program, graphs)
         return _ObservedForm(self._observers, graphs, form, receivers)
+
+    def _compile_observed(self, program, graphs):
+        sown_graph = [program.returning] if program.sown else []
+        return self._compile_call(self._flatten_form([*graphs, *sown_graph]))
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:
         """Return the arrays of Parameters and the other inputs in the order of the graph.

@@ -2,7 +2,7 @@
 
 from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.errors.messages import describe
-from msnb.core.operator.cases import F, I, Values, Written, case, refused
+from msnb.core.operator.cases import F, Values, Written, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.value_checks import index as of_axis
 from msnb.core.tensor.parameter import Parameter
@@ -268,5 +268,5 @@ CASES = [
     case(_index_put_of, F(2, 3), (Values([0, 1]), Values([1, 2])), F(2)).without("gradient", "2.7.1 fails"),
     case(_index_put_of, F(2, 3), (Values([0, 0]), Values([1, 1])), F(2), True).without("gradient", "2.7.1 fails"),
     refused(ValueError, _IndexAdded, F(3, 2), Values([0, 2]), F(3, 2), axis=0, says="index_add"),
-    refused(TypeError, _IndexAdded, F(3, 2), Values([0, 2]), I(2, 2), axis=0, says="index_add"),
+    refused(TypeError, _IndexAdded, F(3, 2), Values([0, 2]), F(2, 2, dtype="float64"), axis=0, says="index_add"),
 ]

@@ -37,7 +37,7 @@ const html =
   `role="status"></span><span class="moves group"></span>${MOVES.map(group).join("")}<form><input name="query" ` +
   `title="a query, such as op:ReLU line:12 (r)" aria-label="run to a node" aria-keyshortcuts="r" ` +
   `placeholder="run to (r)" autocomplete="off" spellcheck="false"></form>` +
-  `<select class="hits" aria-label="hits of watchpoints" title="hits of watchpoints" hidden></select>` +
+  `<select class="watch-hits" aria-label="hits of watchpoints" title="hits of watchpoints" hidden></select>` +
   `<span class="gap"></span><span class="group"><button data-word="s" title="run the next steps, then pause (s)" ` +
   `aria-label="run steps" aria-keyshortcuts="s">step<kbd>s</kbd></button><input class="count" type="number" min="1" ` +
   `value="1" title="number of steps" aria-label="number of steps"></span><span class="group"><button data-word="c" ` +
@@ -59,7 +59,7 @@ export class Stepper {
       if (query) this.ask(`r ${query}`);
       app.panes[0]?.svg.focus();
     });
-    app.on(bar.querySelector(".hits"), "change", (e) => this.ask(`r node:${e.target.value}`));
+    app.on(bar.querySelector(".watch-hits"), "change", (e) => this.ask(`r node:${e.target.value}`));
     app.on(app.root, "keydown", (e) => this.key(e));
     app.host.on("debug", () => this.renew());
   }
@@ -125,7 +125,7 @@ export class Stepper {
     }, PATIENCE);
   }
   offerHits(hits, node) {
-    const select = this.bar.querySelector(".hits");
+    const select = this.bar.querySelector(".watch-hits");
     select.hidden = !hits.length;
     select.innerHTML = hits.map(({ node: at, text }) => `<option value="${at}">${escape(text)}</option>`).join("");
     select.value = hits.some((hit) => hit.node === node) ? String(node) : "";
