@@ -27,8 +27,7 @@ def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Si
     represented.
 
     If the network does not accept independent lengths, equal axis numbers get equal lengths: axis 0 of all inputs is
-    the
-    batch.
+    the batch.
 
     Args:
         net (Union[Cell, Callable]): The network.

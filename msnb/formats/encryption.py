@@ -194,8 +194,7 @@ def _iterate_blocks(data, path):
 
 def _parse_block(data, start, tag):
     """Parse the block at `start` that begins with a cipher number of `tag` bytes. Return (block, end of the block), or
-    None
-    if its lengths do not match."""
+    None if its lengths do not match."""
     at = start + tag
     if at + 8 > len(data):
         return None

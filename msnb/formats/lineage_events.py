@@ -167,8 +167,7 @@ def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) 
 
 def _make_converters(field_of):
     """Return two functions: from a nested message to a flat dict, and from the dict to the message. `field_of` maps
-    names
-    of the dict to (message, field)."""
+    names of the dict to (message, field)."""
 
     def plain(message):
         flat = {

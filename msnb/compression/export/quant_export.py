@@ -29,8 +29,7 @@ CORES = (*WITH_NORM, quant.Conv2dBnWithoutFoldQuant, quant.Conv2dQuant, quant.De
 
 class ExportToQuantInferNetwork:
     """Converts a network after quantisation-aware training to one that computes with integers. The result is a Cell
-    that
-    runs; `export` writes it to a file.
+    that runs; `export` writes it to a file.
 
     Args:
         network (Cell): The trained network, which is not modified.

@@ -181,8 +181,7 @@ def load_nonquant_param_into_quant_net(
     """Load the Parameters of a float network into its quantised form.
 
     They are matched by the last component of their names, in order: the n-th weight of one network is the n-th weight
-    of
-    the other, for any nesting of Cells.
+    of the other, for any nesting of Cells.
 
     Args:
         quant_model (Cell): The quantised network.

@@ -133,8 +133,7 @@ class DCShift(_Waveform):
     Args:
         shift (float): The constant, from -2 to 2.
         limiter_gain (float, optional): Factor for the part of a peak above the limit, much smaller than 1, such as
-            0.05.
-            Default: None, which clips.
+            0.05. Default: None, which clips.
 
     Raises:
         TypeError: If an argument is no number.

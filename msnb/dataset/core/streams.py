@@ -60,8 +60,7 @@ class Engine:
 
     def shuffle(self, items: Any) -> Any:
         """Shuffle a list in place, as ``std::shuffle`` does. Two positions share a draw while their product fits the
-        engine's
-        range.
+        engine's range.
         """
         n = len(items)
         if n < 2:

@@ -1,8 +1,7 @@
 """Base classes of the learning rate schedulers of `experimental.optim`.
 
 Most schedulers compute the next rate from the current one, so that several can act on one optimizer. Rates are stored
-in
-float32 Parameters; the computations use Python floats.
+in float32 Parameters; the computations use Python floats.
 """
 
 from typing import Any

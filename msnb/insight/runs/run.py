@@ -36,8 +36,7 @@ class Run:
     Its files are read once; `refresh` reads appended data. Large values are read from the files on access. If a later
     file
     continues a tag at an earlier step, as after a training was resumed, it replaces all values of earlier files from
-    that
-    step on.
+    that step on.
 
     Args:
         folder (Union[str, Path]): the folder.

@@ -30,8 +30,7 @@ class Tail:
     """Reads an event file from the position after the last read.
 
     An incomplete record is left for the next read. A record with a wrong checksum is omitted. After a length with a
-    wrong
-    checksum no record can be found, and reading ends there. `problem` describes both.
+    wrong checksum no record can be found, and reading ends there. `problem` describes both.
 
     Args:
         path (Path): the file.

@@ -203,8 +203,7 @@ class _TracedCell:
 
     Args:
         graph (ClosedJaxpr): Takes arrays of Parameters, the key of the random stream if `draws`, and arguments.
-            Returns
-            results, new arrays of Parameters, and the new key.
+            Returns results, new arrays of Parameters, and the new key.
         reads (list): Indices of the members that are input Parameters.
         writes (list): Indices of the members that are written Parameters.
         cells (list): Indices of the members that are called Cells.

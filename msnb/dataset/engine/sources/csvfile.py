@@ -106,8 +106,7 @@ class CSVDataset(StreamDataset):
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         field_delim (str, optional): The separator of fields. Default: ','.
         column_defaults (list, optional): One value per column; its type (int, float or str) is the type of the column.
-            Default:
-            None, all str.
+            Default: None, all str.
         column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
         num_samples (int, optional): Maximal number of rows. Default: None, all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
