@@ -211,7 +211,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "profiler": "DynamicProfilerMonitor EnvProfiler",
     },
     "it belongs to MindSpore's C++ Tensors; x.asnumpy() has the values, x.data_ptr() says where they are": {
-        "Tensor": "convert_bytes_to_tensor getitem_index_info index_of_parent_ parent_tensor_ remove_hook "
+        "Tensor": "getitem_index_info index_of_parent_ parent_tensor_ remove_hook "
         "set_device_address set_param_info setitem_index_info storage symbolic_shape untyped_storage wait_pipeline",
     },
     "Tensor.assign_value takes over the values of another Tensor": {"Tensor": "assign_value_cpp"},

@@ -24,6 +24,7 @@ def _assigned(cls):
             and isinstance(n.ctx, ast.Store)
             and isinstance(n.value, ast.Name)
             and n.value.id == own
+            and n.attr != "__class__"
         }
     for node in cls.body:
         if isinstance(node, ast.Assign) and any(getattr(t, "id", "") == "__slots__" for t in node.targets):

@@ -17,12 +17,11 @@ from msnb.core.compat.jax_private import argument_signature, clear_compiled, cle
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr import sown_values
-from msnb.core.jaxpr.stoppable_loops import runs_in_call
 from msnb.core.operator.operator_types import copy_if_aliased
 from msnb.core.program import background_compile, persistent_cache
 from msnb.core.program.executable import to_identifier
 from msnb.core.program.placement import Placement
-from msnb.core.program.program_forms import ProgramForms, device_of
+from msnb.core.program.program_forms import ProgramForms
 from msnb.core.program.staging import Staged
 from msnb.core.state import deferred_errors, events, random_stream, stop_flag, trace_state
 from msnb.core.support import interrupts
@@ -73,11 +72,8 @@ class Program(Staged):
         frozen = [p._stored() for p in self.read] if getattr(root, "_freezes", False) else None
         self._forms = ProgramForms(self, frozen, self._placement.shardings)
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
-        self._device = None
         if self._forms.is_stoppable:
-            self._device = device_of(self)
             self.__class__ = _StoppableProgram  # a class, so that calls of other programs do not ask
-            self._runs_in_call = runs_in_call(self.jaxpr.jaxpr)
             # A call that changes Parameters or draws a number returns when it is known that it was not stopped.
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
@@ -298,7 +294,7 @@ class Program(Staged):
 
     def _form_arguments(self):
         """Return shapes, dtypes and shardings of the arguments that a form takes now, with the stop flag if any."""
-        flag = [argument_signature(stop_flag.array_on(self._device))] if self._forms.is_stoppable else []
+        flag = [argument_signature(stop_flag.array_on(self._forms.device))] if self._forms.is_stoppable else []
         return *self._current_arguments(), *flag
 
     def _current_arguments(self):
@@ -358,7 +354,7 @@ class _StoppableProgram(Program):
 
     def _run_step(self, read, rest, outcome=None):
         outcome = []
-        arguments = [*rest, (stop_flag.array_on(self._device),)]
+        arguments = [*rest, (stop_flag.array_on(self._forms.device),)]
         number = rest[0][0] if self.random else None
 
         def run():
@@ -368,7 +364,7 @@ class _StoppableProgram(Program):
                 for _, (*results, verdict) in outcome:
                     deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
-        if self._must_finish or self._runs_in_call:
+        if self._must_finish or self._forms.runs_in_call:
             stop_flag.run(run)
         else:
             run()

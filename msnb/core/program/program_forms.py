@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 
 from msnb import context
-from msnb.core.jaxpr.stoppable_loops import StoppableLoops
+from msnb.core.jaxpr.stoppable_loops import StoppableLoops, runs_in_call
 from msnb.core.program import extra_outputs
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
 from msnb.core.program.staging import Staged
@@ -58,6 +58,8 @@ class ProgramForms:
         has_loops (bool): True if the program has loops that may run long.
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
+        device (Union[jax.Device, None]): Device of a program with loops that runs on one device; None for others.
+        runs_in_call (bool): True if XLA may run the loops in the call that starts them.
         frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
             are arguments, the default.
     """
@@ -85,6 +87,8 @@ class ProgramForms:
         "_returning",
         "has_loops",
         "is_stoppable",
+        "device",
+        "runs_in_call",
     )
 
     def __init__(self, program: Staged, frozen: list[Any] | None, shardings: ArrayShardings | None) -> None:
@@ -108,7 +112,9 @@ class ProgramForms:
         )
         self.has_loops: bool = StoppableLoops(program.jaxpr.jaxpr).exist
         # XLA may run the devices of a sharded program at different speeds: their loops must end in the same round.
-        self.is_stoppable: bool = self.has_loops and shardings is None and stop_flag.is_supported(device_of(program))
+        self.device: Any = device_of(program) if self.has_loops and shardings is None else None
+        self.is_stoppable: bool = self.device is not None and stop_flag.is_supported(self.device)
+        self.runs_in_call: bool = self.is_stoppable and runs_in_call(program.jaxpr.jaxpr)
         self._flatten_form = self._flatten
         if self.is_stoppable:
             stoppable = [position[id(p)] for p in program.written]

@@ -249,8 +249,12 @@ def zero(**selection: Any) -> Change:
         selection: ``batch=``, ``position=``, ``channel=``, ``round=``, ``lane=`` and ``output=``, see `Selection`.
 
     Examples:
-        >>> with msnb.intervene(net, {"scope:layer3 op:ReLU": zero(channel=5)}):
-        ...     y = net(x)
+        >>> import msnb
+        >>> from msnb import Tensor, nn
+        >>> net = nn.SequentialCell(nn.Dense(2, 3, weight_init="ones"), nn.ReLU())
+        >>> with msnb.intervene(net, {"op:ReLU": zero(channel=1)}):
+        ...     print(net(Tensor([[1.0, 1.0]])))
+        [[2. 0. 2.]]
     """
     return Change("zero", lambda value, _, __: jnp.zeros_like(value), selection=select(selection))
 

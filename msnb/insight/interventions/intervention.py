@@ -61,9 +61,13 @@ def intervene(net: Any, changes: Mapping[Any, Any]) -> "Intervention":
     by one. The changes hold on all threads.
 
     Examples:
-        >>> from msnb.interventions import steer, zero
-        >>> with msnb.intervene(net, {"scope:layer3 op:ReLU": zero(channel=5), "line:12": steer(vector, 3.0)}):
-        ...     y = net(x)
+        >>> import msnb
+        >>> from msnb import Tensor, nn
+        >>> from msnb.interventions import scale, zero
+        >>> net = nn.SequentialCell(nn.Dense(2, 3, weight_init="ones"), nn.ReLU())
+        >>> with msnb.intervene(net, {"op:MatMul": scale(2), "op:ReLU": zero(channel=1)}):
+        ...     print(net(Tensor([[1.0, 1.0]])))
+        [[4. 0. 4.]]
     """
     return Intervention(net, changes)
 

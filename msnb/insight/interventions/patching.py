@@ -62,8 +62,13 @@ def patch(
         ValueError: If the inputs differ in shape or dtype, the metric is not one number, or no node can be patched.
 
     Examples:
-        >>> result = msnb.patch(net, clean, corrupt, lambda logits: logits[0, 3] - logits[0, 5], nodes="op:Add")
-        >>> result.table()[0]["node"]
+        >>> import msnb
+        >>> from msnb import Tensor, nn
+        >>> net = nn.SequentialCell(nn.Dense(2, 3, weight_init="ones"), nn.ReLU())
+        >>> clean, corrupt = Tensor([[1.0, 1.0]]), Tensor([[0.0, 1.0]])
+        >>> result = msnb.patch(net, clean, corrupt, lambda y: y[0, 0], nodes="op:ReLU")
+        >>> [round(row["effect"], 3) for row in result.table()]
+        [1.0]
     """
     clean, corrupt = _as_tuple(clean), _as_tuple(corrupt)
     program, clean_inputs = program_inputs(net, *clean)

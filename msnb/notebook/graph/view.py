@@ -283,7 +283,6 @@ class GraphView(Renewed):
         """Show the values of the nodes of one graph."""
         self._end_change()  # it belongs to the earlier values
         self._values, self._edits = values, ViewedEdits(values)
-        self._values = values
         self._runs += 1
         self._payload = self._saved = None
         if self._widget is not None:
@@ -539,6 +538,7 @@ class GraphView(Renewed):
         """Show the values of the step that the user has selected."""
         if self._values is not None and change["new"] in self._values.steps:
             self._values.select_step(change["new"])
+            self._end_change()
             self._renew_statistics()
 
     def _renew_statistics(self):
@@ -547,10 +547,6 @@ class GraphView(Renewed):
         for where, key in list(self._columns):
             if key.startswith("value ") and where == stage:
                 self.values(key.removeprefix("value "))
-            self._end_change()
-            for stage, key in list(self._columns):
-                if key.startswith("value ") and stage == self._values.stage:
-                    self.values(key.removeprefix("value "))
 
     def _format_weight(self, name):
         """Return the current values of a Parameter as HTML."""
@@ -600,9 +596,8 @@ class GraphView(Renewed):
         self._stage_builder.give_up()
         self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
-        self._values = self._edits = None  # they belong to the earlier graph
         self._followed_values = self._values or self._followed_values
-        self._values = None  # they belong to the earlier graph
+        self._values = self._edits = None  # they belong to the earlier graph
         self._measured = {
             (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }
