@@ -17,8 +17,8 @@ match 1:
     case 1:
         def in_case(): return "case"
 try:
-    raise ValueError
-except ValueError:
+    functools.missing
+except AttributeError:
     def in_handler(): return "handler"
 else:
     def in_else(): return "else"
