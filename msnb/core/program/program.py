@@ -330,6 +330,10 @@ class Program(Staged):
         with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr.jaxpr):
             return lowered.compile()
 
+    def repeat_run(self, inputs: list[Any]) -> list[Any]:
+        """Return the outputs for `inputs`, both in the order of `jaxpr`, without effects; see `ProgramForms`."""
+        return self._forms.repeat_run(inputs)
+
     def memory(self) -> dict[str, int] | None:
         """Return the memory of a run in bytes: ``{"arguments": ..., "results": ..., "temporary": ...}``.
 

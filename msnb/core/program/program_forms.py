@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import jax
 
 from msnb import context
+from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.jaxpr.stoppable_loops import StoppableLoops, runs_in_call
-from msnb.core.program import extra_outputs
+from msnb.core.program import extra_outputs, persistent_cache
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
 from msnb.core.program.staging import Staged
 from msnb.core.sharding.partitioner import ArrayShardings
@@ -77,9 +78,12 @@ class ProgramForms:
         "_observed_form",
         "_partial_forms",
         "_undonated_form",
+        "_repeating_form",
+        "_n_results",
         "_ready_forms",
         "_flatten",
         "_compile_call",
+        "_compile_unsharded",
         "_flat",
         "_flatten_form",
         "_written",
@@ -107,9 +111,9 @@ class ProgramForms:
             rollback=[position[id(p)] for p in program.written] if program.errors else [],
             n_own=len(program.jaxpr.jaxpr.outvars),
         )
-        self._compile_call = functools.partial(
-            jit_call, to_identifier(program.name), self._plan, program.random, frozen, shardings
-        )
+        call = functools.partial(jit_call, to_identifier(program.name), self._plan, program.random, frozen)
+        self._compile_call = functools.partial(call, shardings)
+        self._compile_unsharded = functools.partial(call, None)
         self.has_loops: bool = StoppableLoops(program.jaxpr.jaxpr).exist
         # XLA may run the devices of a sharded program at different speeds: their loops must end in the same round.
         self.device: Any = device_of(program) if self.has_loops and shardings is None else None
@@ -121,6 +125,8 @@ class ProgramForms:
             self._flatten_form = functools.partial(self._flatten, stoppable=stoppable)
         self._plain: Callable[..., Any] | None = None
         self._returning = program.returning
+        self._n_results: int = program.results.count
+        self._repeating_form: Callable[..., Any] | None = None
         self._flat = self._flatten_form([program.returning])
         self.own: Callable[..., Any] = self._donating_form()
         self.current: Callable[..., Any] = self.own
@@ -152,7 +158,7 @@ class ProgramForms:
         self.frozen[:] = arrays
         self.current = self.own = self._donating_form()
         self.ready = self.compiled = self._plain = None
-        self._undonated_form = None  # it has the old constants
+        self._undonated_form = self._repeating_form = None  # they have the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
         self._partial_forms.clear()
@@ -229,6 +235,29 @@ class ProgramForms:
     def _compile_observed(self, program, graphs):
         sown_graph = [program.returning] if program.sown else []
         return self._compile_call(self._flatten_form([*graphs, *sown_graph]))
+
+    def repeat_run(self, inputs: list[Any]) -> list[Any]:
+        """Return the outputs of a run, in the order of the graph; nothing is printed, donated or written.
+
+        The form is that of an observer without values: XLA may round differently if there are other outputs, or no
+        guard around the updates.
+
+        Args:
+            inputs (list): Parameters, random number and arguments, in the order of the graph.
+        """
+        lists: tuple[list[Any], list[Any]] = [None] * len(self._written), [None] * sum(which for which, _ in self._plan)
+        for (which, i), array in zip(self._plan, inputs, strict=False):
+            lists[which][i] = array
+        flag = [stop_flag.array_on(self.device)] if self.is_stoppable else []
+        arguments = lists[0], lists[1] if self.frozen is None else [], *inputs[len(self._plan) :], *flag
+        if self._repeating_form is None:
+            quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
+            self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
+            with persistent_cache.compiling(quiet.jaxpr):  # with the options of XLA that programs have
+                new, outs = self._repeating_form(*arguments)
+        else:
+            new, outs = self._repeating_form(*arguments)
+        return [*outs[: self._n_results], *new]
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:
         """Return the arrays of Parameters and the other inputs in the order of the graph.

@@ -188,7 +188,7 @@ class Replay:
 
     @functools.cached_property
     def _results(self):
-        return self._forms.results()(*self.inputs)
+        return self.program.repeat_run(self.inputs)
 
     @functools.cached_property
     def _cotangents(self):
@@ -381,12 +381,6 @@ class _Forms:
             form = _compile(jaxpr, len(self._jaxpr.jaxpr.outvars))
             self._cache["statistics"] = (lambda *inputs: form(*inputs)[0]), [p.node.id for p in points]
         return self._cache["statistics"]
-
-    def results(self):
-        """Return a compiled function from the inputs of the program to its outputs."""
-        if "results" not in self._cache:
-            self._cache["results"] = _compile(self._jaxpr, 0)
-        return self._cache["results"]
 
     def _instrument(self, choose, measure):
         every = []
