@@ -308,8 +308,7 @@ class Watch(Callback):
             return False
         if self.at == "raise" and any(group.every > 1 for group in self._groups):
             return False  # the runs between overwrite the Parameters
-        written = run.outputs[run.program.n_results :]
-        return sum(array.nbytes for array in written) <= _LAG_BYTES
+        return run.group.alarms[run.program].written_bytes <= _LAG_BYTES
 
     def _read_pending(self, lag):
         while self._pending and self._step - self._pending[0].step >= lag:
@@ -323,6 +322,7 @@ class Watch(Callback):
         verdict = 2 if run.has_new_inputs and self._exceed_bounds(run) else 0
         for array in run.verdicts:
             verdict |= int(np.asarray(array))
+        verdict |= self._test_on_host(run)
         if verdict:
             exact = self._exact_hits(run, run.group.single_step, run.step)
             if verdict == 2 and not exact:
@@ -349,6 +349,18 @@ class Watch(Callback):
                 for p, array in run.arrays_before().items()
                 if is_real(array.dtype)
             )
+
+    def _test_on_host(self, run):
+        """Return the alarm of the inputs and outputs that the host tests."""
+        alarm = run.group.alarms[run.program]
+        if alarm.host is None:
+            return 0
+        try:
+            return alarm.host(run.inputs, run.outputs)
+        except RuntimeError:
+            if any(getattr(array, "is_deleted", bool)() for array in [*run.inputs, *run.outputs]):
+                return 1  # the exact check says what can't be read
+            raise
 
     def _count_false_alarm(self, run):
         """After a few alarms without a hit, test the program for NaN and infinities and not for bounds."""
@@ -393,22 +405,22 @@ class Watch(Callback):
         values = self.values_of(run.program)
         if values.gradients and not values.trains or self._has_trained and not values.trains:
             return []
+        names = values.keys_of("weight", (), selection)
+        names += [name for name in self._weights if selection is None and name not in values.weights]
+        names = [name for name in names if name not in self._moved]
         hits = []
-        for watchpoint in watchpoints:
+        for watchpoint in watchpoints if names else ():
             condition = watchpoint.condition
             if condition.target != "weight" or condition.id == "weight_initialization":
                 continue
             if condition.needs_previous and not values.trains and run.step > 1:
                 continue  # said at the first run
-            names = values.keys_of("weight", (), selection)
-            names += [name for name in self._weights if selection is None and name not in values.weights]
             for name in names:
-                place, output = values.weights.get(name, (None, None))
-                if output is None and name not in self._moved:
-                    array = run.inputs[place] if place is not None else self._weights[name]._stored()
-                    verdict = self._check_unmoved(watchpoint, name, array, values.trains)
-                    node, root = values.readers.get(name), values.graph.name
-                    hits += make_hits(watchpoint, verdict, run.step, node, 0, "weight", name, root, order=1 << 40)
+                place, _ = values.weights.get(name, (None, None))
+                array = run.inputs[place] if place is not None else self._weights[name]._stored()
+                verdict = self._check_unmoved(watchpoint, name, array, values.trains)
+                node, root = values.readers.get(name), values.graph.name
+                hits += make_hits(watchpoint, verdict, run.step, node, 0, "weight", name, root, order=1 << 40)
         return hits
 
     def _check_unmoved(self, watchpoint, name, array, has_previous):
@@ -646,7 +658,8 @@ class _Group:
         if program not in self.alarms:
             selection = self.watch.selection_of(program)
             values, is_bounded = self.watch.values_of(program), program not in self._unbounded
-            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded)
+            # a program that is observed in each run does not overwrite its arrays
+            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded, self.every == 1)
         jaxpr = self.alarms[program].jaxpr
         # without an alarm the runs are still counted
         return jaxpr if jaxpr is not None else program.jaxpr if self.is_leader else None
