@@ -17,6 +17,7 @@ from msnb.core.program.program_forms import device_of
 from msnb.core.tensor.tensor import box
 from msnb.insight.instrument import instrument
 from msnb.insight.watchpoints import bounds, host_tests
+from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
 from msnb.insight.watchpoints.overflow_points import select_overflow_points
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -43,7 +44,8 @@ class Alarm:
 
     Attributes:
         jaxpr (Union[ClosedJaxpr, None]): the program, with the alarm and series as extra outputs; None if no condition
-            applies to it. The alarm is a uint8: 1 if a condition may be met, plus 2 if a value is above its bound.
+            applies to it. The alarm is a uint8 of the bits `RINGS` and `ABOVE`; `test_run` adds `WEIGHT_RINGS`, see
+            `host_tests`.
         ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs that the device tests; None if there are
             none.
         host (Union[HostTests, None]): the same of those that the host tests, when the alarm is read.
@@ -265,7 +267,7 @@ class _AlarmMeasure(Measure):
         if bounded:
             above.append(exceeds(bounded, bounds.TESTED))
         alarm.series, series = self._collect_series(arrays, collected)
-        return [_join(rung, above), *series]
+        return [_join((rung, RINGS), (above, ABOVE)), *series]
 
     def _collect_series(self, arrays, nested):
         """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""
@@ -290,10 +292,10 @@ class _AlarmMeasure(Measure):
         return entries, series
 
 
-def _join(rung, above):
-    """Return the alarm: 1 if a test rings, plus 2 if a value is above its bound."""
-    verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
-    return verdict[0] | verdict[1] << 1
+def _join(*flags_of_bits):
+    """Return the alarm: the sum of the bits that have a flag which is True."""
+    bits = [jnp.stack(flags).any().astype(jnp.uint8) * jnp.uint8(bit) for flags, bit in flags_of_bits if flags]
+    return functools.reduce(jnp.bitwise_or, bits, jnp.uint8(0))
 
 
 class _EndsAlarm:
@@ -330,7 +332,8 @@ class _EndsAlarm:
             others = [inputs[index] for index in sorted(bounded["inputs"])]
             above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
             series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
-            return [functools.reduce(jnp.bitwise_or, verdicts, _join(rung, above)), *series]
+            verdict = _join((rung, WEIGHT_RINGS), (above, ABOVE))
+            return [functools.reduce(jnp.bitwise_or, verdicts, verdict), *series]
 
         self._run = jax.jit(run)
 

@@ -7,8 +7,7 @@ A sum of squares of floats is not below any of its terms, also when it is rounde
 every magnitude is below 2**n, and that there is no NaN.
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,8 @@ from msnb.insight.watchpoints import bounds
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.watchpoints.conditions import Watchpoint
 
-_CHUNK = 1 << 15  # numbers that fit into the cache of a core, twice
+RINGS, ABOVE, WEIGHT_RINGS = 1, 2, 4  # bits of an alarm: a condition may be met; a bound is exceeded; one of a weight
+_CHUNK = 1 << 16  # numbers that fit into the cache of a core
 _SLACK = 1e-4  # share by which a float32 sum may be off
 _ROOT_OF_SMALLEST = 1e-18  # a smaller number may have the square 0
 _RATIO = "abs_mean_update_ratio_"
@@ -30,12 +30,30 @@ class RatioTest(NamedTuple):
     Attributes:
         place (int): index among the inputs.
         output (int): index among the outputs.
-        watchpoint (Watchpoint): the condition.
+        presets (tuple): (True for an upper limit of the update ratio and False for a lower one, the limit) of each
+            test.
+        epsilon (float): see the condition.
     """
 
     place: int
     output: int
-    watchpoint: "Watchpoint"
+    presets: tuple[tuple[bool, float], ...]
+    epsilon: float
+
+    def rings(self, array: Any, before: Any) -> bool:
+        """Return True if the exact check of a change may meet the condition, or may have an error code."""
+        new, old = np.asarray(array).reshape(-1), np.asarray(before).reshape(-1)
+        sums = None
+        for is_upper, preset in self.presets:
+            if is_upper and _is_change_below(new, old, preset, self.epsilon):
+                continue
+            sums = sums or _sum_magnitudes(new, old)
+            change, size = sums
+            limit = preset * (size + new.size * self.epsilon)
+            is_quiet = change < limit * (1 - _SLACK) if is_upper else change > limit * (1 + _SLACK)
+            if not (is_quiet and np.isfinite(change) and np.isfinite(size)):
+                return True
+        return False
 
 
 class HostTests:
@@ -55,20 +73,20 @@ class HostTests:
         self._last_read: dict[int, tuple[Any, bool]] = {}  # input -> its last array, the verdict
 
     def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
-        """Return the alarm of a run: 1 if a condition may be met, plus 2 if a value is above its bound.
+        """Return the alarm of a run: bits `ABOVE` and `WEIGHT_RINGS`.
 
         Raises:
             RuntimeError: If an array was overwritten.
         """
         with np.errstate(all="ignore"):
-            is_below = all([is_below_bound(inputs[index], bounds.TESTED) for index in self._inputs])
-            is_below &= all([is_below_bound(outputs[index], bounds.WEIGHT) for index in self._written])
-            is_below &= all([self._is_read_below(index, inputs[index]) for index in self._read])
-            may_be_met = not all(is_finite(outputs[index]) for index in self._finite)
-            may_be_met |= any(
-                ratio_rings(test.watchpoint, outputs[test.output], inputs[test.place]) for test in self._ratios
+            is_below = (
+                all(is_below_bound(inputs[index], bounds.TESTED) for index in self._inputs)
+                and all(is_below_bound(outputs[index], bounds.WEIGHT) for index in self._written)
+                and all(self._is_read_below(index, inputs[index]) for index in self._read)
             )
-        return may_be_met | (not is_below) << 1
+            may_be_met = any(test.rings(outputs[test.output], inputs[test.place]) for test in self._ratios)
+            may_be_met = may_be_met or not all(is_finite(outputs[index]) for index in self._finite)
+        return (WEIGHT_RINGS if may_be_met else 0) | (0 if is_below else ABOVE)
 
     def _is_read_below(self, index, array):
         """Test a Parameter that no step writes: its array is read once."""
@@ -84,63 +102,51 @@ def is_testable(dtype: Any) -> bool:
     return dtype in (np.float32, np.float64)
 
 
-def ratio_test(watchpoint: "Watchpoint", place: int | None, output: int | None, dtype: Any) -> RatioTest | None:
+def ratio_test(watchpoint: "Watchpoint", place: int | None, output: int, dtype: Any) -> RatioTest | None:
     """Return the test of a change if the host can do it, else None."""
-    if watchpoint.function is not None or place is None or output is None or not is_testable(dtype):
+    tests = watchpoint.tests
+    is_ratio = watchpoint.function is None and all(name.startswith(_RATIO) for name in tests)
+    if not is_ratio or place is None or not is_testable(dtype):
         return None
-    is_ratio = all(name.startswith(_RATIO) for name in watchpoint.tests)
-    return RatioTest(place, output, watchpoint) if is_ratio else None
+    presets = tuple((name.endswith("_gt"), float(preset)) for name, preset in tests.items())
+    return RatioTest(place, output, presets, watchpoint.presets["epsilon"])
 
 
 def is_below_bound(array: Any, log: int) -> bool:
     """Return True if all magnitudes are below 2**log."""
-    numbers = _numbers(array)
-    return bool(np.dot(numbers, numbers) < 4.0**log or np.abs(numbers).max(initial=0) < 2.0**log)
+    numbers = np.asarray(array)
+    return bool(np.vdot(numbers, numbers) < 4.0**log or np.abs(numbers).max(initial=0) < 2.0**log)
 
 
 def is_finite(array: Any) -> bool:
     """Return True if there is no NaN and no infinity."""
-    numbers = _numbers(array)
-    return bool(np.isfinite(np.dot(numbers, numbers)) or np.isfinite(numbers).all())
+    numbers = np.asarray(array)
+    return bool(np.isfinite(np.vdot(numbers, numbers)) or np.isfinite(numbers).all())
 
 
-def ratio_rings(watchpoint: "Watchpoint", array: Any, before: Any) -> bool:
-    """Return True if the exact check of the change of a weight may meet a watchpoint, or may have an error code."""
-    new, old = _numbers(array), _numbers(before)
-    least = new.size * watchpoint.presets["epsilon"]
-    size = None
-    for name, preset in watchpoint.tests.items():
-        is_upper = name == _RATIO + "gt"
-        if is_upper and _is_change_below(new, old, preset, least):
-            continue
-        if size is None:
-            size = least + sum(float(np.abs(part).sum()) for part in _chunks(old))
-            change = sum(float(np.abs(a - b).sum()) for a, b in zip(_chunks(new), _chunks(old), strict=True))
-        limit = preset * size
-        is_quiet = change < limit * (1 - _SLACK) if is_upper else change > limit * (1 + _SLACK)
-        if not (is_quiet and math.isfinite(change) and math.isfinite(size)):
-            return True
-    return False
-
-
-def _is_change_below(new, old, preset, least):
+def _is_change_below(new, old, preset, epsilon):
     """Return True if a change is clearly below a share of the magnitudes: few of them suffice to see it."""
-    scratch, square = np.empty(min(new.size, _CHUNK), new.dtype), 0.0
-    for a, b in zip(_chunks(new), _chunks(old), strict=True):
-        part = np.subtract(a, b, out=scratch[: a.size])
+    square, size = 0.0, new.size * epsilon
+    for a, b in _chunks(new, old):
+        part = a - b
         square += float(np.dot(part, part))
-    change = math.sqrt(new.size) * math.sqrt(square) + new.size * _ROOT_OF_SMALLEST  # not below the sum
-    size = least
-    for part in _chunks(old):
+    change = float(np.sqrt(new.size * square)) + new.size * _ROOT_OF_SMALLEST  # not below the sum of magnitudes
+    for part in (old[:1024], old[1024:]):
         size += float(np.abs(part).sum())
-        if change < preset * size * (1 - _SLACK) and math.isfinite(size):
+        if np.isfinite(size) and change < preset * size * (1 - _SLACK):
             return True
     return False
 
 
-def _chunks(numbers):
-    return (numbers[start : start + _CHUNK] for start in range(0, numbers.size, _CHUNK))
+def _sum_magnitudes(new, old):
+    """Return the sums of the magnitudes of the changes and of the old values."""
+    sums = [(float(np.abs(a - b).sum()), float(np.abs(b).sum())) for a, b in _chunks(new, old)]
+    return sum(change for change, _ in sums), sum(size for _, size in sums)
 
 
-def _numbers(array):
-    return np.asarray(array).reshape(-1)
+def _chunks(new: np.ndarray, old: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    if new.size <= _CHUNK:
+        yield new, old
+        return
+    for start in range(0, new.size, _CHUNK):
+        yield new[start : start + _CHUNK], old[start : start + _CHUNK]

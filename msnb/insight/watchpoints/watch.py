@@ -23,6 +23,7 @@ from msnb.insight.watchpoints.conditions import Watchpoint, as_watchpoints
 from msnb.insight.watchpoints.eager_watch import EagerRun, EagerWatch
 from msnb.insight.watchpoints.exact_check import ExactCheck, check_array, hits_of_outlier, make_hits
 from msnb.insight.watchpoints.hits import Hit, HitTable
+from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
 from msnb.insight.watchpoints.series import Series
 from msnb.insight.watchpoints.watched_values import WatchedValues, watched_values, weights_of
 from msnb.ir.api import name_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _EVERY = 10  # steps between checks that read every value of all nodes
 _LAG = 2  # steps that an alarm may be read late
+_BATCH, _BATCH_BYTES = 4, 16 << 20  # the same if nothing ends at a hit: alarms are read several at once
 _LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
@@ -301,6 +303,9 @@ class Watch(Callback):
         """Add a checked run; its alarm is read now or a few steps later."""
         self._pending.append(run)
         lag = _LAG if self._may_lag(run) else 0
+        if lag and self.at == "record" and run.group.alarms[run.program].written_bytes <= _BATCH_BYTES:
+            if self._step - self._pending[0].step < _BATCH:
+                return
         self._read_pending(lag)
 
     def _may_lag(self, run):
@@ -319,13 +324,14 @@ class Watch(Callback):
             self._read_eager_run(run)
             return
         hits = self._take_initial_hits(run) if self._initial_hits else []
-        verdict = 2 if run.has_new_inputs and self._exceed_bounds(run) else 0
+        verdict = ABOVE if run.has_new_inputs and self._exceed_bounds(run) else 0
         for array in run.verdicts:
             verdict |= int(np.asarray(array))
         verdict |= self._test_on_host(run)
         if verdict:
-            exact = self._exact_hits(run, run.group.single_step, run.step)
-            if verdict == 2 and not exact:
+            group = run.group
+            exact = self._exact_hits(run, group.single_step if verdict != WEIGHT_RINGS else group.of_weights, run.step)
+            if verdict == ABOVE and not exact:
                 self._count_false_alarm(run)
             hits += exact
         if run.series:
@@ -359,7 +365,7 @@ class Watch(Callback):
             return alarm.host(run.inputs, run.outputs)
         except RuntimeError:
             if any(getattr(array, "is_deleted", bool)() for array in [*run.inputs, *run.outputs]):
-                return 1  # the exact check says what can't be read
+                return RINGS  # the exact check says what can't be read
             raise
 
     def _count_false_alarm(self, run):
@@ -643,6 +649,7 @@ class _Group:
         self.single_step = [
             w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")
         ]
+        self.of_weights = [w for w in self.single_step if w.condition.target == "weight"]
         self.watches_weights: bool = any(w.condition.target == "weight" for w in watchpoints)
         self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
         self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
