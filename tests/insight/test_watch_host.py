@@ -99,3 +99,17 @@ def test_a_parameter_that_overflows_is_a_hit_of_its_own_step(graph_mode):
         if not all(np.isfinite(p.asnumpy()).all() for p in reference[0].trainable_params()):
             rows.append(number)
     assert first["weight_overflow"] == rows[0]
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-12, 0.5, 2.0, 1e30, np.nan, np.inf])
+@pytest.mark.parametrize("size", [1, 4097])
+def test_a_value_rings_wherever_the_exact_check_has_a_hit(value, size):
+    numbers = np.full(size, value, np.float32)
+    for entry in ("TO", ("GV", {"abs_mean_lt": 1e-9}), ("TL", {"abs_mean_gt": 1.0})):
+        watchpoint = as_watchpoint(entry)
+        assert host_tests.are_value_tests((watchpoint,))
+        with np.errstate(all="ignore"):
+            verdict = conditions.check(watchpoint, numbers)
+            rings = host_tests.value_rings((watchpoint,), jnp.asarray(numbers))
+        assert rings is bool(verdict.met or verdict.error_code)
+    assert not host_tests.are_value_tests((as_watchpoint(("TL", {"max_gt": 1})),))

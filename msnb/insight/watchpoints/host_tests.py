@@ -7,6 +7,7 @@ A sum of squares of floats is not below any of its terms, also when it is rounde
 every magnitude is below 2**n, and that there is no NaN.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -122,6 +123,30 @@ def is_finite(array: Any) -> bool:
     """Return True if there is no NaN and no infinity."""
     numbers = np.asarray(array)
     return bool(np.isfinite(np.vdot(numbers, numbers)) or np.isfinite(numbers).all())
+
+
+@functools.lru_cache(256)
+def are_value_tests(watchpoints: tuple["Watchpoint", ...]) -> bool:
+    """Return True if the host can do the tests of a value: for NaN and infinities, and of its mean magnitude."""
+    return all(
+        w.function is None and (w.condition.is_overflow or w.tests.keys() <= {"abs_mean_gt", "abs_mean_lt"})
+        for w in watchpoints
+    )
+
+
+def value_rings(watchpoints: Sequence["Watchpoint"], array: Any) -> bool:
+    """Return True if the exact check of a value may meet one of the watchpoints, or may have an error code."""
+    if not is_finite(array):
+        return True
+    tests = [test for w in watchpoints if not w.condition.is_overflow for test in w.tests.items()]
+    if not tests:
+        return False
+    numbers = np.asarray(array)
+    size = float(np.abs(numbers).sum()) / numbers.size
+    return not np.isfinite(size) or any(
+        size * (1 + _SLACK) > preset if name == "abs_mean_gt" else size * (1 - _SLACK) < preset
+        for name, preset in tests
+    )
 
 
 def _is_change_below(new, old, preset, epsilon):

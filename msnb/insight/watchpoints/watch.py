@@ -284,11 +284,11 @@ class Watch(Callback):
 
     def _read_eager_run(self, run):
         hits, self._initial_hits = self._initial_hits, []
-        if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
-            hits += run.hits(self.active_watchpoints(run.step))
+        if rung := run.rung_positions():
+            hits += run.hits(self.active_watchpoints(run.step), rung)
         hits += run.read_series(self._eager_series)
         hits = [hit if hit.kind == "weight" else dataclasses.replace(hit, node=None) for hit in hits]
-        run.verdicts = []
+        run.verdicts, run.host_tests = [], []
         self._last = run
         if hits:
             self._store_run(run)
@@ -599,7 +599,7 @@ class Watch(Callback):
                 watchpoints.append(watchpoint)
         for run in sorted(runs.values(), key=lambda run: run.step):
             if isinstance(run, EagerRun):
-                hits += run.hits(watchpoints, every_value=True)
+                hits += run.hits(watchpoints)
                 continue
             values = self.values_of(run.program)
             check = ExactCheck(self.replay_of(run), values, run.step, run.outputs)
