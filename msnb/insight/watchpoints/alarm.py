@@ -13,9 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core.jaxpr.instrument import Measure
+from msnb.core.program.program_forms import device_of
 from msnb.core.tensor.tensor import box
 from msnb.insight.instrument import instrument
-from msnb.insight.watchpoints import bounds
+from msnb.insight.watchpoints import bounds, host_tests
+from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
 from msnb.insight.watchpoints.overflow_points import select_overflow_points
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -38,15 +40,20 @@ class Alarm:
         selection (frozenset[int]): numbers of the watched nodes; None for all.
         is_bounded (bool): True to test few values against a bound, see `bounds`; False to test more values for NaN and
             infinities, see `overflow_points`.
+        may_use_host (bool): True if the arrays of a run stay readable until its alarm is read.
 
     Attributes:
         jaxpr (Union[ClosedJaxpr, None]): the program, with the alarm and series as extra outputs; None if no condition
-            applies to it. The alarm is a uint8: 1 if a condition may be met, plus 2 if a value is above its bound.
-        ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs; None if they are not tested.
+            applies to it. The alarm is a uint8 of the bits `RINGS` and `ABOVE`; `test_run` adds `WEIGHT_RINGS`, see
+            `host_tests`.
+        ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs that the device tests; None if there are
+            none.
+        host (Union[HostTests, None]): the same of those that the host tests, when the alarm is read.
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
         written_inputs (list): index among the inputs of each Parameter that the program writes; None if it is not read.
+        written_bytes (int): bytes of the Parameters that the program writes.
     """
 
     def __init__(
@@ -56,6 +63,7 @@ class Alarm:
         watchpoints: "Sequence[Watchpoint]",
         selection: "frozenset[int] | None",
         is_bounded: bool = True,
+        may_use_host: bool = False,
     ) -> None:
         self.is_bounded = is_bounded
         self.n_false: int = 0  # alarms of bounds without a hit
@@ -64,22 +72,27 @@ class Alarm:
         self.series: list[tuple[Watchpoint, list[Any]]] = []
         self.missed: list[str] = []
         self.tests: dict[Key, list[Callable[..., Any]]] = {}  # value of a node -> tests of its array
-        self.weight_tests: list[tuple[int | None, int | None, Callable[..., Any]]] = []
+        self.weight_tests: list[tuple[int | None, int, Watchpoint]] = []
         self.finite_points: set[Key] = set()  # values that are tested for NaN and infinities
         self.finite_weights: list[int] = []  # outputs of the program that are
         self.collected: list[tuple[Watchpoint, Any]] = []  # a Key, or ("output", index) for a weight
         self._values = values
         positions = {id(p): index for index, p in enumerate(program.params)}
         self.written_inputs: list[int | None] = [positions.get(id(p)) for p in program.written]
+        avals = program.jaxpr.out_avals[program.n_results :]
+        self.written_bytes: int = sum(aval.size * aval.dtype.itemsize for aval in avals)
         for watchpoint in watchpoints:
             self._add(program, watchpoint, selection)
+        self.on_device: dict[str, set[Any]] = self.bounded  # what the host does not test
+        is_on_host = may_use_host and program.spread is None and device_of(program).platform == "cpu"
+        self.host: host_tests.HostTests | None = self._take_host_tests(program) if is_on_host else None
         collected = {key for _, key in self.collected if key[0] != "output"}
         self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
         self.ends: _EndsAlarm | None = _EndsAlarm(self)
         if not self.ends.is_needed:
             self.ends = None
         if not self.keys:
-            self.jaxpr = program.jaxpr if self.ends is not None else None
+            self.jaxpr = program.jaxpr if self.ends is not None or self.host is not None else None
             return
 
         def choose(points):
@@ -90,7 +103,7 @@ class Alarm:
         self.missed = sorted({point.node.fullname for point in instrumented.missed})
 
     def test_run(self, run: "Run") -> tuple[list[Any], list[Any]]:
-        """Return (alarms, values of the series) of a run, which may still be computing."""
+        """Return (alarms of the device, values of the series) of a run, which may still be computing."""
         verdicts, series = list(run.extras[:1]), list(run.extras[1:])
         if self.ends is not None:
             verdict, *rest = self.ends(run.inputs, run.outputs, verdicts)
@@ -143,6 +156,27 @@ class Alarm:
         self.bounded["read"] = {index for index in real if index in positions and positions[index] not in written}
         self.bounded["written"] = outputs
 
+    def _take_host_tests(self, program):
+        """Return the tests of the host, which the device then leaves out; None if there are none."""
+        avals = {"inputs": program.jaxpr.in_avals, "read": program.jaxpr.in_avals, "written": program.jaxpr.out_avals}
+        quick: dict[str, set[Any]] = {
+            name: {index for index in self.bounded[name] if host_tests.is_testable(kinds[index].dtype)}
+            for name, kinds in avals.items()
+        }
+        finite = [index for index in self.finite_weights if host_tests.is_testable(avals["written"][index].dtype)]
+        ratios, others = [], []
+        for test in self.weight_tests:
+            place, output, watchpoint = test
+            ratio = host_tests.ratio_test(watchpoint, place, output, avals["written"][output].dtype)
+            others += [test] if ratio is None else []
+            ratios += [ratio] if ratio is not None else []
+        self.weight_tests = others
+        self.finite_weights = [index for index in self.finite_weights if index not in finite]
+        self.on_device = {name: self.bounded[name] - quick[name] for name in avals}
+        if not (finite or ratios or any(quick.values())):
+            return None
+        return host_tests.HostTests(quick, finite, ratios)
+
     def _add_weights(self, watchpoint, names):
         condition = watchpoint.condition
         for name in names:
@@ -156,7 +190,7 @@ class Alarm:
             elif condition.needs_previous and place is None:
                 continue
             else:
-                self.weight_tests.append((place, output, functools.partial(rings, watchpoint)))
+                self.weight_tests.append((place, output, watchpoint))
 
 
 def _is_testable(aval):
@@ -233,7 +267,7 @@ class _AlarmMeasure(Measure):
         if bounded:
             above.append(exceeds(bounded, bounds.TESTED))
         alarm.series, series = self._collect_series(arrays, collected)
-        return [_join(rung, above), *series]
+        return [_join((rung, RINGS), (above, ABOVE)), *series]
 
     def _collect_series(self, arrays, nested):
         """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""
@@ -258,10 +292,10 @@ class _AlarmMeasure(Measure):
         return entries, series
 
 
-def _join(rung, above):
-    """Return the alarm: 1 if a test rings, plus 2 if a value is above its bound."""
-    verdict = [jnp.stack(flags).any().astype(jnp.uint8) if flags else jnp.uint8(0) for flags in (rung, above)]
-    return verdict[0] | verdict[1] << 1
+def _join(*flags_of_bits):
+    """Return the alarm: the sum of the bits that have a flag which is True."""
+    bits = [jnp.stack(flags).any().astype(jnp.uint8) * jnp.uint8(bit) for flags, bit in flags_of_bits if flags]
+    return functools.reduce(jnp.bitwise_or, bits, jnp.uint8(0))
 
 
 class _EndsAlarm:
@@ -275,7 +309,7 @@ class _EndsAlarm:
     """
 
     def __init__(self, alarm: "Alarm") -> None:
-        bounded = alarm.bounded
+        bounded = alarm.on_device
         collected = [(w, key) for w, key in alarm.collected if key[0] == "output"]
         tests = alarm.weight_tests
         read = {*bounded["inputs"], *bounded["read"], *(place for place, _, _ in tests if place is not None)}
@@ -290,7 +324,7 @@ class _EndsAlarm:
         def run(inputs, outputs, verdicts):
             inputs = dict(zip(self._inputs, inputs, strict=True))
             outputs = dict(zip(self._outputs, outputs, strict=True))
-            rung = [test(outputs[output], None if place is None else inputs[place]) for place, output, test in tests]
+            rung = [rings(w, outputs[output], None if place is None else inputs[place]) for place, output, w in tests]
             finite = [outputs[index] for index in dict.fromkeys(alarm.finite_weights)]
             rung += [has_nonfinite(finite)] if finite else []
             weights = [inputs[index] for index in sorted(bounded["read"])]
@@ -298,7 +332,8 @@ class _EndsAlarm:
             others = [inputs[index] for index in sorted(bounded["inputs"])]
             above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
             series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
-            return [functools.reduce(jnp.bitwise_or, verdicts, _join(rung, above)), *series]
+            verdict = _join((rung, WEIGHT_RINGS), (above, ABOVE))
+            return [functools.reduce(jnp.bitwise_or, verdicts, verdict), *series]
 
         self._run = jax.jit(run)
 

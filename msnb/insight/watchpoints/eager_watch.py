@@ -1,10 +1,12 @@
 """Watchpoints in PYNATIVE mode: results of operators and gradients, as events of operators report them.
 
-The results of one step are tested 32 at a time, in one compiled call for each. After an alarm the same arrays are
-compared in float64. Parameters belong to the optimizer, which is a compiled program also in PYNATIVE mode.
+The results of one step are tested on the host, or on other devices 32 at a time, in one compiled call for each. After
+an alarm the same arrays are compared in float64. Parameters belong to the optimizer, which is a compiled program also
+in PYNATIVE mode.
 """
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,13 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb import log
+from msnb import context, log
 from msnb.core.program import extra_outputs
 from msnb.core.state import events, trace_state
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.gradients.eager_recorder import locate_scope
 from msnb.insight.gradients.rows import is_real
-from msnb.insight.watchpoints import alarm, conditions
+from msnb.insight.watchpoints import alarm, conditions, host_tests
 from msnb.insight.watchpoints.conditions import ACTIVATIONS, Watchpoint
 from msnb.insight.watchpoints.exact_check import check_array, hits_of_outlier, make_hits
 from msnb.ir.anf import CNode, TensorType
@@ -81,6 +83,14 @@ class Place:
         self.is_selected: bool = _is_selected(node, query)
         self.backward: Place | None = None
         self.tests: dict[Any, tuple[Watchpoint, ...]] = {}
+        self._shape: Any = None
+        self._dtype: Any = None
+
+    def set_type(self, array: Any) -> None:
+        """Set the type of the node to that of its result."""
+        if self._shape != array.shape or self._dtype != array.dtype:
+            self._shape, self._dtype = array.shape, array.dtype
+            self.node.types = (TensorType(dtype_name(array.dtype), tuple(array.shape), array.dtype.itemsize),)
 
 
 class _OneNode:
@@ -109,32 +119,44 @@ class EagerRun:
         step (int): number of the step.
         values (list[Value]): the values, in the order of execution.
         verdicts (list): (positions in `values`, bool on the device) of each chunk.
+        host_tests (list): (position in `values`, its watchpoints) of each value that the host tests.
         call (Union[Call, None]): the outermost call of a Cell in which the step ran.
         series (list): (watchpoint, position in `values`, statistic or living units).
     """
 
-    def __init__(self, step: int, values: list[Value], verdicts: list[Any], call: Any, series: list[Any]) -> None:
+    def __init__(
+        self,
+        step: int,
+        values: list[Value],
+        verdicts: list[Any],
+        host_tests: list[tuple[int, tuple[Watchpoint, ...]]],
+        call: Any,
+        series: list[Any],
+    ) -> None:
         self.step, self.values, self.verdicts, self.call, self.series = step, values, verdicts, call, series
+        self.host_tests = host_tests
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of the values."""
-        return sum(value.array.nbytes for value in self.values)
+        return sum(_nbytes(value.array.shape, value.array.dtype) for value in self.values)
 
-    def hits(self, watchpoints: Sequence[Watchpoint], every_value: bool = False) -> "list[Hit]":
+    def rung_positions(self) -> list[int]:
+        """Return the positions of values that may meet a condition."""
+        rung = {at for chunk, verdict in self.verdicts if bool(np.asarray(verdict)) for at in chunk}
+        with np.errstate(all="ignore"):
+            rung.update(at for at, tests in self.host_tests if host_tests.value_rings(tests, self.values[at].array))
+        return sorted(rung)
+
+    def hits(self, watchpoints: Sequence[Watchpoint], positions: Sequence[int] | None = None) -> "list[Hit]":
         """Return the hits, in the order of execution.
 
         Args:
             watchpoints (Sequence[Watchpoint]): the conditions.
-            every_value (bool): True to check all values, False those with an alarm. Default: False.
+            positions (Sequence[int]): positions of the values to check. Default: None, all values.
         """
         hits = []
-        positions = (
-            range(len(self.values))
-            if every_value
-            else sorted({at for chunk, verdict in self.verdicts if bool(np.asarray(verdict)) for at in chunk})
-        )
-        for at in positions:
+        for at in positions if positions is not None else range(len(self.values)):
             value = self.values[at]
             for watchpoint in watchpoints:
                 if not is_series(watchpoint) and applies(watchpoint, value):
@@ -213,6 +235,16 @@ def applies(watchpoint: Watchpoint, value: Value) -> bool:
         in_operators = op in (watchpoint.operators or ACTIVATIONS)
         return node.direction == "forward" and value.slot == 0 and in_operators
     return True
+
+
+def _is_host_testable(tests, array):
+    """Return True if the host tests a value, when the alarm is read."""
+    return (
+        host_tests.is_testable(array.dtype)
+        and host_tests.are_value_tests(tests)
+        and context.device().platform == "cpu"
+        and len(array.sharding.device_set) == 1
+    )
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -335,7 +367,7 @@ class EagerWatch:
         if self._last_place is not None:
             self._by_node[id(node)] = node, self._last_place
             array = boxes[0]._array
-            self._last_place.node.types = (_type_of(array),)
+            self._last_place.set_type(array)
 
     def _begin_pull(self, node, cotangents):
         entry = self._by_node.get(id(node))
@@ -382,10 +414,12 @@ class EagerWatch:
         pairs = [(w, at) for w in followed for at, value in enumerate(self._values) if applies(w, value)]
         numbers = _collect_all(tuple(w for w, _ in pairs), [self._values[at].array for _, at in pairs]) if pairs else []
         watchpoints = [w for w in watchpoints if not is_series(w)]
-        active = tuple(watchpoints)
+        active, on_host = tuple(watchpoints), []
         for at, value in enumerate(self._values):
             tests = self._tests_of(value, active)
-            if tests:
+            if tests and _is_host_testable(tests, value.array):
+                on_host.append((at, tests))
+            elif tests:
                 chunk.append((at, tests))
             if len(chunk) == _CHUNK:
                 verdicts.append(self._test(chunk))
@@ -393,7 +427,7 @@ class EagerWatch:
         if chunk:
             verdicts.append(self._test(chunk))
         series = [(w, at, number) for (w, at), number in zip(pairs, numbers, strict=True)]
-        self.watch.add_eager_run(EagerRun(step, self._values, verdicts, call, series))
+        self.watch.add_eager_run(EagerRun(step, self._values, verdicts, on_host, call, series))
 
     def _tests_of(self, value, watchpoints):
         """Return the watchpoints of a value. They are the same in each step, which has the same places."""
@@ -408,8 +442,9 @@ class EagerWatch:
         return [at for at, _ in chunk], _test_chunk(tuple(tests for _, tests in chunk), arrays)
 
 
-def _type_of(array):
-    return TensorType(dtype_name(array.dtype), tuple(array.shape), array.dtype.itemsize)
+@functools.lru_cache(1024)
+def _nbytes(shape, dtype):
+    return math.prod(shape) * dtype.itemsize
 
 
 def _outermost(call):

@@ -23,6 +23,7 @@ from msnb.insight.watchpoints.conditions import Watchpoint, as_watchpoints
 from msnb.insight.watchpoints.eager_watch import EagerRun, EagerWatch
 from msnb.insight.watchpoints.exact_check import ExactCheck, check_array, hits_of_outlier, make_hits
 from msnb.insight.watchpoints.hits import Hit, HitTable
+from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
 from msnb.insight.watchpoints.series import Series
 from msnb.insight.watchpoints.watched_values import WatchedValues, watched_values, weights_of
 from msnb.ir.api import name_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _EVERY = 10  # steps between checks that read every value of all nodes
 _LAG = 2  # steps that an alarm may be read late
+_BATCH, _BATCH_BYTES = 4, 16 << 20  # the same if nothing ends at a hit: alarms are read several at once
 _LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
@@ -282,11 +284,11 @@ class Watch(Callback):
 
     def _read_eager_run(self, run):
         hits, self._initial_hits = self._initial_hits, []
-        if any(bool(np.asarray(verdict)) for _, verdict in run.verdicts):
-            hits += run.hits(self.active_watchpoints(run.step))
+        if rung := run.rung_positions():
+            hits += run.hits(self.active_watchpoints(run.step), rung)
         hits += run.read_series(self._eager_series)
         hits = [hit if hit.kind == "weight" else dataclasses.replace(hit, node=None) for hit in hits]
-        run.verdicts = []
+        run.verdicts, run.host_tests = [], []
         self._last = run
         if hits:
             self._store_run(run)
@@ -301,6 +303,9 @@ class Watch(Callback):
         """Add a checked run; its alarm is read now or a few steps later."""
         self._pending.append(run)
         lag = _LAG if self._may_lag(run) else 0
+        if lag and self.at == "record" and run.group.alarms[run.program].written_bytes <= _BATCH_BYTES:
+            if self._step - self._pending[0].step < _BATCH:
+                return
         self._read_pending(lag)
 
     def _may_lag(self, run):
@@ -308,8 +313,7 @@ class Watch(Callback):
             return False
         if self.at == "raise" and any(group.every > 1 for group in self._groups):
             return False  # the runs between overwrite the Parameters
-        written = run.outputs[run.program.n_results :]
-        return sum(array.nbytes for array in written) <= _LAG_BYTES
+        return run.group.alarms[run.program].written_bytes <= _LAG_BYTES
 
     def _read_pending(self, lag):
         while self._pending and self._step - self._pending[0].step >= lag:
@@ -320,12 +324,14 @@ class Watch(Callback):
             self._read_eager_run(run)
             return
         hits = self._take_initial_hits(run) if self._initial_hits else []
-        verdict = 2 if run.has_new_inputs and self._exceed_bounds(run) else 0
+        verdict = ABOVE if run.has_new_inputs and self._exceed_bounds(run) else 0
         for array in run.verdicts:
             verdict |= int(np.asarray(array))
+        verdict |= self._test_on_host(run)
         if verdict:
-            exact = self._exact_hits(run, run.group.single_step, run.step)
-            if verdict == 2 and not exact:
+            group = run.group
+            exact = self._exact_hits(run, group.single_step if verdict != WEIGHT_RINGS else group.of_weights, run.step)
+            if verdict == ABOVE and not exact:
                 self._count_false_alarm(run)
             hits += exact
         if run.series:
@@ -349,6 +355,18 @@ class Watch(Callback):
                 for p, array in run.arrays_before().items()
                 if is_real(array.dtype)
             )
+
+    def _test_on_host(self, run):
+        """Return the alarm of the inputs and outputs that the host tests."""
+        alarm = run.group.alarms[run.program]
+        if alarm.host is None:
+            return 0
+        try:
+            return alarm.host(run.inputs, run.outputs)
+        except RuntimeError:
+            if any(getattr(array, "is_deleted", bool)() for array in [*run.inputs, *run.outputs]):
+                return RINGS  # the exact check says what can't be read
+            raise
 
     def _count_false_alarm(self, run):
         """After a few alarms without a hit, test the program for NaN and infinities and not for bounds."""
@@ -393,22 +411,22 @@ class Watch(Callback):
         values = self.values_of(run.program)
         if values.gradients and not values.trains or self._has_trained and not values.trains:
             return []
+        names = values.keys_of("weight", (), selection)
+        names += [name for name in self._weights if selection is None and name not in values.weights]
+        names = [name for name in names if name not in self._moved]
         hits = []
-        for watchpoint in watchpoints:
+        for watchpoint in watchpoints if names else ():
             condition = watchpoint.condition
             if condition.target != "weight" or condition.id == "weight_initialization":
                 continue
             if condition.needs_previous and not values.trains and run.step > 1:
                 continue  # said at the first run
-            names = values.keys_of("weight", (), selection)
-            names += [name for name in self._weights if selection is None and name not in values.weights]
             for name in names:
-                place, output = values.weights.get(name, (None, None))
-                if output is None and name not in self._moved:
-                    array = run.inputs[place] if place is not None else self._weights[name]._stored()
-                    verdict = self._check_unmoved(watchpoint, name, array, values.trains)
-                    node, root = values.readers.get(name), values.graph.name
-                    hits += make_hits(watchpoint, verdict, run.step, node, 0, "weight", name, root, order=1 << 40)
+                place, _ = values.weights.get(name, (None, None))
+                array = run.inputs[place] if place is not None else self._weights[name]._stored()
+                verdict = self._check_unmoved(watchpoint, name, array, values.trains)
+                node, root = values.readers.get(name), values.graph.name
+                hits += make_hits(watchpoint, verdict, run.step, node, 0, "weight", name, root, order=1 << 40)
         return hits
 
     def _check_unmoved(self, watchpoint, name, array, has_previous):
@@ -581,7 +599,7 @@ class Watch(Callback):
                 watchpoints.append(watchpoint)
         for run in sorted(runs.values(), key=lambda run: run.step):
             if isinstance(run, EagerRun):
-                hits += run.hits(watchpoints, every_value=True)
+                hits += run.hits(watchpoints)
                 continue
             values = self.values_of(run.program)
             check = ExactCheck(self.replay_of(run), values, run.step, run.outputs)
@@ -631,6 +649,7 @@ class _Group:
         self.single_step = [
             w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")
         ]
+        self.of_weights = [w for w in self.single_step if w.condition.target == "weight"]
         self.watches_weights: bool = any(w.condition.target == "weight" for w in watchpoints)
         self.alarms: weakref.WeakKeyDictionary[Any, Alarm] = weakref.WeakKeyDictionary()
         self._unbounded: weakref.WeakSet[Any] = weakref.WeakSet()  # programs that are tested without bounds
@@ -646,7 +665,8 @@ class _Group:
         if program not in self.alarms:
             selection = self.watch.selection_of(program)
             values, is_bounded = self.watch.values_of(program), program not in self._unbounded
-            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded)
+            # a program that is observed in each run does not overwrite its arrays
+            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded, self.every == 1)
         jaxpr = self.alarms[program].jaxpr
         # without an alarm the runs are still counted
         return jaxpr if jaxpr is not None else program.jaxpr if self.is_leader else None

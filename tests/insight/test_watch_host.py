@@ -1,0 +1,115 @@
+"""Tests of inputs and outputs on the host: they ring wherever the exact check has a hit."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, nn
+from msnb.insight.debugger.replay import Replay
+from msnb.insight.watchpoints import conditions, host_tests
+from msnb.insight.watchpoints.conditions import as_watchpoint
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_below"),
+    [(1.0, True), (2.0**16, False), (-(2.0**16), False), (np.nan, False), (np.inf, False), (-np.inf, False)],
+)
+@pytest.mark.parametrize("size", [1, 7, 70_001])
+def test_one_large_number_is_above_the_bound(value, is_below, size):
+    numbers = RNG.standard_normal(size).astype(np.float32)
+    numbers[size // 2] = value
+    with np.errstate(all="ignore"):
+        assert host_tests.is_below_bound(jnp.asarray(numbers), 16) is is_below
+        assert host_tests.is_finite(jnp.asarray(numbers)) is bool(np.isfinite(value))
+
+
+def test_many_numbers_whose_sum_of_squares_is_large_are_below_the_bound():
+    numbers = jnp.full((300, 300), 1e3, np.float32)
+    assert host_tests.is_below_bound(numbers, 16)
+    assert host_tests.is_finite(numbers * 1e30)
+
+
+@pytest.mark.parametrize("condition", [("WCL", 0.1), ("WCS", 1e-4), ("WCL", 1e-30)])
+@pytest.mark.parametrize("change", [0.0, 1e-25, 1e-6, 0.99e-4, 1.01e-4, 0.0999, 0.1001, 10.0, 1e25, np.nan, np.inf])
+@pytest.mark.parametrize("size", [3, 5000, 150_001])
+def test_a_change_rings_wherever_the_exact_check_has_a_hit(condition, change, size):
+    name, preset = condition
+    suffix = "gt" if name == "WCL" else "lt"
+    watchpoint = as_watchpoint((name, {f"abs_mean_update_ratio_{suffix}": preset}))
+    old = RNG.standard_normal(size).astype(np.float32)
+    new = (old * np.float32(1 + change) if np.isfinite(change) else np.where(old > 0, old, change)).astype(np.float32)
+    test = host_tests.ratio_test(watchpoint, 0, 0, np.dtype(np.float32))
+    with np.errstate(all="ignore"):
+        verdict = conditions.check(watchpoint, new, old)
+        rings = test.rings(jnp.asarray(new), jnp.asarray(old))
+    assert rings or not (verdict.met or verdict.error_code)
+    ratio = np.abs(new.astype(float) - old).mean() / np.abs(old.astype(float)).mean()
+    if np.isfinite(ratio) and (ratio < preset / 2 if suffix == "gt" else ratio > preset * 2):
+        assert not rings
+
+
+def test_half_precision_is_left_to_the_device():
+    assert not host_tests.is_testable(jnp.zeros(3, jnp.bfloat16).dtype)
+    assert host_tests.ratio_test(as_watchpoint("WCL"), 0, 0, np.dtype(np.float16)) is None
+    assert host_tests.ratio_test(as_watchpoint("WCL"), None, 0, np.dtype(np.float32)) is None
+    assert host_tests.ratio_test(as_watchpoint(("WL", {"max_gt": 1})), 0, 0, np.dtype(np.float32)) is None
+
+
+@pytest.fixture
+def graph_mode():
+    before = context.get_context("mode")
+    context.set_context(mode=context.GRAPH_MODE)
+    yield
+    context.set_context(mode=before)
+
+
+def _train_step(rate):
+    net = nn.SequentialCell([nn.Dense(3, 2, weight_init="ones")])
+    loss = nn.WithLossCell(net, nn.MSELoss())
+    step = nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), rate)).set_train()
+    return step, Tensor(np.ones((4, 3), np.float32)), Tensor(np.ones((4, 2), np.float32))
+
+
+def test_a_hit_of_weights_alone_does_not_run_the_step_again(graph_mode, monkeypatch):
+    def fail(*_):
+        raise AssertionError("the step ran again")
+
+    monkeypatch.setattr(Replay, "_compute", fail)
+    step, x, y = _train_step(10.0)
+    with ms.watch(step, "WCL", "TO") as watch:
+        step(x, y)
+    assert {(hit.step, hit.kind, hit.condition) for hit in watch.hits} == {(1, "weight", "weight_change_too_large")}
+    assert not watch.problem
+
+
+def test_a_parameter_that_overflows_is_a_hit_of_its_own_step(graph_mode):
+    step, x, y = _train_step(1e38)
+    with ms.watch(step, "WO", "TO") as watch:
+        for _ in range(7):
+            step(x, y)
+    first = {}
+    for hit in watch.hits:
+        first.setdefault(hit.condition, hit.step)
+    reference, rows = _train_step(1e38), []
+    for number in range(1, 8):
+        reference[0](*reference[1:])
+        if not all(np.isfinite(p.asnumpy()).all() for p in reference[0].trainable_params()):
+            rows.append(number)
+    assert first["weight_overflow"] == rows[0]
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-12, 0.5, 2.0, 1e30, np.nan, np.inf])
+@pytest.mark.parametrize("size", [1, 4097])
+def test_a_value_rings_wherever_the_exact_check_has_a_hit(value, size):
+    numbers = np.full(size, value, np.float32)
+    for entry in ("TO", ("GV", {"abs_mean_lt": 1e-9}), ("TL", {"abs_mean_gt": 1.0})):
+        watchpoint = as_watchpoint(entry)
+        assert host_tests.are_value_tests((watchpoint,))
+        with np.errstate(all="ignore"):
+            verdict = conditions.check(watchpoint, numbers)
+            rings = host_tests.value_rings((watchpoint,), jnp.asarray(numbers))
+        assert rings is bool(verdict.met or verdict.error_code)
+    assert not host_tests.are_value_tests((as_watchpoint(("TL", {"max_gt": 1})),))
