@@ -4,6 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
+from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
 from msnb.core.operator.api_generations import current_generation, differs_in_api2
@@ -79,7 +80,8 @@ class LeakyReLU(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the rectified numbers."""
-        return F.leaky_relu(x, self.alpha)
+        # In a layer the slope has the element type of x, so integers see it without its fraction.
+        return F.leaky_relu(x, self.alpha if x.dtype in mstype.float_type else float(int(self.alpha)))
 
 
 def _check_slopes(value):
