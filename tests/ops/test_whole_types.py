@@ -118,7 +118,7 @@ def test_functions_that_give_a_fraction_of_bool_or_int32():
     flags = Tensor([True, False])
     assert ops.Reciprocal()(flags).asnumpy().tolist() == [1, np.inf]
     assert np.allclose(ops.Sinc()(flags).asnumpy(), [0, 1], atol=1e-6)
-    assert np.allclose(ops.Lgamma()(Tensor(np.array([1, 3], np.int32))).asnumpy(), [0, np.log(2)])
+    assert np.allclose(ops.Lgamma()(Tensor(np.array([1, 3], np.int32))).asnumpy(), [0, np.log(2)], atol=1e-5)
 
 
 def test_a_spacing_of_zero_gives_infinite_frequencies():

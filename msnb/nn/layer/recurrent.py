@@ -69,7 +69,8 @@ class _RecurrentLayers(Cell):
 
     def _weights_of(self, spot, dtype):
         """Return the weights of one layer and direction in the element type of the input."""
-        return [P.Cast()(getattr(self, name), dtype) for name in self._names[spot]]
+        weights = [getattr(self, name) for name in self._names[spot]]
+        return [weight if weight.dtype == dtype else P.Cast()(weight, dtype) for weight in weights]
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return (outputs of all times, states after the last time)."""

@@ -17,6 +17,8 @@ from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
+_WHOLE = (mstype.bool_, *mstype.int_type, *mstype.uint_type)
+
 __all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "RReLU", "ELU", "SeLU", "CELU"]
 
 
@@ -81,7 +83,7 @@ class LeakyReLU(Cell):
     def construct(self, x: Tensor) -> Tensor:
         """Return the rectified numbers."""
         # In a layer the slope has the element type of x, so integers see it without its fraction.
-        return F.leaky_relu(x, self.alpha if x.dtype in mstype.float_type else float(int(self.alpha)))
+        return F.leaky_relu(x, float(int(self.alpha)) if x.dtype in _WHOLE else self.alpha)
 
 
 def _check_slopes(value):
