@@ -9,19 +9,19 @@ from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.tensor.tensor import Tensor
 
 
-def _numpy_dtypes(*types):
+def numpy_dtypes(*types):
     return frozenset(mstype.np_dtype(t) for t in types)
 
 
-BOOL = _numpy_dtypes(mstype.bool_)
-SIGNED = _numpy_dtypes(*mstype.int_type)
-UNSIGNED = _numpy_dtypes(*mstype.uint_type)
+BOOL = numpy_dtypes(mstype.bool_)
+SIGNED = numpy_dtypes(*mstype.int_type)
+UNSIGNED = numpy_dtypes(*mstype.uint_type)
 INT = SIGNED | UNSIGNED
-FLOAT = _numpy_dtypes(*mstype.float_type, mstype.bfloat16)
-COMPLEX = _numpy_dtypes(mstype.complex64, mstype.complex128)
+FLOAT = numpy_dtypes(*mstype.float_type, mstype.bfloat16)
+COMPLEX = numpy_dtypes(mstype.complex64, mstype.complex128)
 NUMBER = INT | FLOAT | COMPLEX
 ANY = NUMBER | BOOL
-INDEX = _numpy_dtypes(mstype.int32, mstype.int64)
+INDEX = numpy_dtypes(mstype.int32, mstype.int64)
 
 NO_RACE = "updates here never interleave"  # the reason why `use_locking` has no effect
 

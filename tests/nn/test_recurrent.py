@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn, ops
+from msnb.nn.layer._recurrent.lstm_v2 import LSTM
 
 X = np.random.default_rng(0).standard_normal((5, 2, 4)).astype(np.float32)
 
@@ -122,3 +123,12 @@ class Last(nn.Cell):
 def test_what_does_not_fit_is_named(error, call, said):
     with pytest.raises(error, match=said):
         call()
+
+
+@pytest.mark.parametrize("layer", [nn.RNN, nn.GRU, LSTM], ids=lambda layer: layer.__name__)
+def test_the_weights_have_the_element_type_of_the_input(layer):
+    net = layer(3, 4, 2, bidirectional=True)
+    x = np.random.RandomState(0).randn(5, 2, 3)
+    half, single = (net(Tensor(x.astype(dtype)))[0] for dtype in (np.float16, np.float32))
+    assert half.asnumpy().dtype == np.float16
+    assert np.allclose(half.asnumpy(), single.asnumpy(), atol=5e-3)

@@ -94,3 +94,36 @@ def test_a_result_has_the_element_type_of_mindspore(name):
 )
 def test_a_slope_that_exists_is_given(function, at, slope):
     np.testing.assert_allclose(grad(function)(Tensor(at)).asnumpy(), slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_selu_of_whole_numbers_is_relu(dtype):
+    result = ops.SeLU()(Tensor(np.array([-3, 0, 4], dtype))).asnumpy()
+    assert result.dtype == dtype and result.tolist() == [0, 0, 4]
+
+
+def test_the_layer_leaky_relu_has_a_slope_of_the_type_of_its_input():
+    assert nn.LeakyReLU()(Tensor(np.array([-8, 9], np.int32))).asnumpy().tolist() == [0, 9]
+    assert nn.LeakyReLU()(Tensor([True, False])).asnumpy().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("size, expected", [((1, 1, 2), [52, 2]), ((2, 1, 1), [51, 3])], ids=str)
+def test_the_mean_of_a_volume_of_whole_numbers_is_truncated(size, expected):
+    x = Tensor(np.array([3, 9, 200, -7, 5, 6, 1, 1], np.int32).reshape(1, 2, 2, 2))
+    assert ops.AdaptiveAvgPool3D(size)(x).asnumpy().ravel().tolist() == expected
+    assert ops.AdaptiveMaxPool3D()(x, size)[0].dtype == x.dtype
+
+
+def test_functions_that_give_a_fraction_of_bool_or_int32():
+    flags = Tensor([True, False])
+    assert ops.Reciprocal()(flags).asnumpy().tolist() == [1, np.inf]
+    assert np.allclose(ops.Sinc()(flags).asnumpy(), [0, 1], atol=1e-6)
+    assert np.allclose(ops.Lgamma()(Tensor(np.array([1, 3], np.int32))).asnumpy(), [0, np.log(2)], atol=1e-5)
+
+
+def test_a_spacing_of_zero_gives_infinite_frequencies():
+    assert ops.rfftfreq(4, 0.0).asnumpy()[1:].tolist() == [np.inf, np.inf]
+
+
+def test_an_empty_tensor_has_as_many_pieces_as_asked():
+    assert [piece.shape for piece in ops.chunk_ext(Tensor(np.zeros((0, 2), np.float32)), 3)] == [(0, 2)] * 3

@@ -67,6 +67,11 @@ class _RecurrentLayers(Cell):
             for name in (name for name in all_shapes if name.startswith(kind)):
                 setattr(self, name, _uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
+    def _weights_of(self, spot, dtype):
+        """Return the weights of one layer and direction in the element type of the input."""
+        weights = [getattr(self, name) for name in self._names[spot]]
+        return [weight if weight.dtype == dtype else P.Cast()(weight, dtype) for weight in weights]
+
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return (outputs of all times, states after the last time)."""
         check_dims(type(self).__name__, x, 3, name="'x'")
@@ -83,7 +88,7 @@ class _RecurrentLayers(Cell):
             layer_results = []
             for way in range(self._ways):
                 spot = layer * self._ways + way
-                weights = [getattr(self, name) for name in self._names[spot]] + [None] * (0 if self.has_bias else 2)
+                weights = self._weights_of(spot, x.dtype) + [None] * (0 if self.has_bias else 2)
                 results, state = self._runs[way](x, hx[spot], *weights, seq_length)
                 layer_results.append(results)
                 last.append(state)

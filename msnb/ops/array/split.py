@@ -344,6 +344,8 @@ def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
 def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split a Tensor along a dimension into at most `chunks` pieces of one length; the last one may be shorter.
 
+    An empty dimension gives `chunks` empty pieces.
+
     Args:
         input (Tensor): Any Tensor.
         chunks (int): Largest number of pieces.
@@ -355,7 +357,8 @@ def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     Raises:
         ValueError: If `dim` is out of range, or `chunks` is not positive.
     """
-    return chunk(input, chunks, dim)
+    pieces = chunk(input, chunks, dim)
+    return pieces if input.shape[dim] else pieces * chunks
 
 
 @operator(generation=2)

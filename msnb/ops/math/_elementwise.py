@@ -101,14 +101,14 @@ def of_one(
     return declare
 
 
-def of_real(*, x, output, **spelled):
+def of_real(*, x, output, allowed=NUMBER, **spelled):
     """As `of_one`, for a function of real numbers: integers are cast to float32, and float16 is computed in float32."""
 
     def declare(fn):
         wide = in_float32(fn)
         real = functools.wraps(fn)(lambda x: wide(floating(x)))
         return of_one(
-            x=x, output=output, allowed=NUMBER, result="float32 for integers, else the element type of `x`", **spelled
+            x=x, output=output, allowed=allowed, result="float32 for integers, else the element type of `x`", **spelled
         )(real)
 
     return declare

@@ -12,7 +12,7 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import BOOL, COMPLEX, FLOAT, NUMBER, tensor_argument
+from msnb.ops._check import ANY, BOOL, COMPLEX, FLOAT, NUMBER, tensor_argument
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
 from msnb.ops._numpy import floating as floating_tensor
@@ -157,7 +157,14 @@ def Square(x):
     return jnp.square(x)
 
 
-@of_real(x="[1., 2., 4.]", output="[1.   0.5  0.25]", functional="reciprocal", methods=("reciprocal",), generation=2)
+@of_real(
+    x="[1., 2., 4.]",
+    output="[1.   0.5  0.25]",
+    functional="reciprocal",
+    methods=("reciprocal",),
+    generation=2,
+    allowed=ANY,
+)
 def Reciprocal(x):
     """1 divided by each element."""
     return jnp.reciprocal(x)

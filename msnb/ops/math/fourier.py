@@ -67,7 +67,8 @@ def _transform_axis(kind, x, n, dim, norm):
 
 
 def compute_frequencies(function: str, n: Any, d: float, dtype: Any) -> Tensor:
-    frequencies = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a spacing of 0 gives infinite frequencies
+        frequencies = getattr(np.fft, function)(check(PositiveInt, n, "n", function), np.float64(d))
     return in_type(Tensor(frequencies), mstype.float32 if dtype is None else dtype, function)
 
 

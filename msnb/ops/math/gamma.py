@@ -9,8 +9,9 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import FLOAT, INDEX, dtype_in, rank, same_dtype
+from msnb.ops._check import FLOAT, INDEX, dtype_in, numpy_dtypes, rank, same_dtype
 from msnb.ops._shapes import shapes
+from msnb.ops.math._elementwise import floating
 
 
 def _in_float32(fn, *arrays):
@@ -26,20 +27,21 @@ def Lgamma(x):
     """Logarithm of the absolute value of the gamma function.
 
     Inputs:
-        - **x** (Tensor) - Floating point, of any shape.
+        - **x** (Tensor) - Floating point or int32, of any shape.
 
     Outputs:
-        Tensor of the shape and element type of `x`; infinite at 0 and the negative integers.
+        Tensor of the shape of `x`, float32 for int32, else of the element type of `x`; infinite at 0 and the negative
+        integers.
 
     Raises:
-        TypeError: If `x` is not floating point.
+        TypeError: If `x` is neither floating point nor int32.
 
     Examples:
         >>> print(ops.Lgamma()(Tensor([3.0, 4.0], mindspore.float32)))
         [0.6931472 1.7917595]
     """
-    dtype_in("Lgamma", "x", x, FLOAT)
-    return _in_float32(special.gammaln, x)
+    dtype_in("Lgamma", "x", x, FLOAT | numpy_dtypes(mstype.int32))
+    return _in_float32(special.gammaln, floating(x))
 
 
 @operator(functional="digamma", called=("input",), methods=("digamma",))

@@ -8,7 +8,7 @@ from msnb.common.kinds import Bool, Kind, OneOf
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, same_dtype, some
+from msnb.ops._check import COMPLEX, FLOAT, INT, dtype_in, rank, same_dtype, some
 from msnb.ops._upcast import in_float32
 
 _MATRIX = Values([[4.0, 1.0], [1.0, 3.0]])
@@ -327,7 +327,7 @@ def LuUnpack(
         unpack_pivots (bool): No effect, likewise. Default: True.
 
     Inputs:
-        - **LU_data** (Tensor) - Floating point, of shape (*, M, N).
+        - **LU_data** (Tensor) - Integers or floating point, of shape (*, M, N).
         - **LU_pivots** (Tensor) - For each row the number, from 1, of the row it was exchanged with; int32 of shape (*,
           min(M, N)).
 
@@ -335,10 +335,10 @@ def LuUnpack(
         A tuple of three Tensors: the permutation (*, M, M), the lower factor (*, M, K) and the upper one (*, K, N).
 
     Raises:
-        TypeError: If `LU_data` is not floating point.
+        TypeError: If `LU_data` is bool or complex.
         ValueError: If the shapes do not fit.
     """
-    dtype_in("LuUnpack", "LU_data", LU_data, FLOAT)
+    dtype_in("LuUnpack", "LU_data", LU_data, FLOAT | INT)
     if LU_data.ndim < 2 or LU_pivots.shape != (*LU_data.shape[:-2], min(LU_data.shape[-2:])):
         raise ValueError(f"For 'LuUnpack', the shapes do not fit: {LU_data.shape} and {LU_pivots.shape}.")
     rows, columns = LU_data.shape[-2:]

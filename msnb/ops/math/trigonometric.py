@@ -7,6 +7,7 @@ from msnb.core.operator.cases import F, Flags, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.ufunc import angle, angles, real
 from msnb.core.support.type_promotion import promote
+from msnb.ops._check import ANY
 from msnb.ops._numpy import NUMPYS
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
@@ -166,7 +167,7 @@ def Atanh(x):
     return jnp.arctanh(x)
 
 
-@of_real(x="[0.]", output="[1.]", functional="sinc", methods=("sinc",), generation=2)
+@of_real(x="[0.]", output="[1.]", functional="sinc", methods=("sinc",), generation=2, allowed=ANY)
 def Sinc(x):
     """Return sin(pi x) / (pi x) of each element, 1 at 0."""
     return jnp.sinc(x)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import numpy as np
 
+from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Kind, PositiveInt, accept_value, checked
 from msnb.core.operator.api_generations import current_generation, differs_in_api2
@@ -15,6 +16,8 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+
+_WHOLE = (mstype.bool_, *mstype.int_type, *mstype.uint_type)
 
 __all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "RReLU", "ELU", "SeLU", "CELU"]
 
@@ -79,7 +82,8 @@ class LeakyReLU(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the rectified numbers."""
-        return F.leaky_relu(x, self.alpha)
+        # In a layer the slope has the element type of x, so integers see it without its fraction.
+        return F.leaky_relu(x, float(int(self.alpha)) if x.dtype in _WHOLE else self.alpha)
 
 
 def _check_slopes(value):

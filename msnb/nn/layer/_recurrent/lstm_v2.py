@@ -101,7 +101,8 @@ class LSTM(_RecurrentLayers):
         count, last = len(self._names) // len(self._calls), []
         for number, (all_times, times_of_lengths) in enumerate(self._calls):
             rows = slice(number * count, (number + 1) * count)
-            weights = _pack_weights([[getattr(self, name) for name in names] for names in self._names[rows]], x.dtype)
+            spots = range(number * count, (number + 1) * count)
+            weights = _pack_weights([self._weights_of(spot, x.dtype) for spot in spots], x.dtype)
             states = hx if len(self._calls) == 1 else tuple(state[rows] for state in hx)
             if number > 0:
                 x = self.dropout_op(x)

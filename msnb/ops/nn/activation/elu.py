@@ -2,13 +2,17 @@
 
 import jax.numpy as jnp
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import StrictFloat
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
+from msnb.ops.math._elementwise import is_integer
 from msnb.ops.nn._kinds import NotZero
+
+_FLOAT_OR_INT = _check.FLOAT | _check.numpy_dtypes(mstype.int8, mstype.int32)
 
 
 @operator(functional="elu", generation=2)
@@ -66,12 +70,14 @@ def SeLU(input_x):
     """Self-normalising exponential linear unit (arXiv:1706.02515).
 
     Inputs:
-        - **input_x** (Tensor) - any shape, float.
+        - **input_x** (Tensor) - any shape, float, int8 or int32.
 
     Outputs:
         Tensor, shape and type of `input_x`.
     """
-    _check.dtype_in("SeLU", "input_x", input_x, _check.FLOAT)
+    _check.dtype_in("SeLU", "input_x", input_x, _FLOAT_OR_INT)
+    if is_integer(input_x):  # both constants are 1 in the element type, and exp(x) - 1 is 0 below zero
+        return jnp.maximum(input_x, 0)
     return jnp.asarray(1.05070098735548, input_x.dtype) * _compute_elu(input_x, 1.67326324235437)
 
 

@@ -171,12 +171,12 @@ def LeakyReLUExt(input, *, alpha: Float = 0.2):
         alpha (float): slope of the negative part. Default: 0.2.
 
     Inputs:
-        - **input** (Tensor) - any shape, real numbers.
+        - **input** (Tensor) - any shape, real numbers or bool.
 
     Outputs:
         Tensor, shape and type of `input`.
     """
-    _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT | _check.INT)
+    _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT | _check.INT | _check.BOOL)
     if is_integer(input):  # fractions are truncated
         return jnp.where(input > 0, input, (alpha * input.astype(jnp.float32)).astype(input.dtype))
     return jnp.where(input > 0, input, jnp.asarray(alpha, input.dtype) * input)

@@ -16,6 +16,7 @@ from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._upcast import widened
+from msnb.ops.math._elementwise import is_integer
 from msnb.ops.nn._neighbours import weigh_neighbours
 
 
@@ -43,6 +44,8 @@ def _pool_adaptive(op, x, size, mean):
     if x.ndim not in (dims + 1, dims + 2):
         raise ValueError(f"For '{op}', 'input' should have {dims + 1} or {dims + 2} dimensions, but got {x.shape}.")
     _check.some(op, "input", x, *range(-dims, 0))
+    if mean and is_integer(x):
+        return _truncated_mean(x, size)
     for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
         old = x.shape[axis]
         new = old if new is None else new
@@ -59,6 +62,17 @@ def _pool_adaptive(op, x, size, mean):
                 [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis
             )
     return x
+
+
+def _truncated_mean(x, size):
+    """Return the mean of each bin of integers without its fraction. The sums are exact."""
+    total, counts = x.astype(jnp.int64), np.int64(1)
+    for axis, new in zip(range(x.ndim - len(size), x.ndim), size, strict=True):
+        starts, ends = _bin_bounds(x.shape[axis], x.shape[axis] if new is None else new)
+        bins = zip(starts, ends, strict=True)
+        total = jnp.stack([jnp.sum(lax.slice_in_dim(total, a, b, axis=axis), axis) for a, b in bins], axis)
+        counts = counts * (ends - starts).reshape(-1, *[1] * (x.ndim - 1 - axis))
+    return lax.div(total, jnp.broadcast_to(jnp.asarray(counts, total.dtype), total.shape)).astype(x.dtype)
 
 
 def _largest_indices(op, x, size):
@@ -211,7 +225,7 @@ def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
     Outputs:
         Tensor, trailing dimensions `output_size`.
     """
-    _check.dtype_in("adaptive_avg_pool3d", "input", input, _check.FLOAT)
+    _check.dtype_in("adaptive_avg_pool3d", "input", input, _check.FLOAT | _check.INT)
     return _pool_adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
 
 
@@ -228,7 +242,7 @@ def _LargestOfVolumes(input, *, output_size: OutputSize3):
     Outputs:
         Tensor, trailing dimensions `output_size`.
     """
-    _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
+    _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT | _check.INT)
     return _pool_adaptive("adaptive_max_pool3d", input, output_size, mean=False)
 
 
@@ -259,7 +273,7 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
     Outputs:
         tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their flat indices in each volume, int32.
     """
-    _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
+    _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT | _check.INT)
     indices = _largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
     return _pool_adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), indices
 
@@ -271,7 +285,7 @@ def adaptive_max_pool3d(
     """Split each volume into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
-        input (Tensor): (N, C, D, H, W), or without N; floating point.
+        input (Tensor): (N, C, D, H, W), or without N; integers or floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
         return_indices (bool): Also return the indices of the largest values. Default: False.
 
@@ -279,7 +293,7 @@ def adaptive_max_pool3d(
         Tensor, trailing dimensions `output_size`; or a tuple of this Tensor and the flat indices in each volume, int32.
 
     Raises:
-        TypeError: If `input` is not floating point.
+        TypeError: If `input` is bool or complex.
         ValueError: If `output_size` or the shape does not fit.
     """
     largest = _LargestOfVolumes(output_size)(input)
