@@ -136,6 +136,7 @@ def test_other_shapes_show_their_own_graph():
         ("op:Rely", "No node of the graph matches 'op:Rely'. Similar operators: ReLU"),
         ("line:99999", "Its lines are "),
         ("node:7777", "Its operators: "),
+        ("opp:ReLU", "'opp:' is no field. Did you mean 'op:'\\? The fields: op:, scope:"),
     ],
 )
 def test_a_query_without_a_node_names_similar_ones(query, message):

@@ -123,5 +123,12 @@ def _explain_no_match(nodes, query, words):
     listed = similar or operators[:12]
     kind = "Similar operators" if similar else "Its operators"
     lines = sorted({node.source[1] for node in nodes if node.source is not None})
+    unknown = next((w for w in words if w.partition(":")[2] and w.partition(":")[0] not in _FIELDS), None)
+    if unknown is not None and ":" not in unknown.partition(":")[2]:
+        field = unknown.partition(":")[0]
+        nearest = difflib.get_close_matches(field, _FIELDS, n=1)
+        fields = ", ".join(f"{name}:" for name in _FIELDS)
+        meant = f" Did you mean '{nearest[0]}:'?" if nearest else ""
+        return f"No node of the graph matches {query!r}, and '{field}:' is no field.{meant} The fields: {fields}."
     at = f" Its lines are {lines[0]} to {lines[-1]}." if lines and any(w.startswith("line:") for w in words) else ""
     return f"No node of the graph matches {query!r}. {kind}: {', '.join(listed)}.{at}"
