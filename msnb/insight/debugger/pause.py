@@ -71,9 +71,7 @@ class Breakpoint(NamedTuple):
     def explain_no_match(self, graph: "FuncGraph") -> str:
         """Return the reason why a graph has no node for this breakpoint, as a sentence."""
         if not self.query:
-            return (
-                f"No node of {graph.name} is at it, or behind it in this cell; -b 'line:{self.line}' is for other cells."
-            )
+            return f"No node of {graph.name} is at it, or behind it in this cell. For others: -b 'line:{self.line}'."
         try:
             select_nodes(graph, self.query)
         except ValueError as error:
