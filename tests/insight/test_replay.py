@@ -136,11 +136,21 @@ def test_other_shapes_show_their_own_graph():
         ("op:Rely", "No node of the graph matches 'op:Rely'. Similar operators: ReLU"),
         ("line:99999", "Its lines are "),
         ("node:7777", "Its operators: "),
+        ("opp:ReLU", "'opp:' is no field. Did you mean 'op:'\\? The fields: op:, scope:"),
     ],
 )
 def test_a_query_without_a_node_names_similar_ones(query, message):
     with pytest.raises(ValueError, match=message):
         view(Small(), Tensor(X), values=True).value(query)
+
+
+def test_a_shape_selects_results_and_parameters():
+    graph = view(Small(), Tensor(X)).graph
+    relu = next(node for node in graph.all_nodes() if node.op == "ReLU")
+    shape = "x".join(map(str, relu.shape))
+    assert relu in select_nodes(graph, f"shape:{shape}") and relu in select_nodes(graph, "op:ReLU shape:*x*")
+    with pytest.raises(ValueError, match="No node"):
+        select_nodes(graph, "shape:77x77")
 
 
 def test_a_view_without_values_says_what_to_do():

@@ -287,7 +287,7 @@ def test_the_table_shows_itself_as_text_and_as_html():
         "line",
         "note",
     ]
-    assert sum(line.startswith("*") for line in text.splitlines()) == 1 and "<th>made here</th>" in page
+    assert sum(line.startswith("*") for line in text.splitlines()) == 1 and ">made here</th>" in page
     assert result.colour == "made here" and len(result.columns["came in"]["values"]) == 6
 
 

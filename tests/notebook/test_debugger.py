@@ -102,6 +102,22 @@ def test_conditions_pause_at_their_hits(shell, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
+    "option, words",
+    [
+        (
+            "-b op:Relly",
+            "nothing has paused at 'op:Relly'. No node of the graph matches",
+        ),
+        ("-l 99", "nothing has paused at line 99. No node of"),
+    ],
+)
+def test_a_breakpoint_without_a_node_is_said(shell, monkeypatch, capfd, option, words):
+    assert run(shell, monkeypatch, f"%%ms_debug {option}\ntrain(x, y)", "").success
+    said = "".join(capfd.readouterr())
+    assert words in said.replace("\n", " ") and "Paused" not in said
+
+
+@pytest.mark.parametrize(
     "options, words",
     [
         ("--lien 3", "Did you mean --line?"),

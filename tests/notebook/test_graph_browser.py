@@ -161,6 +161,9 @@ def test_search_finds_selects_and_opens_what_hides_it(show):
     until(page, lambda: page.inner_text(".hits") == "2")
     page.press(".find input", "Enter")
     until(page, lambda: "MatMul" in panel(page) and "fc7" in panel(page) and page.locator(".n.sel").count() == 1)
+    for query, count in (("op:matmul scope:fc7 lane:forward", "1"), ("node:0", "1")):
+        page.fill(".find input", query)
+        until(page, lambda count=count: page.inner_text(".hits").endswith(count))
     page.fill(".find input", "no such thing")
     until(page, lambda: "nothing found" in page.inner_text(".results"))
     page.press(".find input", "Escape")

@@ -63,6 +63,21 @@ class Breakpoint(NamedTuple):
     line: int = 0
     file: str = ""
 
+    @property
+    def title(self) -> str:
+        """The breakpoint in words."""
+        return f"'{self.query}'" if self.query else f"line {self.line}"
+
+    def explain_no_match(self, graph: "FuncGraph") -> str:
+        """Return the reason why a graph has no node for this breakpoint, as a sentence."""
+        if not self.query:
+            return f"No node of {graph.name} is at it, or behind it in this cell. For others: -b 'line:{self.line}'."
+        try:
+            select_nodes(graph, self.query)
+        except ValueError as error:
+            return str(error)
+        return ""
+
     def resolve(self, graph: "FuncGraph") -> "tuple[CNode, str] | None":
         """Return (first node, sentence about another line or "") in a graph, or None if there is none."""
         if self.query:
@@ -103,6 +118,7 @@ class Debugger:
 
     def __init__(self) -> None:
         self.breakpoints: list[Breakpoint] = []
+        self._unmatched: dict[Breakpoint, str] = {}  # breakpoints without a node so far, and the reason
         self.records: deque[Pause] = deque(maxlen=_MOST)
         self.n_steps: int = 0
         self.front_end: FrontEnd | None = None
@@ -170,6 +186,7 @@ class Debugger:
         """
         self.stop()
         self.breakpoints = list(breakpoints)
+        self._unmatched = dict.fromkeys(self.breakpoints, "")
         self._make_watch = watch
         self.n_steps = 0
         self._listen()
@@ -184,6 +201,9 @@ class Debugger:
     def stop(self) -> None:
         """Watch no further step. The last pause remains."""
         self._steps_left = self._due = None
+        for each, reason in self._unmatched.items():
+            log.warning("%s", f"debugger: nothing has paused at {each.title}. {reason or 'No step has run.'}")
+        self._unmatched = {}
         self.breakpoints = []
         self._calls.clear()
         self._ends_with_pause = False
@@ -237,7 +257,13 @@ class Debugger:
         at = None
         if self.breakpoints:
             func_graph = graph()
-            at = next(filter(None, (each.resolve(func_graph) for each in self.breakpoints)), None)
+            for each in self.breakpoints:
+                match = each.resolve(func_graph)
+                if match is not None:
+                    self._unmatched.pop(each, None)
+                    at = at or match
+                elif each in self._unmatched:
+                    self._unmatched[each] = self._unmatched[each] or each.explain_no_match(func_graph)
         if self._steps_left is not None:
             self._steps_left -= 1
             if self._steps_left <= 0:

@@ -1,12 +1,13 @@
 """Select nodes of a graph by the query language of the graph view.
 
 Words must all occur in the operator, its scope or its Parameters. Some words look in one place: ``op:Conv2D``,
-``scope:layer1.0``, ``dtype:Float16``, ``param:weight``, ``line:12`` and ``source:relu``. ``node:7`` is the node of that
-number.
+``scope:layer1.0``, ``shape:64x128`` (of a result or Parameter, * for any number), ``dtype:Float16``, ``param:weight``,
+``line:12``, ``source:relu`` and ``lane:backward``. ``node:7`` is the node of that number.
 """
 
 import difflib
 import linecache
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,16 @@ def _in_scope(node, value):
     return any(wanted in f".{path}.".lower() for path in paths)
 
 
+def _has_shape(node, value):
+    sizes = re.split("[x×,]", value)
+    weights = [source for source in node.inputs if isinstance(source, ParameterNode) and source.is_weight]
+    shapes = [kind.shape for value_node in (node, *weights) for kind in value_node.types]
+    return any(
+        len(shape) == len(sizes) and all(size in ("*", str(own)) for size, own in zip(sizes, shape, strict=True))
+        for shape in shapes
+    )
+
+
 def _on_line(node, value):
     if not value.isdigit():
         return _in_source(node, value)
@@ -103,6 +114,7 @@ def _in_source(node, value):
 _FIELDS: dict[str, Callable[[CNode, str], bool]] = {
     "op": lambda node, value: value in (node.op.lower(), node.op.lower().removeprefix("grad")),
     "scope": _in_scope,
+    "shape": _has_shape,
     "dtype": lambda node, value: any(kind.dtype.lower() == value for kind in node.types),
     "param": lambda node, value: any(value in name for name in _parameter_names(node)),
     "line": _on_line,
@@ -123,5 +135,12 @@ def _explain_no_match(nodes, query, words):
     listed = similar or operators[:12]
     kind = "Similar operators" if similar else "Its operators"
     lines = sorted({node.source[1] for node in nodes if node.source is not None})
+    unknown = next((w for w in words if w.partition(":")[2] and w.partition(":")[0] not in _FIELDS), None)
+    if unknown is not None and ":" not in unknown.partition(":")[2]:
+        field = unknown.partition(":")[0]
+        nearest = difflib.get_close_matches(field, _FIELDS, n=1)
+        fields = ", ".join(f"{name}:" for name in _FIELDS)
+        meant = f" Did you mean '{nearest[0]}:'?" if nearest else ""
+        return f"No node of the graph matches {query!r}, and '{field}:' is no field.{meant} The fields: {fields}."
     at = f" Its lines are {lines[0]} to {lines[-1]}." if lines and any(w.startswith("line:") for w in words) else ""
     return f"No node of the graph matches {query!r}. {kind}: {', '.join(listed)}.{at}"

@@ -3,6 +3,8 @@
 import html
 from collections.abc import Sequence
 
+_CELL = "text-align:left;vertical-align:top;white-space:nowrap"
+
 
 class TextTable:
     """Rows of text with a heading, shown as aligned text or as HTML.
@@ -38,13 +40,28 @@ class TextTable:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        body = "".join(_html_row(row, mark) for row, mark in zip(self.rows, self.marked, strict=True))
         title = f"<p>{html.escape(self.title)}</p>" if self.title else ""
-        return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        return f"<div>{title}{html_table(self.columns, self.rows, self.marked)}</div>"
+
+
+def html_table(columns: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[bool] = ()) -> str:
+    """Return a table as HTML. A narrow page scrolls it sideways: wrapped numbers and lines could not be read.
+
+    Args:
+        columns (Sequence[str]): names of the columns.
+        rows (Sequence[Sequence[str]]): the cells.
+        marked (Sequence[bool]): rows that are drawn in red. Default: (), none.
+    """
+    head = "".join(f'<th scope="col" style="{_CELL}">{html.escape(name)}</th>' for name in columns)
+    marks = marked or [False] * len(rows)
+    body = "".join(_html_row(row, mark) for row, mark in zip(rows, marks, strict=True))
+    return (
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="table">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def _html_row(row, is_marked):
     style = ' style="color:#d55e00;font-weight:600"' if is_marked else ""
-    cells = "".join(f'<td style="text-align:left">{html.escape(cell)}</td>' for cell in row)
+    cells = "".join(f'<td style="{_CELL}">{html.escape(cell)}</td>' for cell in row)
     return f"<tr{style}>{cells}</tr>"

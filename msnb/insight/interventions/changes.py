@@ -398,7 +398,10 @@ def apply(function: Callable[[Tensor], Any], **selection: Any) -> Change:
         selection: as for `zero`.
     """
     if not callable(function):
-        raise TypeError(f"A change should be a function of the value, such as zero(), but got {describe(function)}.")
+        raise TypeError(
+            "A change should be a function of the value, such as zero() or replace(0.5), but got "
+            f"{describe(function)}. msnb.interventions has them."
+        )
     name = getattr(function, "__name__", type(function).__name__)
 
     def compute(value, _, __):

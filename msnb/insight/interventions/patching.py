@@ -16,6 +16,7 @@ import numpy as np
 
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.messages import describe
+from msnb.core.errors.source_location import format_location
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.program.program_cache import programs_of
 from msnb.core.script.checkpointed_while import while_over_tree
@@ -29,6 +30,7 @@ from msnb.insight.instrument import Point, list_points
 from msnb.ir.anf import CNode, FuncGraph
 
 _EXTRA = "patch"  # key of the compiled metric among the entries of tools for a function
+_NODES = "op:Add"  # residual streams, in most networks
 _BATCH = 8  # nodes that are patched in one call
 _BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
 
@@ -38,7 +40,7 @@ def patch(
     clean: Any,
     corrupt: Any,
     metric: Callable[..., Any],
-    nodes: Any = "op:Add",
+    nodes: Any = _NODES,
     attribution: bool = False,
 ) -> "Patching":
     """Measure how much of the difference between two inputs each value of a network carries.
@@ -163,10 +165,12 @@ class Patching:
 
     def __repr__(self) -> str:
         kind = "estimated effects" if self.is_estimate else "effects"
+        sources = {node.id: node.source for node in self.nodes}
         lines = [f"Patching: {kind} of {len(self)} nodes; the metric is {self.corrupt:.6g} on the corrupt input,"]
         lines[0] += f" {self.clean:.6g} on the clean one"
         lines += [
             f"  {row['effect']:+.4g}  {row['share']:+7.1%}  node {row['node']}: {row['scope']}/{row['op']}"
+            + (f", {format_location(*sources[row['node']][:2])}" if sources[row["node"]] is not None else "")
             for row in self.table()[:20]
         ]
         if len(self) > 20:
@@ -207,7 +211,7 @@ class _Forms:
             if point.node is not None and not point.slot
         }
         selected, chosen = [], {}
-        for node in select_nodes(self.graph, nodes):
+        for node in self._search(nodes):
             key, point = located.get(node.id, (None, None))
             reason = _explain_unsuitable(node, point, is_estimate)
             if reason:
@@ -218,6 +222,13 @@ class _Forms:
         if not selected:
             raise ValueError(f"For 'patch', no selected node can be patched: {next(iter(self.skipped.values()))}.")
         return selected, chosen
+
+    def _search(self, nodes):
+        try:
+            return select_nodes(self.graph, nodes)
+        except ValueError as error:
+            hint = " It is the default of `nodes`; pass another query." if nodes == _NODES else ""
+            raise ValueError(f"For 'patch': {error}{hint}") from None
 
     def _evaluate(self, inputs, change):
         """Return (outputs, values) of a run in which ``change(number, value)`` replaces the value of each point."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from msnb.core.errors.source_location import format_location
+from msnb.insight.debugger.table import html_table
 from msnb.insight.watchpoints.conditions import describe_error
 
 _SHOWN = 100  # rows of a table
@@ -149,10 +150,5 @@ class HitTable:
 
     def _repr_html_(self) -> str:
         rows, notes = self._shown_rows()
-        style = "text-align:left;vertical-align:top"
-        head = "".join(f'<th scope="col" style="{style}">{name}</th>' for name in self.COLUMNS)
-        body = "".join(
-            "<tr>" + "".join(f'<td style="{style}">{html.escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else "<p>No hits.</p>"
+        table = html_table(self.COLUMNS, rows) if rows else "<p>No hits.</p>"
         return table + "".join(f"<p>{html.escape(note)}</p>" for note in notes)

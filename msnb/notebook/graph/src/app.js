@@ -180,8 +180,9 @@ export class App {
     this.stepper.at = "";
     this.stepper.renew();
   }
-  // what the reader has opened and where they look
+  // what the reader has opened and where they look; before the first drawing, what the view was made with
   keep() {
+    if (!this.started) return this.host.kept;
     return {
       // a pane without a size has not opened its scopes yet: its successor begins anew
       panes: this.panes.filter((p) => p.w).map((p) => [p.stage.name, p.k, p.x, p.y, openPaths(p), !p.whole()]),

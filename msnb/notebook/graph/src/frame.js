@@ -7,7 +7,7 @@ const level = (n) =>
 export const frame =
   `<div class="bar"><div class="find"><input type="search" placeholder="search" ` +
   `title="words of an operator, scope or Parameter; /regex/, op:, scope:, shape:64x128, dtype:, param:, line:, ` +
-  `source:" ` +
+  `source:, lane:, node:" ` +
   `aria-label="search nodes" autocomplete="off" spellcheck="false"><span class="hits"></span>` +
   `<div class="results" role="listbox" hidden></div></div>` +
   `<select class="which" aria-label="stage" title="stage of the program" hidden></select>` +

@@ -68,12 +68,13 @@ function render({ model, el }) {
       heard.push([name, act]);
       model.on(name, act);
     };
+  const last = shown.get(model.get("payload"));
   const app = new App(el, {
     bytes: () => bytesOf(model.get("payload")),
     onBytes: (act) => on("change:payload", act),
     on: (name, act) => on(`change:${name}`, act),
     live: true,
-    kept: shown.get(model.get("payload"))?.keep?.() ?? shown.get(model.get("payload")),
+    kept: last?.keep ? last.keep() : last,
     ask: (what, more) => model.send({ kind: what, ...more }),
     get: (name) => model.get(name),
     set: (name, value) => {
@@ -95,7 +96,10 @@ function render({ model, el }) {
     else if (message?.kind === "printed") app.taking.answer?.(message.text);
   });
   // the manager tells so when the kernel restarts; a view that is made later has the class from it
-  on("comm_live_update", () => el.classList.add("jupyter-widgets-disconnected"));
+  on("comm_live_update", () => {
+    el.classList.add("jupyter-widgets-disconnected");
+    app.stepper?.renew();
+  });
   const note = () => shown.set(model.get("payload"), app);
   note();
   on("change:payload", note);

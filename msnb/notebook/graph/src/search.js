@@ -1,6 +1,7 @@
 // Finds nodes. Words must all occur in the operator, its scope (with or without classes) or its Parameters; /.../ is a
 // regular expression for these. In one place only look op:Conv2D, scope:layer1.0 (whole names), shape:64x128 (of a
-// result or Parameter, * for any number), dtype:Float16, param:weight, line:12 and source:relu.
+// result or Parameter, * for any number), dtype:Float16, param:weight, line:12, source:relu, lane:backward and node:7.
+// The calls of Python have the same language: insight/debugger/selection.py.
 // What is called as the words say comes first.
 import { kindName } from "./colour.js";
 
@@ -61,7 +62,7 @@ export class Search {
     if (this.problem) return [];
     const plain = [];
     for (const word of rest.toLowerCase().split(/\s+/).filter(Boolean)) {
-      const [, field, value] = word.match(/^(op|scope|shape|dtype|line|param|source):(.+)$/) || [];
+      const [, field, value] = word.match(/^(op|scope|shape|dtype|line|param|source|lane|node):(.+)$/) || [];
       if (!field) plain.push(word);
       tests.push(field ? this[field](value) : (i) => this.names(i).some((name) => name.toLowerCase().includes(word)));
     }
@@ -104,6 +105,12 @@ export class Search {
   line(value) {
     if (!/^\d+$/.test(value)) return this.source(value);
     return (i) => String(this.stage.sourceOf(i)?.[1]) === value;
+  }
+  lane(value) {
+    return (i) => this.stage.laneOf(i) === value;
+  }
+  node(value) {
+    return (i) => String(this.stage.ids ? this.stage.ids[i] : i) === value;
   }
   source(value) {
     const has = this.stage.srcs.map((s) => s && `${s[0]}:${s[1]} ${s[2]} ${s[3]}`.toLowerCase().includes(value));

@@ -25,7 +25,7 @@ const MOVES = [
 ];
 const KEYS = new Set([...MOVES.flat().map(([word]) => word), "r", "c", "s"]);
 const PATIENCE = 400; // milliseconds between greetings
-const STATUS = { paused: "paused", running: "running", prompt: "at the prompt", ended: "done" };
+const STATUS = { paused: "paused", running: "running", prompt: "at the prompt", ended: "done", gone: "no kernel" };
 
 const button = ([word, label, title]) =>
   `<button data-word="${escape(word)}" title="${escape(`${title} (${word})`)}" aria-label="${escape(title)}" ` +
@@ -91,7 +91,10 @@ export class Stepper {
   // Called when the state has changed, and when the graph was drawn.
   renew() {
     const { app, bar, state } = this,
-      { status, where = "", said = "", hits = [], node = -1, round, ready } = state;
+      isGone = app.strip.gone,
+      { where = "", said = "", hits = [], node = -1, round } = state,
+      status = state.status && isGone ? "gone" : state.status,
+      ready = state.ready && !isGone;
     bar.hidden = !status;
     if (!status) return;
     app.root.dataset.lmSuppressShortcuts = "true"; // the notebook has other meanings for these keys
@@ -99,8 +102,9 @@ export class Stepper {
     bar.querySelector(".status").textContent = STATUS[status] || status;
     bar.querySelector(".where").textContent = where;
     bar.querySelector(".reply").textContent =
-      said || (ready || status !== "paused" ? "" : "connecting to the kernel …");
+      (!isGone && said) || (ready || status !== "paused" ? "" : "connecting to the kernel …");
     const focused = bar.getRootNode().activeElement;
+    for (const one of bar.querySelectorAll("input, select")) one.disabled = isGone;
     for (const one of bar.querySelectorAll("[data-word]")) {
       const { word } = one.dataset,
         ends = ["s", "c", "q"].includes(word);
@@ -110,7 +114,7 @@ export class Stepper {
     if (focused?.disabled && bar.contains(focused))
       bar.querySelector(`[data-word="${status === "running" ? "pause" : "n"}"]`).focus();
     this.offerHits(hits, node);
-    if (!ready && status !== "ended") this.greet();
+    if (!ready && !isGone && status !== "ended") this.greet();
     const at = JSON.stringify([node, round]);
     if (at !== this.at) this.show(node, round);
     this.at = at;
