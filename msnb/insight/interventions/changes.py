@@ -361,6 +361,47 @@ def freeze(**selection: Any) -> Change:
     return Change("freeze", lambda _, __, reference: reference, selection=select(selection))
 
 
+class AttributeChange(Change):
+    """Other attributes of the operator of a node; see `attribute`.
+
+    Attributes:
+        attributes (dict): name of an attribute -> value.
+    """
+
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        static = tuple((name, type(value).__name__, value) for name, value in sorted(attributes.items()))
+        super().__init__("attribute", lambda value, *_: value, static=static)
+        self.attributes = attributes
+
+    def __repr__(self) -> str:
+        return f"attribute({', '.join(f'{name}={value!r}' for name, value in self.attributes.items())})"
+
+
+def attribute(**attributes: Any) -> Change:
+    """Return the change that computes an operator with other attributes, such as another epsilon or axis.
+
+    The results keep their shapes and dtypes. Each new value is compiled, because attributes are constants of a program.
+
+    Args:
+        attributes: names of attributes, as the graph view shows them, and their values.
+
+    Examples:
+        >>> import msnb
+        >>> from msnb import Tensor, ops
+        >>> with msnb.intervene(ops.Elu(), {"op:Elu": attribute(alpha=0.0)}) as net:
+        ...     print(net(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
+    if not attributes:
+        raise TypeError("'attribute' needs at least one attribute, such as attribute(epsilon=1e-3).")
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
+    for name, value in values.items():
+        items = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(item, (bool, int, float, str)) for item in items):
+            raise TypeError(f"'{name}' should be a number, a str or a tuple of these, but got {describe(value)}.")
+    return AttributeChange(values)
+
+
 class _FromRun(Change):
     """The value of a node in a recorded run, which is read when the query of the change is known."""
 

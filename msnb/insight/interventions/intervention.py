@@ -30,7 +30,8 @@ from msnb.core.transforms.jit import JitFunction, ms_function
 from msnb.core.transforms.rewritten_call import call_rewritten
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.instrument import Point, list_points
-from msnb.insight.interventions.changes import UnsuitableValue, as_change, check_indices
+from msnb.insight.interventions.attributes import check_attributes, evaluate_with
+from msnb.insight.interventions.changes import AttributeChange, UnsuitableValue, as_change, check_indices
 from msnb.ir.anf import CNode
 from msnb.ir.api import name_of
 
@@ -218,6 +219,8 @@ class _Changes(Replace):
                     self.points_by_key.setdefault(key, []).append(point)
                 self._changes.setdefault(id(point), []).append((change, parameters))
                 _check_fit(change, node, lambda c, shape=point.shape: check_indices(c.axis_lengths(shape)))
+                if isinstance(change, AttributeChange):
+                    _check_fit(change, node, lambda c, node=node: check_attributes(node, c.attributes))
                 plan.values[index, node.id] = node, point.shape
                 plan.nodes.append(node)
 
@@ -255,6 +258,14 @@ class _Changes(Replace):
             measured, points = measure_points(closed, chosen, _Values())
             values = eval_jaxpr(measured.jaxpr, measured.consts, *arrays)[len(closed.jaxpr.outvars) :]
             self._references = {id(point): value for point, value in zip(points, values, strict=True)}
+
+    def evaluates(self, point: Point) -> bool:
+        return any(isinstance(change, AttributeChange) for change, _ in self._changes[id(point)])
+
+    def evaluate(self, point: Point, args: Any) -> Any:
+        changes = [change for change, _ in self._changes[id(point)] if isinstance(change, AttributeChange)]
+        attributes = {name: value for change in changes for name, value in change.attributes.items()}
+        return _check_fit(changes[-1], point.node, lambda _: evaluate_with(point.node, attributes, args))
 
     def replace(self, point: Point, array: Any, rounds: tuple[Any, ...]) -> Any:
         for change, parameters in self._changes[id(point)]:
