@@ -1,4 +1,7 @@
-"""A ResNet-18 with changed values equals PyTorch's with hooks; see `tests/golden/make_resnet_interventions.py`."""
+"""A ResNet-18 with changed values equals PyTorch's with hooks; see `tests/golden/make_resnet_interventions.py`.
+
+Both compute in float64. In float32 the gradients of this network differ by 2e-5, also without any change.
+"""
 
 from pathlib import Path
 
@@ -23,11 +26,15 @@ CHANGES = {  # name -> (operator, its number in the order of execution, change)
 __all__ = ["graph_mode"]
 
 
+def double(array):
+    return Tensor(array.astype(np.float64))
+
+
 @pytest.fixture(scope="module")
 def step():
     """Return (network, function of the input that returns the output, and gradients of the loss)."""
-    net = with_weights(ResNet()).set_train()
-    target = Tensor(golden.array("target", (8, 10)))
+    net = msnb.in_dtype("float64", with_weights(ResNet()).set_train()).network()
+    target = double(golden.array("target", (8, 10)))
     loss = nn.WithLossCell(net, nn.MSELoss())
     differentiate = ops.GradOperation(get_all=True, get_by_list=True)(loss, net.trainable_params())
     return net, lambda x: (net(x), differentiate(x, target))
@@ -41,7 +48,7 @@ def assert_close(value, expected, title, least=1e-3):
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_value_of_a_resnet_equals_a_hook_of_pytorch_with_its_gradients(step, name):
     net, run = step
-    x = Tensor(golden.array("x", (8, 3, 32, 32)))
+    x = double(golden.array("x", (8, 3, 32, 32)))
     if CHANGES[name] is None:
         y, (grads, by_weight) = run(x)
     else:

@@ -147,6 +147,15 @@ def test_another_attribute_equals_a_network_that_was_built_with_it(normalized):
         assert note == f"changed here: {attribute[0]} = {attribute[1]:g}"
 
 
+def test_the_result_that_is_read_changes_where_an_operator_writes_parameters_first():
+    net = nn.SequentialCell(nn.BatchNorm2d(3), nn.ReLU()).set_train()
+    shown = view(net, Tensor(X), values=True)
+    outcome = shown.change("op:FusedBatchNormEx", 0.0, shift=2.0)
+    np.testing.assert_array_equal(outcome.after[0], np.full_like(X, 2))
+    patched = msnb.patch(net, Tensor(X), Tensor(X * X), lambda y: y[0, 0, 0, 0], "op:FusedBatchNormEx")
+    assert patched.table()[0]["share"] == pytest.approx(1, abs=1e-4)
+
+
 def test_other_values_of_a_float_need_no_compilation(normalized):
     normalized.change("op:LayerNorm", attribute=("epsilon", 0.01))
     for value in (0.02, 0.03, 1):

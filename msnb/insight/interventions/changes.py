@@ -45,7 +45,8 @@ class Selection:
         channel (Index): channels: axis 1 of a value of 4 and more axes, the last axis of a smaller one.
         round (Union[int, tuple, None]): iteration of the loop around the node; a tuple for several loops.
         lane (str): ``"forward"``, or ``"backward"`` for the gradient with respect to the value.
-        output (int): index of the result of a node that has several.
+        output (Union[int, None]): index of the result of a node that has several; None for the first one that another
+            node reads.
     """
 
     batch: Index = None
@@ -53,7 +54,7 @@ class Selection:
     channel: Index = None
     round: int | tuple[int, ...] | None = None
     lane: str = "forward"
-    output: int = 0
+    output: int | None = None
 
     def __post_init__(self) -> None:
         if self.lane not in ("forward", "backward"):
@@ -63,7 +64,7 @@ class Selection:
         rounds = self.round if isinstance(self.round, tuple) else (self.round,)
         if self.round is not None and not all(_is_int(each) and each >= 0 for each in rounds):
             raise ValueError(f"'round' should be an int from 0, or a tuple of ints, but got {self.round!r}.")
-        if not _is_int(self.output) or self.output < 0:
+        if self.output is not None and (not _is_int(self.output) or self.output < 0):
             raise ValueError(f"'output' should be an int from 0, but got {self.output!r}.")
 
     def axes(self, ndim: int) -> list[tuple[str, int, Index]]:

@@ -29,6 +29,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.jit import JitFunction, ms_function
 from msnb.core.transforms.rewritten_call import call_rewritten
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import Point, list_points
 from msnb.insight.interventions.attributes import check_attributes, evaluate_with
 from msnb.insight.interventions.changes import AttributeChange, UnsuitableValue, as_change, check_indices
@@ -198,7 +199,7 @@ class _Changes(Replace):
     """
 
     def __init__(self, graph, points_by_key):
-        self._graph = graph
+        self._graph, self._main_slots = graph, main_slots(graph)
         self._located = {
             (point.node.id, point.slot): (key, point)
             for key, points in points_by_key.items()
@@ -232,9 +233,10 @@ class _Changes(Replace):
                 f"{_title(node)} belongs to a gradient that {self._graph.name} computes itself. Intervene on the "
                 "network that is differentiated, such as the `network` of a training cell."
             )
-        if (node.id, selection.output) not in self._located:
-            raise ValueError(f"{_title(node)} has {len(node.types)} results, so it has no 'output' {selection.output}.")
-        key, point = self._located[node.id, selection.output]
+        slot = self._main_slots.get(node.id, 0) if selection.output is None else selection.output
+        if (node.id, slot) not in self._located:
+            raise ValueError(f"{_title(node)} has {len(node.types)} results, so it has no 'output' {slot}.")
+        key, point = self._located[node.id, slot]
         if point.in_condition:
             raise ValueError(f"{_title(node)} is in the condition of a loop, where no value can be replaced.")
         if point.vmapped:

@@ -18,6 +18,7 @@ from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.type_promotion import is_inexact
+from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import list_points
 from msnb.insight.interventions.attributes import accepts_traced, as_number, check_attributes, evaluate_with
 from msnb.insight.interventions.changes import UnsuitableValue
@@ -30,7 +31,7 @@ _MOST_BYTES = 1 << 30  # of all values of a run
 
 @dataclasses.dataclass(frozen=True)
 class Edit:
-    """A change of the first result of a node: ``value * factor + shift``, for one channel or all of them.
+    """A change of the main result of a node: ``value * factor + shift``, for one channel or all of them.
 
     Attributes:
         node (int): number of the node.
@@ -136,10 +137,12 @@ class _Form:
         points_by_key, graph = list_points(self._jaxpr, program.inputs, program.name)
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._takes_gradient = any(node.direction != "forward" for node in self._nodes.values())
+        slots = main_slots(graph)
         self.points, self._points_by_key = [], {}
         for key, points in points_by_key.items():
             for point in points:
-                if point.node is not None and not point.slot and not point.nested and is_inexact(point.dtype):
+                is_main = point.node is not None and point.slot == slots.get(point.node.id, 0)
+                if is_main and not point.nested and is_inexact(point.dtype):
                     self.points.append(point)
                     self._points_by_key.setdefault(key, []).append(point)
         self._index = {id(point): number for number, point in enumerate(self.points)}
