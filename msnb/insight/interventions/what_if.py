@@ -149,6 +149,7 @@ class _Form:
         self._number = {point.node.id: number for number, point in enumerate(self.points)}
         self.run_base = jax.jit(lambda *inputs: self._evaluate(inputs, lambda _, array: array))
         self.run_edited = jax.jit(self._run_edited)
+        self._traced_attributes: dict[tuple[int, str], bool] = {}
         self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
 
     def number_of(self, edit):
@@ -192,7 +193,7 @@ class _Form:
         node = self.points[number].node
         before = as_number(node.attrs.get(edit.name))
         value = float(edit.value) if type(before) is float else edit.value
-        is_traced = accepts_traced(node, edit.name, value)
+        is_traced = type(value) is float and self._is_traced(node, edit.name, value)
         key = number, edit.name, None if is_traced else (type(value).__name__, value)
         run = self._attribute_runs.get(key) or self._attribute_runs.recall(key)
         if run is None:
@@ -211,6 +212,12 @@ class _Form:
         answer = self._check_fit(node, lambda: run(traced, base, *inputs))
         self._attribute_runs.keep(key, run)
         return answer
+
+    def _is_traced(self, node, name, value):
+        """Return True if an attribute is an input of the compiled run, which does not depend on its value."""
+        if (node.id, name) not in self._traced_attributes:
+            self._traced_attributes[node.id, name] = accepts_traced(node, name, value)
+        return self._traced_attributes[node.id, name]
 
     def _check_fit(self, node, run):
         try:
