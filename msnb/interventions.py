@@ -2,6 +2,7 @@
 
 from msnb.insight.interventions.changes import (
     apply,
+    attribute,
     clamp,
     freeze,
     from_run,
@@ -17,6 +18,7 @@ from msnb.insight.interventions.changes import (
 
 __all__ = [
     "apply",
+    "attribute",
     "clamp",
     "freeze",
     "from_run",

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from faulty_networks import batch, network
 
 import msnb
 from msnb import Parameter, Tensor, context, nn, ops
@@ -16,6 +17,7 @@ from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.instrument import list_points
 from msnb.interventions import (
     apply,
+    attribute,
     clamp,
     freeze,
     from_run,
@@ -430,6 +432,10 @@ class Loop(nn.Cell):
         ("op:Tanh", freeze(), ValueError, "inside a loop or a branch"),
         ("op:Less", zero(), ValueError, "in the condition of a loop"),
         ("op:Argmax", scale(2.0), ValueError, "it computes with real numbers, but the value is int32"),
+        ("op:Argmax", attribute(axis=3), ValueError, r"Argmax-op\d+, test_intervene.py:\d+\): "),
+        ("op:Argmax", attribute(axi=0), ValueError, "Argmax has no attribute 'axi'; the nearest is 'axis'."),
+        ("op:Argmax", attribute(axis="x"), ValueError, r"attribute\(axis='x'\) can't change node"),
+        ("op:Exp", attribute(axis=0), ValueError, "Exp has no attribute 'axis'; it has none."),
         ("op:Exq", zero(), ValueError, "Similar operators: Exp"),
     ],
 )
@@ -437,6 +443,61 @@ def test_a_change_that_does_not_fit_names_the_node(query, change, error, message
     net, x = Loop(), Tensor(np.array([0.1, 0.2, 0.3], np.float32))
     with pytest.raises(error, match=message):
         msnb.intervene(net, {query: change})(x, Tensor(2, msnb.int32))
+
+
+class Attributes(nn.Cell):
+    """A network with attributes to exchange."""
+
+    def __init__(self, epsilon=1e-7, alpha=1.0, axis=-1):
+        super().__init__()
+        self.norm, self.elu, self.softmax = nn.LayerNorm((4,), epsilon=epsilon), ops.Elu(alpha), nn.Softmax(axis)
+        self.dense = nn.Dense(4, 4, weight_init="ones")
+
+    def construct(self, x):
+        return self.softmax(self.elu(self.norm(self.dense(x) * x)))
+
+
+def test_another_attribute_equals_a_network_that_was_built_with_it(mode):
+    x = Tensor(np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32))
+    net, other = Attributes(), Attributes(0.1, 0.5, 0)
+    before = net(x).asnumpy()
+    changes = {
+        "op:LayerNorm": attribute(epsilon=0.1),
+        "op:Elu": [attribute(alpha=3.0), attribute(alpha=0.5)],  # the last one counts
+        "op:Softmax": [attribute(axis=0), scale(1.0)],
+    }
+    grad = ops.GradOperation()
+    with msnb.intervene(net, changes) as changed:
+        value, gradient = net(x), grad(squares(net))(x)
+    np.testing.assert_allclose(value.asnumpy(), other(x).asnumpy(), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(gradient.asnumpy(), grad(squares(other))(x).asnumpy(), rtol=1e-5, atol=1e-6)
+    assert [node.op for node in changed.nodes] == ["LayerNorm", "Elu", "Elu", "Softmax", "Softmax"]
+    np.testing.assert_array_equal(net(x).asnumpy(), before)
+
+
+def test_an_attribute_that_changes_a_shape_is_refused():
+    class Joined(nn.Cell):
+        def construct(self, x):
+            return ops.Concat(1)((x, x))
+
+    with pytest.raises(ValueError, match=r"a result would be float32\[4, 3\] in place of float32\[2, 6\]\."):
+        msnb.intervene(Joined(), {"op:Concat": attribute(axis=0)})(Tensor(np.ones((2, 3), np.float32)))
+
+
+def test_an_attribute_inside_a_loop_holds_in_all_rounds():
+    class Repeated(nn.Cell):
+        def construct(self, x, n):
+            i = Tensor(0, msnb.int32)
+            while i < n:
+                x = ops.Elu()(x) - 1.0
+                i = i + 1
+            return x
+
+    x = np.array([0.5, -0.5], np.float32)
+    got = msnb.intervene(Repeated(), {"op:Elu": attribute(alpha=0.0)})(Tensor(x), Tensor(3, msnb.int32)).asnumpy()
+    for _ in range(3):
+        x = np.maximum(x, 0) - 1
+    np.testing.assert_allclose(got, x, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -449,6 +510,8 @@ def test_a_change_that_does_not_fit_names_the_node(query, change, error, message
         (lambda: zero(chanel=2), "no argument 'chanel'. Did you mean 'channel'?"),
         (lambda: zero(channel="red"), "'channel' should be an int, a list of ints or a slice"),
         (lambda: scale("2"), "'factor' should be a number"),
+        (lambda: attribute(), "needs at least one attribute"),
+        (lambda: attribute(axis=Tensor(1)), "'axis' should be a number, a str or a tuple of these"),
         (lambda: from_run(3), "'run' should be a timeline or a view"),
     ],
 )
@@ -487,6 +550,96 @@ def test_the_effect_of_each_node_equals_patching_by_hooks_of_pytorch(mode):
     assert len(column["values"]) == len(msnb.ir.graph(net, x))
     view = msnb.view(net, x)
     view.set_column("effect", column)
+
+
+def rank_correlation(first, second):
+    """Return Spearman's rank correlation."""
+    ranks = [np.argsort(np.argsort(values)) for values in (first, second)]
+    return np.corrcoef(*ranks)[0, 1]
+
+
+def test_estimated_effects_rank_the_nodes_of_a_transformer_as_patching_does():
+    msnb.set_seed(0)
+    net, x = network("Transformer"), batch("Transformer")
+    noise_of_batch = np.random.default_rng(4).standard_normal(x.shape).astype(np.float32)
+    corrupt = x + Tensor(0.3 * noise_of_batch)
+    effects = []
+    for attribution in (False, True):
+        result = msnb.patch(net, x, corrupt, lambda y: y[0, -1, 0] - y[0, -1, 3], "scope:layers", attribution)
+        effects.append([result.effects[node.id] for node in result.nodes])
+    assert len(effects[0]) > 80
+    assert rank_correlation(*effects) > 0.9
+
+
+LENGTH, TOKENS = 5, 6  # of the induction network
+
+
+class Head(nn.Cell):
+    """A head of attention without Parameters to train: matrices of query and key, and of value and output."""
+
+    def __init__(self, match, move):
+        super().__init__()
+        self.match, self.move = Parameter(Tensor(match), name="match"), Parameter(Tensor(move), name="move")
+        self.product, self.softmax = ops.MatMul(), ops.Softmax(-1)
+        self.past = Tensor(np.where(np.tril(np.ones((LENGTH, LENGTH))), 0, -1e9).astype(np.float32))
+
+    def construct(self, x):
+        scores = self.product(self.product(x, self.match), ops.transpose(x, (1, 0))) + self.past
+        return self.product(self.softmax(scores), self.product(x, self.move))
+
+
+class Induction(nn.Cell):
+    """Two layers of four heads that continue "A B ... A" by B: head 1 of the first layer writes the token before each
+    position beside it, and head 2 of the second layer looks for its own token there. All other heads are small noise.
+
+    The residual stream has the token, its position, the token before it, and the predicted token.
+    """
+
+    def __init__(self):
+        super().__init__()
+        rng, width = np.random.default_rng(0), 3 * TOKENS + LENGTH
+        starts = np.cumsum([0, TOKENS, LENGTH, TOKENS])
+        token, position, previous, predicted = starts
+
+        def small():
+            return rng.normal(0, 0.05, (width, width)).astype(np.float32)
+
+        heads = [[[small(), small()] for _ in range(4)] for _ in range(2)]
+        match, move = heads[0][1]
+        match[position + 1 : position + LENGTH, position : position + LENGTH - 1] += 20 * np.eye(LENGTH - 1)
+        move[token : token + TOKENS, previous : previous + TOKENS] += np.eye(TOKENS)
+        match, move = heads[1][2]
+        match[token : token + TOKENS, previous : previous + TOKENS] += 20 * np.eye(TOKENS)
+        move[token : token + TOKENS, predicted : predicted + TOKENS] += 5 * np.eye(TOKENS)
+        self.layers = nn.CellList([nn.CellList([Head(*matrices) for matrices in layer]) for layer in heads])
+        self.predicted, self.position = int(predicted), Tensor(np.eye(LENGTH, dtype=np.float32))
+
+    def construct(self, tokens):
+        rest = ops.Zeros()((LENGTH, 2 * TOKENS), msnb.float32)
+        x = ops.Concat(1)((tokens, self.position, rest))
+        for layer in self.layers:
+            total = x
+            for head in layer:
+                total = total + head(x)
+            x = total
+        return x[-1, self.predicted :]
+
+
+@pytest.mark.parametrize("attribution", [False, True])
+def test_the_head_that_continues_a_repeated_pair_comes_first(attribution):
+    net = Induction()
+    a, b, c, d = range(4)
+    clean, corrupt = (Tensor(np.eye(TOKENS, dtype=np.float32)[[*row]]) for row in ((a, b, c, d, a), (a, c, b, d, a)))
+    assert (net(clean).asnumpy().argmax(), net(corrupt).asnumpy().argmax()) == (b, c)
+    heads = [f"scope:layers.{layer}.{head} op:MatMul" for layer in range(2) for head in range(4)]
+    graph = msnb.ir.graph(net, clean)
+    outputs = {select_nodes(graph, query)[-1].id: query for query in heads}
+    result = msnb.patch(net, clean, corrupt, lambda logits: logits[b] - logits[c], "op:MatMul", attribution)
+    effects = {query: result.effects[ident] for ident, query in outputs.items()}
+    first, second, *_ = sorted(effects, key=lambda query: -effects[query])
+    difference = result.clean - result.corrupt
+    assert first == "scope:layers.1.2 op:MatMul" and effects[first] > 0.9 * difference
+    assert effects[second] < 0.1 * difference
 
 
 def test_patching_leaves_out_nodes_without_a_single_value():

@@ -35,6 +35,12 @@ def shown(net):
 
 
 class LiveEdits(Live):
+    def hear(self):
+        """Answer all requests; returns those to change a value."""
+        requests = self.page.evaluate("live.sent.slice()")
+        self.answer()
+        return [request for request in requests if request["kind"] == "change"]
+
     def answer_edits(self):
         """Answer the requests to change a value; returns them."""
         requests = [m for m in self.page.evaluate("live.sent.splice(0)") if m["kind"] == "change"]
@@ -112,4 +118,93 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     assert request["factor"] is None and "change" not in shown.columns
     assert page.locator(".changed[data-id]").count() == 0
     assert page.inner_text(".change .outcome") == "" and page.locator("[data-change=undo]").is_disabled()
+    assert not window.complaints()
+
+
+class Normalized(nn.Cell):
+    def __init__(self, epsilon=1e-5, axis=-1):
+        super().__init__()
+        self.norm, self.softmax = nn.LayerNorm((12,), epsilon=epsilon), nn.Softmax(axis)
+
+    def construct(self, x):
+        return self.softmax(self.norm(x * 0.01))
+
+
+@pytest.fixture
+def normalized():
+    return view(Normalized(), Tensor(X[:, 0]), values=True)
+
+
+def test_another_attribute_equals_a_network_that_was_built_with_it(normalized):
+    for attribute, other in ((("epsilon", 0.01), Normalized(0.01)), (("axis", 1), Normalized(axis=1))):
+        query = "op:LayerNorm" if attribute[0] == "epsilon" else "op:Softmax"
+        outcome = normalized.change(query, attribute=attribute)
+        np.testing.assert_allclose(outcome.after[0], other(Tensor(X[:, 0])).asnumpy(), rtol=1e-5, atol=1e-6)
+        moved = {node.op: outcome.differences[node.id] for node in normalized.graph.all_nodes()}
+        assert moved["Softmax"] > 0 and (moved["LayerNorm"] > 0) == (attribute[0] == "epsilon")
+        nodes = list(normalized.graph.all_nodes())
+        note = normalized.columns["change"]["note"][nodes.index(select_nodes(normalized.graph, query)[0])]
+        assert note == f"changed here: {attribute[0]} = {attribute[1]:g}"
+
+
+def test_the_result_that_is_read_changes_where_an_operator_writes_parameters_first():
+    net = nn.SequentialCell(nn.BatchNorm2d(3), nn.ReLU()).set_train()
+    shown = view(net, Tensor(X), values=True)
+    outcome = shown.change("op:FusedBatchNormEx", 0.0, shift=2.0)
+    np.testing.assert_array_equal(outcome.after[0], np.full_like(X, 2))
+    patched = msnb.patch(net, Tensor(X), Tensor(X * X), lambda y: y[0, 0, 0, 0], "op:FusedBatchNormEx")
+    assert patched.table()[0]["share"] == pytest.approx(1, abs=1e-4)
+
+
+def test_other_values_of_a_float_need_no_compilation(normalized):
+    normalized.change("op:LayerNorm", attribute=("epsilon", 0.01))
+    for value in (0.02, 0.03, 1):
+        normalized.change("op:LayerNorm", attribute=("epsilon", value))
+    (run,) = normalized._edits._what_if._form._attribute_runs.values()
+    assert run._cache_size() == 1
+
+
+@pytest.mark.parametrize(
+    "query, attribute, message",
+    [
+        ("op:LayerNorm", ("eps", 0.1), "LayerNorm has no attribute 'eps'; the nearest is 'epsilon'"),
+        ("op:LayerNorm", ("epsilon", "x"), "'epsilon' should be a number, but got str 'x'"),
+        ("op:LayerNorm", "epsilon", "'attribute' should be a name and a number"),
+        ("op:Softmax", ("axis", 7), r"'axis' should be in \[-3, 3\), but got 7"),
+        ("op:Mul", ("axis", 1), "Mul has no attribute 'axis'; it has none"),
+    ],
+)
+def test_a_wrong_attribute_is_named(normalized, query, attribute, message):
+    with pytest.raises(ValueError, match=message):
+        normalized.change(query, attribute=attribute)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_attribute_is_moved_on_the_page(browser, normalized, dark):
+    window = Window(browser)
+    page = window.page
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.set_viewport_size({"width": 1100, "height": 800})
+    live = LiveEdits(page, normalized)
+    node = live.select("op:LayerNorm")
+    live.answer()
+    slider = page.locator(".change [data-attribute=epsilon]")
+    assert page.locator(".change [data-attribute]").count() == 1
+    slider.fill("-2")  # the exponent
+    (request,) = live.hear()
+    assert request == {"kind": "change", "node": node.id, "attribute": "epsilon", "value": 0.01, "factor": None}
+    text = page.inner_text(".change .outcome")
+    assert "epsilon = 0.01" in text and "before" in text and normalized.columns["change"]["values"][-1] > 0
+    assert page.inner_text(".change .attributes output") == "0.01"
+    assert page.locator(".changed[data-id]").count() == 1
+    live.select("op:Softmax")
+    live.answer()
+    axis = page.locator(".change [data-attribute=axis]")
+    axis.fill("7")
+    axis.press("Enter")  # an integer compiles: it is sent when the user has entered it
+    assert len(live.hear()) == 1
+    assert "'axis' should be in [-3, 3), but got 7" in page.inner_text(".change .outcome")
+    page.click("[data-change=undo]")
+    live.hear()
+    assert "change" not in normalized.columns and axis.input_value() == "-1"
     assert not window.complaints()

@@ -259,6 +259,19 @@ class Replace:
         """
         raise NotImplementedError
 
+    def evaluates(self, point: Any) -> bool:
+        """Return True if `evaluate` computes the equation of a point. Default: False."""
+        return False
+
+    def evaluate(self, point: Any, args: Sequence[Any]) -> Sequence[Any]:
+        """Return other results of the equation of a point, before values are replaced.
+
+        Args:
+            point (Any): The point.
+            args (Sequence): The inputs of the equation.
+        """
+        raise NotImplementedError
+
 
 def evaluate_replaced(
     closed: ClosedJaxpr,
@@ -295,7 +308,12 @@ class _Replacer(_Evaluator):
         self._rounds = ()
 
     def _visit_results(self, eqn, path, env):
-        for point in self.points_by_key.get((*path, id(eqn)), ()):
+        points = self.points_by_key.get((*path, id(eqn)), ())
+        for point in points:
+            if self.rule.evaluates(point):  # the results before are unused, and the compiler removes them
+                args = [var.val if isinstance(var, Literal) else env[var] for var in eqn.invars]
+                env.update(zip(eqn.outvars, self.rule.evaluate(point, args), strict=True))
+        for point in points:
             var = eqn.outvars[point.slot]
             env[var] = self.rule.replace(point, env[var], self._rounds)
         return []
@@ -320,7 +338,8 @@ class _Replacer(_Evaluator):
         if [inner.primitive.name for inner in jaxpr.eqns] == ["while"]:
             return self(jaxpr, consts, args, inner_path)
         points_of_outputs = self._points_at_outputs(jaxpr, inner_path)
-        if sum(map(len, points_of_outputs.values())) == len(super()._points_inside(path, eqn)):
+        points = super()._points_inside(path, eqn)
+        if sum(map(len, points_of_outputs.values())) == len(points) and not any(map(self.rule.evaluates, points)):
             env = {var: arg for var, arg in zip(eqn.invars, args) if not isinstance(var, Literal)}
             evaluate_equations(jaxpr, [eqn], env)
             outs = [env.get(var) for var in eqn.outvars]

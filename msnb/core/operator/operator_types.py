@@ -369,6 +369,34 @@ class Operator:
             raise TypeError(f"For '{self.name}', inputs are missing; it takes {', '.join(self.positions)}.") from None
         return self.select_variant(attributes)(attributes, args)
 
+    def kernel_of_call(
+        self, settings: dict[str, Any], layout: tuple[Any, ...] | None, traced: dict[str, Any] | None = None
+    ) -> Kernel:
+        """Return the kernel of a call with the settings and the layout that a graph has.
+
+        Args:
+            settings (dict): Attributes and static inputs; missing ones have their default.
+            layout (tuple): Form of each input; None if each is one Tensor.
+            traced (dict): Attributes whose values are traced numbers. Default: None.
+
+        Raises:
+            TypeError: If an attribute has another type.
+            ValueError: If an attribute has a value that the operator does not take.
+        """
+        attributes = self.bind_attributes((), {key: settings[key] for key in self.attributes if key in settings})
+        if self.refuses is not None:
+            self.refuses(attributes)
+        if layout is None and not self.plain:
+            layout = (1,) * len(self.inputs)
+        statics = tuple(
+            inp.kind(settings.get(inp.name, inp.default), inp.name, self.name)
+            for inp, entry in zip(self.inputs, layout or ())
+            if entry == -1
+        )
+        if traced:
+            return self._make_kernel({**attributes, **traced}, layout, statics)
+        return self.kernel(attributes, layout, statics)
+
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
         """Check the inputs, run `kernel` on `arrays`, record the results as Tensors, and rebind the `targets`."""
         if self.checks:

@@ -27,7 +27,7 @@ from msnb.insight.debugger.table import TextTable
 from msnb.ir.anf import CNode
 from msnb.ir.compare import Comparison, compare
 
-_ALL_AT_ONCE = 512 << 20  # bytes of values that one call returns; reducing them inside the program compiles longer
+_ALL_AT_ONCE = 64 << 20  # bytes of values that one call returns; more are reduced inside it, which compiles longer
 _ROUNDINGS = 4.0  # tolerance in rounding errors of one operation
 _DRAWS = 3  # random perturbations by which the sensitivity of a node is measured
 AS_THEY_ARE, COPY = "as they are", "copy"

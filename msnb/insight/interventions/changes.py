@@ -45,7 +45,8 @@ class Selection:
         channel (Index): channels: axis 1 of a value of 4 and more axes, the last axis of a smaller one.
         round (Union[int, tuple, None]): iteration of the loop around the node; a tuple for several loops.
         lane (str): ``"forward"``, or ``"backward"`` for the gradient with respect to the value.
-        output (int): index of the result of a node that has several.
+        output (Union[int, None]): index of the result of a node that has several; None for the first one that another
+            node reads.
     """
 
     batch: Index = None
@@ -53,7 +54,7 @@ class Selection:
     channel: Index = None
     round: int | tuple[int, ...] | None = None
     lane: str = "forward"
-    output: int = 0
+    output: int | None = None
 
     def __post_init__(self) -> None:
         if self.lane not in ("forward", "backward"):
@@ -63,7 +64,7 @@ class Selection:
         rounds = self.round if isinstance(self.round, tuple) else (self.round,)
         if self.round is not None and not all(_is_int(each) and each >= 0 for each in rounds):
             raise ValueError(f"'round' should be an int from 0, or a tuple of ints, but got {self.round!r}.")
-        if not _is_int(self.output) or self.output < 0:
+        if self.output is not None and (not _is_int(self.output) or self.output < 0):
             raise ValueError(f"'output' should be an int from 0, but got {self.output!r}.")
 
     def axes(self, ndim: int) -> list[tuple[str, int, Index]]:
@@ -359,6 +360,47 @@ def replace(value: Any, **selection: Any) -> Change:
 def freeze(**selection: Any) -> Change:
     """Return the change that undoes all others: the node has the value that it has without any intervention."""
     return Change("freeze", lambda _, __, reference: reference, selection=select(selection))
+
+
+class AttributeChange(Change):
+    """Other attributes of the operator of a node; see `attribute`.
+
+    Attributes:
+        attributes (dict): name of an attribute -> value.
+    """
+
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        static = tuple((name, type(value).__name__, value) for name, value in sorted(attributes.items()))
+        super().__init__("attribute", lambda value, *_: value, static=static)
+        self.attributes = attributes
+
+    def __repr__(self) -> str:
+        return f"attribute({', '.join(f'{name}={value!r}' for name, value in self.attributes.items())})"
+
+
+def attribute(**attributes: Any) -> Change:
+    """Return the change that computes an operator with other attributes, such as another epsilon or axis.
+
+    The results keep their shapes and dtypes. Each new value is compiled, because attributes are constants of a program.
+
+    Args:
+        attributes: names of attributes, as the graph view shows them, and their values.
+
+    Examples:
+        >>> import msnb
+        >>> from msnb import Tensor, ops
+        >>> with msnb.intervene(ops.Elu(), {"op:Elu": attribute(alpha=0.0)}) as net:
+        ...     print(net(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
+    if not attributes:
+        raise TypeError("'attribute' needs at least one attribute, such as attribute(epsilon=1e-3).")
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in attributes.items()}
+    for name, value in values.items():
+        items = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(item, (bool, int, float, str)) for item in items):
+            raise TypeError(f"'{name}' should be a number, a str or a tuple of these, but got {describe(value)}.")
+    return AttributeChange(values)
 
 
 class _FromRun(Change):

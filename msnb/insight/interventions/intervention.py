@@ -29,8 +29,10 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.jit import JitFunction, ms_function
 from msnb.core.transforms.rewritten_call import call_rewritten
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import Point, list_points
-from msnb.insight.interventions.changes import UnsuitableValue, as_change, check_indices
+from msnb.insight.interventions.attributes import check_attributes, evaluate_with
+from msnb.insight.interventions.changes import AttributeChange, UnsuitableValue, as_change, check_indices
 from msnb.ir.anf import CNode
 from msnb.ir.api import name_of
 
@@ -197,7 +199,7 @@ class _Changes(Replace):
     """
 
     def __init__(self, graph, points_by_key):
-        self._graph = graph
+        self._graph, self._main_slots = graph, main_slots(graph)
         self._located = {
             (point.node.id, point.slot): (key, point)
             for key, points in points_by_key.items()
@@ -218,6 +220,8 @@ class _Changes(Replace):
                     self.points_by_key.setdefault(key, []).append(point)
                 self._changes.setdefault(id(point), []).append((change, parameters))
                 _check_fit(change, node, lambda c, shape=point.shape: check_indices(c.axis_lengths(shape)))
+                if isinstance(change, AttributeChange):
+                    _check_fit(change, node, lambda c, node=node: check_attributes(node, c.attributes))
                 plan.values[index, node.id] = node, point.shape
                 plan.nodes.append(node)
 
@@ -229,9 +233,10 @@ class _Changes(Replace):
                 f"{_title(node)} belongs to a gradient that {self._graph.name} computes itself. Intervene on the "
                 "network that is differentiated, such as the `network` of a training cell."
             )
-        if (node.id, selection.output) not in self._located:
-            raise ValueError(f"{_title(node)} has {len(node.types)} results, so it has no 'output' {selection.output}.")
-        key, point = self._located[node.id, selection.output]
+        slot = self._main_slots.get(node.id, 0) if selection.output is None else selection.output
+        if (node.id, slot) not in self._located:
+            raise ValueError(f"{_title(node)} has {len(node.types)} results, so it has no 'output' {slot}.")
+        key, point = self._located[node.id, slot]
         if point.in_condition:
             raise ValueError(f"{_title(node)} is in the condition of a loop, where no value can be replaced.")
         if point.vmapped:
@@ -255,6 +260,14 @@ class _Changes(Replace):
             measured, points = measure_points(closed, chosen, _Values())
             values = eval_jaxpr(measured.jaxpr, measured.consts, *arrays)[len(closed.jaxpr.outvars) :]
             self._references = {id(point): value for point, value in zip(points, values, strict=True)}
+
+    def evaluates(self, point: Point) -> bool:
+        return any(isinstance(change, AttributeChange) for change, _ in self._changes[id(point)])
+
+    def evaluate(self, point: Point, args: Any) -> Any:
+        changes = [change for change, _ in self._changes[id(point)] if isinstance(change, AttributeChange)]
+        attributes = {name: value for change in changes for name, value in change.attributes.items()}
+        return _check_fit(changes[-1], point.node, lambda _: evaluate_with(point.node, attributes, args))
 
     def replace(self, point: Point, array: Any, rounds: tuple[Any, ...]) -> Any:
         for change, parameters in self._changes[id(point)]:

@@ -26,6 +26,7 @@ from msnb.core.tensor.tensor import box
 from msnb.core.transforms.jit import ms_function
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import Point, list_points
 from msnb.ir.anf import CNode, FuncGraph
 
@@ -204,11 +205,12 @@ class _Forms:
         self._patched = jax.jit(jax.vmap(self._patch, in_axes=(0, None, None, None)))
 
     def _select_points(self, points_by_key, nodes, is_estimate):
+        slots = main_slots(self.graph)
         located = {
             point.node.id: (key, point)
             for key, points in points_by_key.items()
             for point in points
-            if point.node is not None and not point.slot
+            if point.node is not None and point.slot == slots.get(point.node.id, 0)
         }
         selected, chosen = [], {}
         for node in self._search(nodes):

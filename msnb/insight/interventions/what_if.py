@@ -1,7 +1,7 @@
 """One run of a network with one changed value: the results, and how far each later value moves.
 
 All nodes share one compiled form, which takes the number of the changed node, a factor, a shift and a channel as
-inputs. After the first edit each further one is a run.
+inputs. After the first edit each further one is a run. An attribute of an operator has a compiled form of its own.
 """
 
 import dataclasses
@@ -13,19 +13,25 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core.compat.jax_private import remove_debug_callbacks
+from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.script.checkpointed_while import while_over_tree
+from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.type_promotion import is_inexact
+from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import list_points
+from msnb.insight.interventions.attributes import accepts_traced, as_number, check_attributes, evaluate_with
+from msnb.insight.interventions.changes import UnsuitableValue
 from msnb.ir.anf import CNode
 
 _EVERY_CHANNEL = -1
+_ATTRIBUTE_RUNS = 16  # compiled runs with another attribute, per program
 _MOST_BYTES = 1 << 30  # of all values of a run
 
 
 @dataclasses.dataclass(frozen=True)
 class Edit:
-    """A change of the first result of a node: ``value * factor + shift``, for one channel or all of them.
+    """A change of the main result of a node: ``value * factor + shift``, for one channel or all of them.
 
     Attributes:
         node (int): number of the node.
@@ -45,6 +51,24 @@ class Edit:
             return f"set to {self.shift:g}{where}"
         shift = f" {'+' if self.shift > 0 else '-'} {abs(self.shift):g}" if self.shift else ""
         return f"times {self.factor:g}{shift}{where}"
+
+
+@dataclasses.dataclass(frozen=True)
+class AttributeEdit:
+    """Another value of an attribute of a node.
+
+    Attributes:
+        node (int): number of the node.
+        name (str): name of the attribute.
+        value (Union[int, float]): its value.
+    """
+
+    node: int
+    name: str
+    value: int | float
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value:g}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,8 +100,11 @@ class WhatIf:
         self._inputs = inputs
         self._base: Any = None
 
-    def run(self, edit: Edit) -> Outcome:
+    def run(self, edit: Edit | AttributeEdit) -> Outcome:
         """Return the outcome of an edit.
+
+        The first edit of a value compiles, and so does the first edit of each attribute. Attributes that are integers,
+        or on which the operator's Python code depends, compile for each new value.
 
         Raises:
             ValueError: If the value of the node can't be changed.
@@ -88,9 +115,12 @@ class WhatIf:
             form.check_size()
             self._base = form.run_base(*self._inputs)
         results, values = self._base
-        channel = _EVERY_CHANNEL if edit.channel is None else edit.channel
-        settings = np.int32(number), np.float32(edit.factor), np.float32(edit.shift), np.int32(channel)
-        after, differences = form.run_edited(settings, values, *self._inputs)
+        if isinstance(edit, AttributeEdit):
+            after, differences = form.run_with_attribute(number, edit, values, self._inputs)
+        else:
+            channel = _EVERY_CHANNEL if edit.channel is None else edit.channel
+            settings = np.int32(number), np.float32(edit.factor), np.float32(edit.shift), np.int32(channel)
+            after, differences = form.run_edited(settings, values, *self._inputs)
         count = form.n_results
         ids = [point.node.id for point in form.points]
         moved = dict(zip(ids, np.asarray(differences).tolist(), strict=True))
@@ -107,16 +137,20 @@ class _Form:
         points_by_key, graph = list_points(self._jaxpr, program.inputs, program.name)
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._takes_gradient = any(node.direction != "forward" for node in self._nodes.values())
+        slots = main_slots(graph)
         self.points, self._points_by_key = [], {}
         for key, points in points_by_key.items():
             for point in points:
-                if point.node is not None and not point.slot and not point.nested and is_inexact(point.dtype):
+                is_main = point.node is not None and point.slot == slots.get(point.node.id, 0)
+                if is_main and not point.nested and is_inexact(point.dtype):
                     self.points.append(point)
                     self._points_by_key.setdefault(key, []).append(point)
         self._index = {id(point): number for number, point in enumerate(self.points)}
         self._number = {point.node.id: number for number, point in enumerate(self.points)}
         self.run_base = jax.jit(lambda *inputs: self._evaluate(inputs, lambda _, array: array))
         self.run_edited = jax.jit(self._run_edited)
+        self._traced_attributes: dict[tuple[int, str], bool] = {}
+        self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
 
     def number_of(self, edit):
         """Return the index of the point that an edit changes.
@@ -135,6 +169,11 @@ class _Form:
         if edit.node not in self._number:
             raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain(node)}.")
         number = self._number[edit.node]
+        if isinstance(edit, AttributeEdit):
+            if type(edit.value) not in (int, float):
+                raise ValueError(f"'{edit.name}' should be a number, but got {describe(edit.value)}.")
+            self._check_fit(node, lambda: check_attributes(node, {edit.name: edit.value}))
+            return number
         length = _channels(self.points[number].shape)
         if edit.channel is not None and not 0 <= edit.channel < length:
             raise ValueError(f"{node.fullname} has {length} channels, but 'channel' is {edit.channel}.")
@@ -149,11 +188,57 @@ class _Form:
                 "examples, or use msnb.intervene."
             )
 
-    def _evaluate(self, inputs, change):
+    def run_with_attribute(self, number, edit, base, inputs):
+        """Return (results, differences) of a run in which a node has another attribute."""
+        node = self.points[number].node
+        before = as_number(node.attrs.get(edit.name))
+        value = float(edit.value) if type(before) is float else edit.value
+        is_traced = type(value) is float and self._is_traced(node, edit.name, value)
+        key = number, edit.name, None if is_traced else (type(value).__name__, value)
+        run = self._attribute_runs.get(key) or self._attribute_runs.recall(key)
+        if run is None:
+
+            def evaluate_node(args, traced):
+                return evaluate_with(node, {edit.name: value}, args, {edit.name: traced} if is_traced else None)
+
+            @jax.jit
+            def run(traced, base, *inputs):
+                results, values = self._evaluate(
+                    inputs, lambda _, array: array, (number, lambda args: evaluate_node(args, traced))
+                )
+                return results, _relative_differences(values, base)
+
+        traced = value if is_traced else 0
+        answer = self._check_fit(node, lambda: run(traced, base, *inputs))
+        self._attribute_runs.keep(key, run)
+        return answer
+
+    def _is_traced(self, node, name, value):
+        """Return True if an attribute is an input of the compiled run, which does not depend on its value."""
+        if (node.id, name) not in self._traced_attributes:
+            self._traced_attributes[node.id, name] = accepts_traced(node, name, value)
+        return self._traced_attributes[node.id, name]
+
+    def _check_fit(self, node, run):
+        try:
+            return run()
+        except UnsuitableValue as problem:
+            raise ValueError(f"{node.fullname} can't be changed in this way: {problem}.") from None
+
+    def _evaluate(self, inputs, change, evaluated=(None, None)):
+        """Return (results, values of the points). `evaluated` is a pair (number of a point, function of the inputs of
+        its equation that returns other results).
+        """
         values: list[Any] = [None] * len(self.points)
         index = self._index
 
         class Edited(Replace):
+            def evaluates(self, point):
+                return index[id(point)] == evaluated[0]
+
+            def evaluate(self, point, args):
+                return evaluated[1](args)
+
             def replace(self, point, array, rounds):
                 number = index[id(point)]
                 values[number] = change(number, array)
@@ -176,7 +261,7 @@ class _Form:
             return jnp.where(is_changed, new, array)
 
         results, values = self._evaluate(inputs, change)
-        return results, jnp.stack([_relative_difference(a, b) for a, b in zip(values, base, strict=True)])
+        return results, _relative_differences(values, base)
 
 
 _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
@@ -184,6 +269,10 @@ _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
 
 def _channels(shape):
     return (shape[1] if len(shape) >= 4 else shape[-1]) if shape else 1
+
+
+def _relative_differences(values, base):
+    return jnp.stack([_relative_difference(a, b) for a, b in zip(values, base, strict=True)])
 
 
 def _relative_difference(now, before):

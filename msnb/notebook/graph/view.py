@@ -9,7 +9,7 @@ import jax
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.insight.debugger.replay import Replay, Round
 from msnb.insight.debugger.selection import select_nodes
-from msnb.insight.interventions.what_if import Edit, Outcome
+from msnb.insight.interventions.what_if import AttributeEdit, Edit, Outcome
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, text
 from msnb.ir.compare import compare
@@ -28,7 +28,7 @@ from msnb.notebook.graph.node_values import (
     statistic_column,
     with_values_of,
 )
-from msnb.notebook.graph.what_if import KEY, ViewedEdits, describe_outcome
+from msnb.notebook.graph.what_if import KEY, ViewedEdits, describe_attributes, describe_outcome
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
@@ -362,7 +362,14 @@ class GraphView(Renewed):
             )
         self.set_column(f"value {stat}", statistic_column(replay, replay.graph, stat), stage=stage)
 
-    def change(self, node: Any, factor: float = 0.0, shift: float = 0.0, channel: int | None = None) -> Outcome | None:
+    def change(
+        self,
+        node: Any,
+        factor: float = 0.0,
+        shift: float = 0.0,
+        channel: int | None = None,
+        attribute: tuple[str, float] | None = None,
+    ) -> Outcome | None:
         """Change the value of one node in the last `run`, and colour the nodes by how far their values move.
 
         The value becomes ``value * factor + shift``; by default the node is removed, which means set to 0. Nothing is
@@ -374,6 +381,8 @@ class GraphView(Renewed):
             shift (float): added to the value. Default: 0.0.
             channel (int): the channel that changes: axis 1 of a value with 4 and more axes, else the last axis.
                 Default: None, all of them.
+            attribute (tuple): name and number, such as ``("epsilon", 1e-3)``: the node is computed with another
+                attribute, and `factor`, `shift` and `channel` do not apply. Default: None.
 
         Returns:
             Outcome, with ``before`` and ``after`` (results) and ``differences`` (per node); None if the change ends.
@@ -387,7 +396,11 @@ class GraphView(Renewed):
             self._end_change()
             return None
         selected = select_nodes(self._values.replay.graph, node)[0]
-        return self._show_edit(Edit(selected.id, float(factor), float(shift), channel))
+        if attribute is None:
+            return self._show_edit(Edit(selected.id, float(factor), float(shift), channel))
+        if not isinstance(attribute, (tuple, list)) or len(attribute) != 2 or not isinstance(attribute[0], str):
+            raise ValueError(f"'attribute' should be a name and a number, such as ('axis', 1), but got {attribute!r}.")
+        return self._show_edit(AttributeEdit(selected.id, *attribute))
 
     def _end_change(self):
         for name, key in list(self._columns):
@@ -404,6 +417,9 @@ class GraphView(Renewed):
         """Return the answer to a request of the page to change the value of a node, or to end the change."""
         reply = {"kind": "change", "node": content.get("node")}
         try:
+            if content.get("attribute") is not None:
+                edit = AttributeEdit(int(content["node"]), str(content["attribute"]), content.get("value"))
+                return {**reply, **describe_outcome(edit, self._show_edit(edit))}
             if content.get("factor") is None:
                 self.change(None)
                 return {**reply, "text": "", "results": []}
@@ -531,6 +547,8 @@ class GraphView(Renewed):
             widget.send(message, buffers=files)
         elif kind == "change" and self._values is not None:
             widget.send(self._answer_edit(content))
+        elif kind == "attributes" and self._values is not None:
+            widget.send(describe_attributes(self._values, content))
         elif kind == "cancel":
             self._stage_builder.give_up()
 

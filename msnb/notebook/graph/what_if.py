@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.insight.interventions.what_if import Edit, Outcome, WhatIf
+from msnb.insight.interventions.attributes import numeric_attributes
+from msnb.insight.interventions.what_if import AttributeEdit, Edit, Outcome, WhatIf
 from msnb.notebook.display.html import number
 from msnb.notebook.graph.node_values import NodeValues
 
@@ -20,7 +21,7 @@ class ViewedEdits:
         self._replay: Any = None
         self._what_if: Any = None
 
-    def run(self, edit: Edit) -> Outcome:
+    def run(self, edit: Edit | AttributeEdit) -> Outcome:
         """Return the outcome of an edit in the selected step.
 
         Raises:
@@ -31,7 +32,7 @@ class ViewedEdits:
             self._replay, self._what_if = replay, WhatIf(replay.program, replay.inputs)
         return self._what_if.run(edit)
 
-    def column(self, edit: Edit, outcome: Outcome) -> dict[str, Any]:
+    def column(self, edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, Any]:
         """Return the relative differences as a column for `GraphView.set_column`."""
         nodes = list(self._values.replay.graph.all_nodes())
         moved = outcome.differences
@@ -40,7 +41,18 @@ class ViewedEdits:
         return {"values": values, "label": "relative difference", "note": notes, "fold": "max"}
 
 
-def describe_outcome(edit: Edit, outcome: Outcome) -> dict[str, Any]:
+def describe_attributes(values: NodeValues, content: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to a request of the page for the attributes of a node that it can change.
+
+    Each row is (name, value, True if other values need no compilation).
+    """
+    ident = int(content.get("node", -1))
+    node = next((node for node in values.replay.graph.all_nodes() if node.id == ident), None)
+    rows = [] if node is None or node.direction != "forward" else [list(row) for row in numeric_attributes(node)]
+    return {"kind": "attributes", "node": ident, "rows": rows}
+
+
+def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, Any]:
     """Return the results before and after an edit as data for JSON.
 
     Each entry has ``title`` and ``rows`` of (name, before, after). A result with axes shows the elements of its first

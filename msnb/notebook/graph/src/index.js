@@ -92,6 +92,7 @@ function render({ model, el }) {
     else if (message?.kind === "excite") app.values.receiveExamples(message);
     else if (message?.kind === "file") app.values.receiveFile(message, buffers);
     else if (message?.kind === "change") app.changing.receive(message);
+    else if (message?.kind === "attributes") app.changing.receiveAttributes(message);
     else if (message?.kind === "weight") app.weights.show(message.name, message.html);
     else if (message?.kind === "printed") app.taking.answer?.(message.text);
   });

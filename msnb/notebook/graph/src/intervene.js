@@ -5,18 +5,22 @@ import { escape } from "../../src/escape.js";
 export class Changing {
   constructor(app) {
     this.app = app;
-    this.edit = null; // {node, factor, shift, channel} of the last request
+    this.edit = null; // {node, factor, shift, channel} or {node, attribute, value} of the last request
     this.answer = null;
     this.waits = false; // an answer is on its way
     this.next = null; // the request that follows it: only the last one of a moved slider
+    this.attributes = new Map(); // node -> [[name, value, is traced]]; null while the kernel is asked
     app.root.insertAdjacentHTML("afterbegin", `<style>${css}</style>`);
     app.on(app.panel, "click", (e) => this.press(e.target.closest("[data-change]")));
-    app.on(app.panel, "input", (e) => this.enter(e.target.closest(".change input")));
+    app.on(app.panel, "input", (e) => this.enter(e.target.closest(".change input:not([data-attribute])")));
+    app.on(app.panel, "input", (e) => this.enterAttribute(e.target.closest(".change [data-live]")));
+    app.on(app.panel, "change", (e) => this.enterAttribute(e.target.closest(".change [data-attribute]")));
     for (const name of ["valued", "step"]) app.host.on(name, () => this.forget());
   }
   forget() {
     this.edit = this.answer = this.next = null;
     this.waits = false;
+    this.attributes.clear();
     this.draw();
   }
   // The number of the selected node in the kernel's graph, -1 if no value can be changed.
@@ -37,6 +41,15 @@ export class Changing {
     const node = this.node;
     if (input && node >= 0) this.ask({ ...this.read(), node });
   }
+  enterAttribute(input) {
+    const node = this.node,
+      name = input?.dataset.attribute;
+    if (!input || node < 0 || input.value === "") return;
+    const value = input.type === "range" ? toValue(input) : Number(input.value),
+      own = this.edit?.node === node && this.edit.attribute === name;
+    if (own && this.edit.value === value) return; // the end of a slider's move follows its last step
+    this.ask({ node, attribute: name, value, factor: null });
+  }
   read() {
     const value = (name) => this.app.panel.querySelector(`.change [name="${name}"]`)?.value ?? "",
       channel = value("channel");
@@ -47,7 +60,7 @@ export class Changing {
     };
   }
   ask(edit) {
-    this.edit = edit.factor === null ? null : edit;
+    this.edit = edit.factor === null && !edit.attribute ? null : edit;
     if (this.waits) this.next = edit;
     else {
       this.waits = true;
@@ -63,13 +76,29 @@ export class Changing {
     if (next) this.ask(next);
     this.mark();
   }
+  receiveAttributes({ node, rows }) {
+    this.attributes.set(node, rows);
+    if (node === this.node) this.drawAttributes();
+  }
+  // Draw a slider or a number field for each attribute that can be changed; ask the kernel for them once.
+  drawAttributes() {
+    const node = this.node,
+      list = this.app.panel.querySelector(".change .attributes");
+    if (!list) return;
+    if (!this.attributes.has(node)) {
+      this.attributes.set(node, null);
+      this.app.host.ask("attributes", { node });
+    }
+    list.innerHTML = (this.attributes.get(node) || []).map(control).join("");
+    this.mark();
+  }
   // Draw the controls of the selected node below its values.
   draw() {
     const { panel } = this.app,
       node = this.node;
     panel.querySelector(".change")?.remove();
     if (node < 0) return;
-    const own = this.edit?.node === node ? this.edit : null,
+    const own = this.edit?.node === node && !this.edit.attribute ? this.edit : null,
       factor = own?.factor ?? 1,
       section = document.createElement("section");
     section.className = "change";
@@ -81,11 +110,11 @@ export class Changing {
       `<output>${factor}</output></label>` +
       `<label>plus <input name="shift" type="number" step="0.1" value="${own?.shift ?? 0}"></label>` +
       `<label>channel <input name="channel" type="number" min="0" placeholder="all" value="${own?.channel ?? ""}">` +
-      `</label><div class="outcome" aria-live="polite"></div>`;
+      `</label><div class="attributes"></div><div class="outcome" aria-live="polite"></div>`;
     const next = panel.querySelector(".values")?.nextElementSibling ?? panel.querySelector("h4");
     if (next) next.before(section);
     else panel.append(section);
-    this.mark();
+    this.drawAttributes();
   }
   // Mark the box of the changed node, or the closed scope that it is in.
   markBox(pane) {
@@ -108,11 +137,44 @@ export class Changing {
     const { edit, answer } = this,
       elsewhere = edit && edit.node !== this.node ? `<p class="kind">changed: node %${edit.node}</p>` : "";
     section.querySelector("[data-change=undo]").disabled = !edit;
-    const factor = edit && !elsewhere ? edit.factor : 1;
+    const factor = edit && !elsewhere && !edit.attribute ? edit.factor : 1;
+    for (const input of section.querySelectorAll("[data-attribute]")) {
+      const { attribute, original } = input.dataset,
+        value = edit?.attribute === attribute && !elsewhere ? edit.value : +original;
+      if (input.type === "range") input.value = input.dataset.log ? Math.log10(value) : value;
+      else if (document.activeElement !== input) input.value = value;
+      const output = input.parentElement.querySelector("output");
+      if (output) output.textContent = short(value);
+    }
     section.querySelector("[name=factor]").value = factor;
-    section.querySelector("output").textContent = factor;
+    section.querySelector("[name=factor] + output").textContent = factor;
     section.querySelector(".outcome").innerHTML = elsewhere + (edit ? outcome(answer) : "");
   }
+}
+
+const short = (value) => String(Number(value.toPrecision(3)));
+
+// A slider is logarithmic for small positive values, such as an epsilon.
+const toValue = (input) => Number((input.dataset.log ? 10 ** +input.value : +input.value).toPrecision(3));
+
+function control([name, value, isTraced]) {
+  const data = `data-attribute="${escape(name)}" data-original="${value}" aria-label="${escape(name)}"`;
+  if (!isTraced) {
+    const step = Number.isInteger(value) ? 1 : "any";
+    return (
+      `<label title="each new value is compiled">${escape(name)} ` +
+      `<input ${data} type="number" step="${step}" value="${value}"></label>`
+    );
+  }
+  const isSmall = value > 0 && value < 0.01,
+    exponent = isSmall ? Math.round(Math.log10(value)) : 0,
+    [min, max, step] = isSmall
+      ? [exponent - 3, 1, 0.1]
+      : [Math.min(0, 2 * value), Math.max(1, value > 1 ? 2 * value : 1), Math.max(1, Math.abs(value)) / 100];
+  return (
+    `<label title="the first value is compiled">${escape(name)} <input ${data} ${isSmall ? 'data-log="1"' : ""} ` +
+    `data-live type="range" min="${min}" max="${max}" step="${step}"><output>${short(value)}</output></label>`
+  );
 }
 
 const cells = (kind, row) => `<tr>${row.map((cell) => `<${kind}>${escape(cell)}</${kind}>`).join("")}</tr>`;
