@@ -381,7 +381,7 @@ class _UnstoppableProgram(Program):
     """A program with loops that cannot be stopped. If a Ctrl-C comes while a value waits for it, a message says so."""
 
     def _run_step(self, read, rest, outcome=None):
-        outs = super()._run_step(read, rest)
+        outs = stop_flag.run(lambda: Program._run_step(self, read, rest), self.title)  # a GPU may run loops in the call
         if outs and threading.current_thread() is threading.main_thread():
             deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
         return outs
