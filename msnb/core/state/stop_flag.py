@@ -72,6 +72,11 @@ def array_on(device: Any) -> jax.Array:
     return _flag.on(device)
 
 
+def is_set() -> bool:
+    """Return True if a program may have been stopped since the flag was last clear."""
+    return bool(_flag.memory[CELLS])  # `_set` writes it before the numbers that loops read
+
+
 class Results:
     """The results of a program with loops that it has returned while it runs. They are deleted if it is stopped.
 
