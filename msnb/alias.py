@@ -10,8 +10,8 @@ of msnb, but its own name and the version of the MindSpore whose interface it ha
     msnb.alias.install(api=2)
 
 selects MindSpore 2: then `mindspore.x` is `msnb.mindspore2.x`, which differs where r1.1 and MindSpore 2 disagree. A
-    module keeps the generation with which it was imported. If neither `api` nor the environment variable MSNB_API
-    selects a generation, the program does, see `settle`.
+module keeps the generation with which it was imported. If neither `api` nor the environment variable MSNB_API
+selects a generation, the program does, see `settle`.
 """
 
 import importlib.metadata
@@ -108,8 +108,8 @@ class _Finder:
         return _TOPS[self.generation] if spec.name == _THERE else spec.loader_state[0]
 
     def exec_module(self, module):
-        # The module has run already. Python has just set the spec of the alias on it, with which reloading and relative
-        # imports would use the other name.
+        # The module has run already. Python has just set the alias's spec on it. Restore its own: reloading and
+        # relative imports must not use the alias.
         if not isinstance(module, _MindSpore):
             module.__spec__ = module.__spec__.loader_state[1]
 
@@ -117,7 +117,7 @@ class _Finder:
 def _msnb_module(name):
     """Return the module of msnb for `mindspore.x.y`, or None."""
     parent, _, child = name.rpartition(".")
-    # By the parent's own name, as a MindSpore path may lead to a module with another path in msnb.
+    # the base is the `__name__` of the parent: a path of MindSpore may lead to a module with another path in msnb
     base = _HERE if parent == _THERE else getattr(sys.modules.get(parent), "__name__", _HERE + parent[len(_THERE) :])
     path = f"{base}.{child}"
     try:

@@ -14,7 +14,7 @@ from msnb._version import __version__
 from msnb.notebook.display.html import framed
 from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
 
-# in the panes of a graph; `?` shows them there
+# keys of the graph view, which lists them at `?`
 _KEYS = (
     ("Enter", "select a box; open or close a scope"),
     ("arrow keys", "go to the next box; with Shift, move the graph"),

@@ -1,7 +1,8 @@
-"""Compare two loops by value, round by round, in one compiled loop.
+"""Compare loop A with loop B by value, iteration by iteration, in one compiled loop.
 
-The state holds the states of both loops. In each round B's body is evaluated twice: on the state of B, and on that of
-A. The figures of a node are the largest over all rounds of A.
+The compiled loop carries the states of both loops. Each iteration evaluates A's body on the state of A, and B's body
+twice: on the state of B and on the state of A. The result is the largest difference of each node over all iterations
+of A.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from msnb.insight.debugger.equations import Loop
 
 
 def are_alike(first: Loop, second: Loop) -> bool:
-    """Return True if two loops have states and rows of equal shapes, so that they can run together."""
+    """Return True if two loops can run as one: states and scanned rows have equal shapes."""
     one, other = first.eqn, second.eqn
     if one.primitive is not other.primitive or first.counts[2] != second.counts[2]:
         return False
@@ -27,7 +28,7 @@ def are_alike(first: Loop, second: Loop) -> bool:
 
 
 def _moving(loop):
-    """Return the variables of the state and of the rows."""
+    """Return the operands of a loop that are its initial state or its scanned arrays."""
     return loop.eqn.invars[sum(loop.counts[:2]) :]
 
 
@@ -100,7 +101,8 @@ def run_together(
 
 
 def _typed(loop: Loop, values: Sequence[Any]) -> list[Any]:
-    """Return the state of a loop as arrays of its dtypes. A literal has none of its own."""
+    """Convert the values of `_moving`, some of them Python numbers, to arrays of the dtypes that the loop
+    declares."""
     return [_as(jnp.asarray(value), var.aval.dtype) for value, var in zip(values, _moving(loop), strict=False)]
 
 

@@ -175,7 +175,8 @@ class _Flattener:
                 self._append(jaxpr, eqn, node, env, path)
 
     def _loop_in(self, path):
-        """Return the loop in a function with its own gradient, which is one equation; None if it has no loop."""
+        """Return the loop inside a call that has its own gradient rule and so is one equation; None if it has no
+        loop."""
         inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
         loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
         return min(loops, key=lambda entry: entry[0])[1] if loops else None
@@ -274,7 +275,7 @@ def record_eager_run(
         arguments (Sequence): (name, array) of each argument that is a Tensor.
     """
     recorder = _EagerRecorder(name, net, parameters, arguments)
-    # a listener of calls makes `events.current` follow them
+    # `events.current` is only up to date while somebody listens to `entered`
     with events.listen(dispatched=recorder.dispatched, entered=lambda call: None, name="diff", here=True, vital=True):
         call()
     return recorder.finish()
@@ -327,7 +328,10 @@ class _EagerRecorder:
         self.flat.equations.append(Equation(node, operands, results, run))
 
     def _find_differentiated(self, operator, operands):
-        """Return the forward node whose gradient a kernel computes: its operands come first; None for others."""
+        """Return the forward node whose gradient a kernel computes, or None.
+
+        The kernel's first operands are those of the node.
+        """
         if not operator.endswith("Grad"):
             return None
         for equation in reversed(self.flat.equations):

@@ -268,7 +268,7 @@ class Replay:
         return chosen
 
     def _compute_round(self, node, slot, round):
-        """Return (times computed, iterations of each loop, value) of one iteration of the loops around a node."""
+        """Return (number of runs of the node, iterations of each loop around it, its value in iteration `round`)."""
         form, points = self._forms.values_in_round(node.id)
         measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
         at = next((index for index, point in enumerate(points) if point.slot == slot), None)
@@ -314,7 +314,7 @@ def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[
 
 @jax.jit
 def _copy(arrays):
-    """Return copies of arrays. One program for all: a copy of its own for each shape compiles for each."""
+    """Copy arrays in one compiled program; copying each by itself would compile a program per shape."""
     return [jnp.copy(array) for array in arrays]
 
 
@@ -417,7 +417,7 @@ def _compile(closed, first):
 
 
 def _by_point(form):
-    """Return a function that returns the outputs of `form`, three columns, as a row per point."""
+    """Return a function that calls `form` and returns the outputs of `_Capture` as one triple per point."""
 
     def run(*inputs):
         flat = form(*inputs)
@@ -428,7 +428,7 @@ def _by_point(form):
 
 
 class _Capture(Measure):
-    """Measures the values themselves. For a value inside loops it is the value in one iteration of the loops.
+    """A measurement that returns the values themselves; of a value inside loops, the value in one iteration.
 
     A measurement is (times computed, iterations of each loop around the value, value).
 
@@ -464,7 +464,7 @@ class _Capture(Measure):
 
 
 class _Statistics(Measure):
-    """Measures moments and the mean magnitude of each value. The result is one array with a row per value."""
+    """A measurement that returns moments and mean magnitude of each value, as one array with a row per value."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return summary.moments(array), jnp.mean(jnp.abs(array.astype(jnp.float32)))

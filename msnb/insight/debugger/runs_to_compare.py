@@ -64,7 +64,7 @@ class ComparedRun:
         return self.values
 
     def compute_on(self, substitutes: Mapping[int, Any]) -> dict[int, Any]:
-        """Return {index: value} of the run in which equations read `substitutes`. Small random keys are left out."""
+        """Return {index: value} of a run in which equations read `substitutes` in place of the run's own values."""
         with jax.default_device(self.device) if self.device is not None else contextlib.nullcontext():
             inputs = self.inputs
             if self.device is not None:

@@ -199,7 +199,8 @@ class ValueDiff:
 
     def _difference(self, pair, figure, tolerance):
         if figure is None:
-            # another shape is made here if the operands have the same shapes, else it came in with them
+            # The shapes differ. The node itself is the cause if its operands have equal shapes, else the operands
+            # are.
             shapes, others = (
                 [source.types[slot : slot + 1] for source, slot in node.uses] for node in (pair.node, pair.mate)
             )
@@ -457,7 +458,7 @@ class ValueDiff:
 
 
 class _Hybrid(dict):
-    """Values of B's equations on the operands of A; `read` has what the equations read in place of them."""
+    """The values of B's equations on the operands of A, {index: value}; `read` has the operands, {index: value}."""
 
     def __init__(self, values, replaced):
         super().__init__(values)
@@ -649,7 +650,7 @@ def _pair_nodes(a, b, comparison, by_hand):
 
 
 def _comparable(node, mate, mine, theirs):
-    """Return (pairs of value indices, note) of two nodes."""
+    """Return (pairs of indices of the results to compare, note if none can be compared) of two nodes."""
     slots, differs = [], False
     for slot, (i, j) in enumerate(zip(mine, theirs, strict=False)):
         if i is None or j is None or slot >= min(len(node.types), len(mate.types)):
@@ -704,7 +705,10 @@ def _matching_parameters(a, b):
 
 
 def _compare_weights(a, b):
-    """Return [(name, largest difference)] of the Parameters that differ. One that was cast equals its original."""
+    """Return [(name, largest difference)] of the Parameters that differ.
+
+    A cast Parameter counts as equal to its original.
+    """
     different = []
     for name, i, j in _matching_parameters(a, b):
         x, y = np.asarray(a.inputs[i]), np.asarray(b.inputs[j])
@@ -770,7 +774,7 @@ def diff_values(
 
 
 def _note_of(entry):
-    """Return the text below the number in the panel of a node."""
+    """Return the text that a node's panel shows below its difference."""
     if entry is None or entry.note:
         return None if entry is None else entry.note
     return (

@@ -133,7 +133,7 @@ class Explanation:
     def table(self) -> str:
         """Return the path as text: node, gradient of its output, factor, line."""
         shown = [p for p in self.path if p.node is not None or p.factor != 1.0]
-        # nothing, or nothing that is a number, passes from the first node on that stops the gradient
+        # the rows end at the first node that passes zero or NaN: all later ones pass the same
         stop = next((n for n, p in enumerate(shown) if not p.leaving or math.isnan(p.leaving)), len(shown))
         rows = [
             (p.name, num(p.arriving), num(p.leaving), "" if math.isnan(p.factor) else num(p.factor), short_line(p.line))
@@ -342,10 +342,10 @@ class _Backward:
 
     # ------------------------------------------------------------------ path
     def path(self) -> list[int]:
-        """Return the edges of one path, from the Parameter to the loss.
+        """Return the edges of the most important path from the Parameter to the loss.
 
-        It follows the largest gradient. If no gradient arrives, it is the shortest way to an equation that a gradient
-        reaches, and from there the largest.
+        It follows the largest gradient. Where no gradient arrives, it takes the shortest way to an equation that a
+        gradient reaches.
         """
         number = self._first_edge()
         path = []
@@ -457,7 +457,7 @@ class _Backward:
         return None if bad is None else self._say_bad_value(*bad)
 
     def _origin_of(self, equation, index):
-        """Return the equation and the value at which the values that are not finite begin, along the operands."""
+        """Follow operands that are not finite back to the first one. Return (its equation, its index)."""
         made_by = {i: each for each in self.equations.equations for i in each.results if i is not None}
         while True:
             before = [i for i in equation.operands if i in made_by and _kind_of_bad(self.values.get(i))]
@@ -485,7 +485,7 @@ class _Backward:
         return Reason("nonfinite", text, origin.node)
 
     def _say_operands(self, equation):
-        """Return what the operands of an operator show about its NaN or infinity; "" if they do not decide."""
+        """Return the cause of an operator's NaN or infinity, as far as its operands show it; "" if they do not."""
         if equation.node is None:
             return ""
         operands = [np.asarray(self.values[i]) for i in equation.operands if i in self.values]
@@ -530,7 +530,7 @@ class _Backward:
         return Reason("nonfinite", "The sum of the gradients overflows.")
 
     def _say_where_it_ends(self):
-        """Say where the values end that depend on the Parameter."""
+        """Return a clause that names the last equation whose value depends on the Parameter."""
         dependent, last = {self.start}, None
         for equation in self.equations.equations:
             if dependent.intersection(equation.operands):
@@ -539,7 +539,7 @@ class _Backward:
         return f"what is computed from it ends at {_at(last)}." if last is not None else "nothing reads it."
 
     def _explain_zero(self, path):
-        """Report the equations at which a gradient that arrives becomes zero, on all ways to the Parameter."""
+        """Yield a Reason for each equation, on any path to the Parameter, that turns a nonzero gradient into zero."""
         reasons, seen = [], set()
         for number, edge in enumerate(self.edges):
             equation = self.equations.equations[edge.equation]
@@ -632,7 +632,8 @@ class _Backward:
         return "a constant"
 
     def _explain_activation(self, equation, factor):
-        """Return the reason at a ReLU that passes little, or at a saturated function; None if neither is sure."""
+        """Return the Reason for a ReLU that passes little or a saturated function; None if the numbers show
+        neither."""
         node = equation.node
         if node is None or not node.types:
             return None

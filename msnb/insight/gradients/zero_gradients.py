@@ -8,7 +8,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from msnb.core.compat.jax_private import Literal
 from msnb.insight.gradients.rows import LABEL
 
-# primitives that return zeros if all operands are zero, or the first one is
+# primitives that return zeros if all operands are zero (OF_ALL), if the first one is, or if any is
 _OF_ALL = frozenset(
     ("add", "add_any", "sub", "max", "min", "concatenate", "pad", "scatter-add", "dynamic_update_slice")
 )

@@ -1,4 +1,4 @@
-"""Attributes of operators: a node of a program is computed with another epsilon, axis or probability.
+"""Compute a node with other attributes of its operator, such as another epsilon, axis or probability.
 
 A float that the operator only computes with can be an input of the compiled program, so that other values need no
 compilation. Integers, such as an axis, are constants of it.
@@ -144,7 +144,7 @@ def _names(op, node):
 
 
 def _count_arrays(op, node):
-    """Return the number of arrays that the layout of a call takes."""
+    """Return the number of arrays that a call of the operator takes, a random key included."""
     entries = node.layout or (1,) * len(op.inputs)
     return sum(entry[0] if isinstance(entry, tuple) else max(entry, 0) for entry in entries) + op.random
 

@@ -1,4 +1,4 @@
-"""Changes of one value: the ready-made ones, and the selection of the elements that change."""
+"""Functions that describe the change of one value, such as `zero` or `scale`, and the elements that they change."""
 
 import dataclasses
 import difflib
@@ -463,7 +463,7 @@ def apply(function: Callable[[Tensor], Any], **selection: Any) -> Change:
 
 
 def as_change(value: Any) -> Change:
-    """Return a change itself, and the change by a function."""
+    """Convert a function to a Change; a Change is returned unchanged."""
     return value if isinstance(value, Change) else apply(value)
 
 

@@ -105,7 +105,7 @@ def replay(profile: "Figures", rounds: int = 5) -> "Replay | None":
     arrays = _program_arguments(program, profile.recording.programs[program])
     values = parts.values(arrays)
     overlaps = _measure_overlaps(profile, graph, parts.groups)
-    # the trace of a busy machine has longer gaps than the shortest step, so gaps count as a part of the step
+    # gaps are counted as a share of the traced step: on a busy machine its gaps can exceed the shortest whole step
     rest = sum(row.seconds for row in profile.rows if row.how == "xla") + profile.parts["gaps"]
     rest /= sum(profile.parts.values()) or 1.0
     result = _time_groups(

@@ -16,12 +16,12 @@ from msnb._util.atomic_file import writing
 from msnb.notebook.display.png import to_png
 
 FILLS = "html,body,main{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
-# such a page reports its height to the window that embeds it
+# script of a page that is as high as its content: it reports its height to the window that embeds it
 _ENDS = (
     "new ResizeObserver(()=>parent.postMessage("
     '{height:Math.ceil(document.body.getBoundingClientRect().height)},"*")).observe(document.body);'
 )
-# for screen readers alone
+# the heading is invisible; screen readers still read it
 _SCREEN_READER_ONLY = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
 
@@ -101,7 +101,7 @@ class Page:
         )
 
 
-# only the exports of the page's module and its own parts have names in this expression
+# the call that draws a view; for safety it can only name exports of the page's module and the page's own parts
 _DRAW = r"made\.(?:still|mount)\(view,(?:parts\.\w+,?|\{(?:\w+:bytes\(parts\.\w+\),?)*\})*\)"
 _WRITTEN = re.compile(
     r"<title>(?P<title>[^<]*)</title><style>(?P<style>[^<]*)</style>.*?<script type=\"module\">const parts="

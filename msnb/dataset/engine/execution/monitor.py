@@ -125,7 +125,7 @@ class Monitor:
                 step.run = self._time_run(step.run, line)
                 operator.children.append(line)
         if isinstance(node, nodes.CachedMap):
-            # It requests samples from its source, not chunks.
+            # a CachedMap calls `fetch` of its source and not `chunks`, so `fetch` is timed
             source = node.children[0]
             line = Operator(source.describe, "source", depth + 1, getattr(source.source, "advice", ""))
             self.operators.append(line)
