@@ -280,7 +280,7 @@ def _settle_generation_of_script():
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None or not path.endswith(".py") or not os.path.isfile(path):
         return
-    from msnb.check import choosing  # spares who asks for a generation
+    from msnb.check import choosing  # lazy import: spares programs that request a generation
 
     script = Path(path).resolve()
     if choosing.is_installed(script) or script.is_relative_to(Path(msnb.__file__).resolve().parent):

@@ -77,7 +77,10 @@ def _shape_attribute(tensors, part):
 
 
 def _parse_nested(text, leaf):
-    """Parse a text of nested brackets, such as "Tuple[a,b]", to an attribute. ``leaf(name)`` gives that of a name."""
+    """Parse a text of nested brackets, such as "Tuple[a,b]", to an attribute.
+
+    ``leaf(name)`` returns the attribute of a name.
+    """
     stack: list[tuple[int, list[Any]]] = [(mindir.TUPLE, [])]
     for match in _TOKEN.finditer(text):
         token = match.group()

@@ -166,8 +166,7 @@ table: dict[str, Function] = {}  # operators whose arguments agree: used to read
 
 
 def _register_functions():
-    """Add a `Function` to `table` for each entry of `FUNCTIONS` that fits an operator, and to `forms` if it was
-    tested."""
+    """Add a `Function` to `table` for each entry of `FUNCTIONS` that fits an operator, and to `forms` if tested."""
     for name, declaration in FUNCTIONS.items():
         op = REGISTRY.get(name)
         if op is None or op.name != name or op.random or name in _DIFFERENT:

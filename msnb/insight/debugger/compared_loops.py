@@ -101,8 +101,7 @@ def run_together(
 
 
 def _typed(loop: Loop, values: Sequence[Any]) -> list[Any]:
-    """Convert the values of `_moving`, some of them Python numbers, to arrays of the dtypes that the loop
-    declares."""
+    """Convert the values of `_moving`, some of them Python numbers, to arrays of the loop's dtypes."""
     return [_as(jnp.asarray(value), var.aval.dtype) for value, var in zip(values, _moving(loop), strict=False)]
 
 

@@ -175,8 +175,7 @@ class _Flattener:
                 self._append(jaxpr, eqn, node, env, path)
 
     def _loop_in(self, path):
-        """Return the loop inside a call that has its own gradient rule and so is one equation; None if it has no
-        loop."""
+        """Return the loop inside a function with its own gradient rule, which is one equation; else None."""
         inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
         loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
         return min(loops, key=lambda entry: entry[0])[1] if loops else None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.watchpoints.hits import Hit
     from msnb.ir.anf import CNode, FuncGraph
 
-_MOST = 8  # recorded pauses that remain
+_MOST = 8  # length of `records`
 
 
 class FrontEnd(Protocol):

@@ -66,7 +66,7 @@ def _print(pause, expression):
     if not expression:
         raise ValueError("print needs an expression, such as: p value.shape")
     names = {**pause.namespace, "cursor": pause.cursor}
-    if re.search(r"(?<![.\w])value\b", expression):  # else it is not computed
+    if re.search(r"(?<![.\w])value\b", expression):  # computed only if the expression uses it
         names["value"] = pause.cursor.value
     return repr(builtins.eval(expression, names))
 
@@ -165,7 +165,7 @@ def run_prompt(pause: "Pause") -> bool:
         is_answered = True
         try:
             said = obey(pause, line)
-        except Exception as error:  # also that of an expression of the user
+        except Exception as error:  # also an error in the user's expression
             said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         if said:
             print(said)

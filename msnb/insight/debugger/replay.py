@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
-_ALL_AT_ONCE = 96 << 20  # bytes: a program with fewer returns all values from one call
+_ALL_AT_ONCE = 96 << 20  # bytes; if all values of a program take less, one call returns them all
 _WINDOW = 64  # nodes that one call returns values of, if all do not fit
 _LIMIT = 512 << 20  # bytes of values that a replay keeps
 Round = int | tuple[int, ...]  # an iteration of one loop, or of nested loops from the outermost
@@ -401,7 +401,7 @@ def _is_key(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
 
-_forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # of each program, which they do not keep alive
+_forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # by program, which a form does not keep alive
 
 
 def _compiled_forms_of(program):

@@ -77,7 +77,7 @@ class Timeline:
         self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
         self._has_gradient: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._has_warned = False
-        self._arrays_after: list[Any] = []  # of the Parameters, after the last step
+        self._arrays_after: list[Any] = []  # arrays of the Parameters after the last step
         self.problem: str = ""
 
     # ------------------------------------------------------------------ recording
@@ -271,7 +271,7 @@ class Timeline:
         return numbers if self._disk is None else numbers[:: self._every]
 
     def graph(self, program: "Program | None" = None) -> Any:
-        """Return the graph of a program of the training. Default: that of the last step."""
+        """Return the graph of a program of the training, by default of the program of the last step."""
         program = program or self._records[self.steps[-1]].program
         if program not in self._graphs:
             self._graphs[program] = of_program(program, program.name)
@@ -356,7 +356,7 @@ class Timeline:
 
 
 def timeline_of(parameter: Any) -> Timeline | None:
-    """Return the latest timeline that has recorded steps of a Parameter (by itself or by its name), or None."""
+    """Return the latest timeline that has recorded a Parameter, given as object or name; None if there is none."""
     for reference in reversed(_recorded):
         recorded = reference()
         if recorded is not None and len(recorded):

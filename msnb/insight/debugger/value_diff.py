@@ -315,13 +315,16 @@ class ValueDiff:
         return _ROUNDINGS * self._epsilon(pair) * math.sqrt(count_summands(pair.node)) * scale
 
     def _epsilon(self, pair):
-        """Return the rounding error of a pair. A node of lower precision than the rest of B has that of B."""
+        """Return the larger rounding error of two paired nodes.
+
+        B's node counts with at most the rounding error of B's main precision.
+        """
         mine, theirs = (max((_epsilon_of(t.dtype) for t in n.types), default=0.0) for n in (pair.node, pair.mate))
         return max(mine, min(theirs, self._epsilon_of_b))
 
     @functools.cached_property
     def _epsilon_of_b(self):
-        """The rounding error of the precision that most nodes of B have."""
+        """The median rounding error of B's nodes, which is that of its main precision."""
         epsilons = sorted(_epsilon_of(pair.mate.dtype) for pair in self.pairs if _epsilon_of(pair.mate.dtype))
         return epsilons[(len(epsilons) - 1) // 2] if epsilons else 0.0
 

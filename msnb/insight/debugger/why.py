@@ -34,11 +34,11 @@ from msnb.nn.cell import Cell
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
 
-_PASSES_LITTLE = 0.1  # share of a ReLU's outputs that are positive, from which it is reported
-_SATURATED = 0.5  # share of saturated outputs
-_CONFIDENT = 0.999  # largest probability of a softmax from which it counts as saturated
-_SMALL = 0.1  # factor of a node that is reported
-_SMALL_PRODUCT = 1e-3  # product of the factors of one operator that is reported
+_PASSES_LITTLE = 0.1  # a ReLU is reported if at most this share of its outputs is positive
+_SATURATED = 0.5  # a function is reported if at least this share of its outputs is saturated
+_CONFIDENT = 0.999  # a softmax is saturated if its largest probability exceeds this
+_SMALL = 0.1  # a node is reported if its factor is at most this
+_SMALL_PRODUCT = 1e-3  # an operator is reported if the product of its factors is at most this
 _LISTED = 4  # nodes in a sentence
 # operators whose derivative with respect to an operand is the other operand
 _PRODUCTS = frozenset(("Mul", "MatMul", "BatchMatMul", "Conv2D", "Conv3D", "Dense", "Mm", "Bmm", "BiasDense"))
@@ -206,7 +206,7 @@ def _is_close(x, y):
 
 
 def _parameter_of(parameter, program, net):
-    """Return the Parameter that is asked about: by itself, or by its name."""
+    """Return the Parameter of a program that `parameter` is, or names."""
     if isinstance(parameter, Parameter):
         return parameter
     if not isinstance(parameter, str):
@@ -632,8 +632,7 @@ class _Backward:
         return "a constant"
 
     def _explain_activation(self, equation, factor):
-        """Return the Reason for a ReLU that passes little or a saturated function; None if the numbers show
-        neither."""
+        """Return the Reason for a ReLU that passes little or a saturated function; None if neither is evident."""
         node = equation.node
         if node is None or not node.types:
             return None
@@ -799,7 +798,7 @@ def cause_of(hit: Any, replay: Replay) -> list[CNode]:
         ]
         if not sources:
             return path[::-1]
-        # an operand that has NaN, else the one of largest magnitude
+        # continue at the operand that has a NaN, else at the operand of largest magnitude
         node = max(sources, key=lambda source: _badness(statistics[source.id]))
         seen.add(node.id)
         path.append(node)

@@ -57,7 +57,7 @@ class Recording:
         self.nonfinite: Any = None
         self.problem: str = ""
         self.graph: FuncGraph | None = None
-        self.jaxpr: Any = None  # of the same program
+        self.jaxpr: Any = None  # jaxpr of the program that `graph` shows
         self._cut_off = None
         self.operators: list[Any] = []  # (position in the forward pass, operator)
         self.missed: list[Any] = []

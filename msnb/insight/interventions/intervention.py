@@ -303,7 +303,7 @@ def _apply(change, point, array, numbers, rounds, reference=None):
 
 
 def _change_cotangent(change, point, array, numbers, rounds):
-    """Return the value itself; its cotangent is changed."""
+    """Return `array` with a custom gradient, which applies `change` to the cotangent."""
 
     @jax.custom_vjp
     def identity(value, *rest):

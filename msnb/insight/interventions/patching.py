@@ -314,7 +314,7 @@ class _Metric:
         return eval_jaxpr(self._jaxpr, self._consts, *arrays)[0].reshape(()).astype(jnp.float32)
 
 
-_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # of each program: those of the last call
+_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # by program: the forms of its last call
 
 
 def _forms_of(program, metric, nodes, is_estimate):

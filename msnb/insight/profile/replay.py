@@ -21,8 +21,8 @@ from . import wall_time
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.figures import Figures
 
-_MERGES = 0.001  # of the kernels' time: a smaller kernel does not join its operators into a group
-_SMALL = 0.02  # of the kernels' time: smaller groups of a Cell are replayed together, because a call costs too much
+_MERGES = 0.001  # share of the kernels' time; a smaller kernel does not join its operators into a group
+_SMALL = 0.02  # share of the kernels' time; smaller groups of a Cell are replayed together: a call costs too much
 _BUDGET = 3.0  # seconds: short groups get more rounds, because the minimum of many runs is more stable
 _CALLS = 3  # consecutive runs of a group within one round
 

@@ -63,8 +63,10 @@ class Pictures:
         self.trees, self.headings, self.column = trees, headings, column
 
     def readable(self) -> str:
-        """Return the document with as many scopes open as are readable on a page. Level by level, either all scopes
-        are opened, else repeated ones, else the one that is larger than all others together.
+        """Return the document with as many scopes open as are readable on a page.
+
+        At each level it opens all scopes if they fit on the page; else only repeated ones; else only a scope that is
+        larger than all others together.
         """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
@@ -442,7 +444,7 @@ class _Drawing:
     def path(self, points, end):
         commands = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
         for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
-            middle = (ay + by) / 2  # leave and arrive vertically
+            middle = (ay + by) / 2  # the curve leaves and arrives vertically
             commands.append(
                 f"L{bx:.1f},{by:.1f}"
                 if abs(ax - bx) < 0.5

@@ -115,7 +115,7 @@ class Controls:
             return False
         stepper = self._stepper_of(pause.replay.program)
         stepper.show(pause)
-        if stepper.shown.widget is None:  # a page without anywidget is still
+        if stepper.shown.widget is None:  # without anywidget no button works
             return False
         if not (stepper.has_page.wait(_BEFORE_SUBSHELL) or _has_subshell(kernel) and stepper.has_page.wait(_PATIENCE)):
             stepper.set_status("prompt", "This page can't reach the kernel while a cell runs: use the prompt below.")

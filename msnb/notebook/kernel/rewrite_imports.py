@@ -20,7 +20,7 @@ def first_line(lines: list[str]) -> Any:
         return lines
     options = lines[0].strip()[len(MAGIC) :].strip()
     if options.endswith("?"):
-        return lines  # a question about the magic, which IPython answers
+        return lines  # `%%mindspore?` asks for help: IPython answers
     begin = f"get_ipython().run_cell_magic('mindspore', {options!r}, None)\n"
     return [begin, *_transform_second_magic(lines[1:])]
 
