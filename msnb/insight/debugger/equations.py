@@ -190,7 +190,7 @@ class _Flattener:
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=True):
             env[var] = self._index(result, inner_env)
 
-    def _loop(self, eqn, node, env, path):
+    def _make_loop(self, eqn, node, env, path):
         """Return the Loop of a scan or while, None for other equations."""
         kind = eqn.primitive.name
         if kind not in ("scan", "while") or node is None or self.keeps_gradient_rules:
@@ -229,7 +229,7 @@ class _Flattener:
 
         results = tuple(None if is_dropped else self.flat.new_value() for is_dropped in dropped)
         operands = tuple(env[var] for var in free)
-        loop = self._loop(eqn, node, env, path)
+        loop = self._make_loop(eqn, node, env, path)
         self.flat.equations.append(Equation(node, operands, results, run, _label_of(eqn), loop))
         env.update((var, index) for var, index in zip(eqn.outvars, results, strict=True) if index is not None)
 
@@ -343,7 +343,7 @@ class _EagerRecorder:
     def _index(self, value):
         index = self.index_of.get(id(value))
         if index is None:
-            index = self._add(value, (ValueNode(_plain(value), _types_of(value)), 0))
+            index = self._add(value, (ValueNode(_number_or_none(value), _types_of(value)), 0))
             self.flat.constants[index] = value
         return index
 
@@ -364,7 +364,7 @@ def _types_of(array):
     return (TensorType(dtype_name(array.dtype), tuple(array.shape), getattr(array.dtype, "itemsize", 0)),)
 
 
-def _plain(value):
+def _number_or_none(value):
     return value if isinstance(value, (bool, int, float, complex)) else None
 
 

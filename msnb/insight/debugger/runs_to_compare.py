@@ -124,7 +124,7 @@ def _run_eagerly(net, arguments, name, device):
     leaves = [leaf for leaf in flatten(arguments)[0] if isinstance(leaf, Tensor)]
     named = [(f"x{index}", leaf._array) for index, leaf in enumerate(leaves)]
     before = context.get_context("mode")
-    with trace_state.donation_lock.lock, _restored(parameters):
+    with trace_state.donation_lock.lock, _restoring(parameters):
         stored = [(p.name, p._array) for p in parameters]
         context.set_context(mode=context.PYNATIVE_MODE)
         try:
@@ -136,7 +136,7 @@ def _run_eagerly(net, arguments, name, device):
 
 
 @contextlib.contextmanager
-def _restored(parameters: list[Any]) -> Iterator[None]:
+def _restoring(parameters: list[Any]) -> Iterator[None]:
     """Restore Parameters on exit: moving averages of a run in PYNATIVE mode are not kept."""
     arrays = [p._array for p in parameters]
     try:
