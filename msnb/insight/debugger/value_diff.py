@@ -498,8 +498,8 @@ def _say_first(first):
         )
     came = f"; {_to_text(first.came_in)} came in" if first.came_in else "; nothing came in before"
     return (
-        f"The first difference is made at {_place_of(first)}: {_say_made(first)}, {first.made_here / first.tolerance:.2g} "
-        f"times its tolerance{came}."
+        f"The first difference is made at {_place_of(first)}: {_say_made(first)}, "
+        f"{first.made_here / first.tolerance:.2g} times its tolerance{came}."
         if first.tolerance
         else f"The first difference is made at {_place_of(first)}: {_say_made(first)}{came}."
     )

@@ -522,8 +522,8 @@ class _Backward:
             operand = np.asarray(self.values[self.edges[number].source])
             wide = _to_float64(operand)
             text = (
-                f"{_place_of(equation)} makes the first gradient that is not finite: {_count_bad(gradient)}, where one of "
-                f"norm {num(arriving)} arrives. Its operand ranges from {num(wide.min())} to {num(wide.max())} and "
+                f"{_place_of(equation)} makes the first gradient that is not finite: {_count_bad(gradient)}, where one "
+                f"of norm {num(arriving)} arrives. Its operand ranges from {num(wide.min())} to {num(wide.max())} and "
                 f"has {int((wide == 0).sum())} of {wide.size} elements equal to 0."
             )
             return Reason("nonfinite", text, equation.node)
@@ -575,8 +575,8 @@ class _Backward:
         if not self._can_depend(equation, edge.position):
             return Reason(
                 "cut",
-                f"{_place_of(equation)} cuts the gradient: one of norm {num(arriving)} arrives, and its derivative is zero "
-                "whatever the values are.",
+                f"{_place_of(equation)} cuts the gradient: one of norm {num(arriving)} arrives, and its derivative is "
+                "zero whatever the values are.",
                 equation.node,
             )
         return self._explain_flat(equation, edge, arriving)
