@@ -102,7 +102,7 @@ class Function:
 
 
 def _mark_unknown_length(shape):
-    """Return a shape for Reshape: -1 stands for the one length that is computed when the network runs."""
+    """Return `shape` for a Reshape, with -1 for the one length that is known only when the network runs."""
     axes = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 

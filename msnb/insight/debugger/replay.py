@@ -126,7 +126,8 @@ class Replay:
     def iterations(self, node: CNode, slot: int | None = None, round: Round | None = None) -> tuple[int, ...]:
         """Return the number of iterations of each loop around a node, from the outermost; () outside loops.
 
-        An inner loop has as many as in `round` of the outer ones, or in the last that reached the node.
+        An inner loop may have another number in each outer iteration: `round` selects the iteration, by default the
+        last one that reached the node.
         """
         slot = self.main_slot(node) if slot is None else slot
         if round is None:
@@ -167,7 +168,8 @@ class Replay:
         return None if mate is None else self.output(*mate)
 
     def weights(self, node: CNode) -> list[tuple[str, Any, Any]]:
-        """Return (name, value, new value or None) of each Parameter that a node reads. None: it is not updated."""
+        """Return (name, value, new value) of each Parameter that a node reads. The new value is None without an
+        update."""
         written = {entry[1]: index for index, entry in enumerate(self.program.outputs) if entry[0] == "param"}
         weights: list[tuple[str, Any, Any]] = []
         for source in node.inputs:
@@ -428,7 +430,7 @@ def _by_point(form):
 
 
 class _Capture(Measure):
-    """A measurement that returns the values themselves; of a value inside loops, the value in one iteration.
+    """A Measure that captures the values themselves; of a value inside loops, the value in one iteration.
 
     A measurement is (times computed, iterations of each loop around the value, value).
 
@@ -464,7 +466,7 @@ class _Capture(Measure):
 
 
 class _Statistics(Measure):
-    """A measurement that returns moments and mean magnitude of each value, as one array with a row per value."""
+    """A Measure that computes moments and the mean magnitude of each value, as one array with a row per value."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return summary.moments(array), jnp.mean(jnp.abs(array.astype(jnp.float32)))

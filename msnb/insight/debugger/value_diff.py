@@ -508,7 +508,7 @@ def _say_first(first):
 # ---------------------------------------------------------------------- figures
 @dataclasses.dataclass(frozen=True)
 class _Figure:
-    """Largest magnitudes of the differences at one node: total, incoming and own part; and of its value in A."""
+    """The largest differences at one node (total, came in, made here), and its largest value in A."""
 
     total: float
     incoming: float

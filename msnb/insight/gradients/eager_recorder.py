@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Settings(Protocol):
-    """The attributes of a `GradientMonitor` that its tape reads."""
+    """Protocol: the attributes of a `GradientMonitor` that `Tape` reads."""
 
     recording: Recording
     level: str

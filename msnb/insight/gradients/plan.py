@@ -260,7 +260,7 @@ def _loss_output(program):
 
 
 class _Measure(Measure):
-    """A measurement that returns gradients of Parameters unchanged, and summaries of other values that have a row."""
+    """A Measure that returns gradients of Parameters unchanged, and summaries of other values that have a row."""
 
     def __init__(self, plan):
         self.plan = plan

@@ -286,7 +286,7 @@ class _Changes(Replace):
 
 
 class _Values(Measure):
-    """A measurement that returns the values themselves."""
+    """A Measure that returns the values themselves."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return array

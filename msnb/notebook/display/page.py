@@ -68,7 +68,7 @@ class Page:
         return self._build_html(lambda path: base64.b64encode(packed(path)).decode())
 
     def loose(self) -> str:
-        """Return the page without its shared files; ``@msnb:NAME`` replaces each, str."""
+        """Return the page, str, with ``@msnb:NAME`` in place of each shared file."""
         return self._build_html(lambda path: f"@msnb:{_versioned_name(path)}")
 
     def shared(self) -> dict[str, bytes]:
