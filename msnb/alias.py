@@ -217,8 +217,8 @@ def install(warn: bool = True, api: int | None = None) -> None:
 
 
 def chosen(api: Any = None) -> int:
-    """Return the generation that `api` selects, or if it is None the environment variable MSNB_API; else the one
-    selected in this process, or 1.
+    """Return the generation that `api` selects; if it is None, that of the environment variable MSNB_API; else the
+    one selected in this process, or 1.
 
     Raises:
         ValueError: If there is no such generation.

@@ -76,7 +76,7 @@ class ComparedRun:
 
 
 def run_of(source: Any, inputs: tuple[Any, ...], name: str, evaluates: bool) -> ComparedRun:
-    """Return a run to compare.
+    """Return the run of one side of a comparison.
 
     Args:
         source (object): a Cell, a function, a Variant, a file, a Replay or a pair (timeline, step).

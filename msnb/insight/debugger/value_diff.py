@@ -576,7 +576,7 @@ def _max_or_zero(array):
 
 
 def _perturb(operand, epsilon, rng):
-    """Return an operand with random relative changes of one rounding error; other than floats are unchanged."""
+    """Return an operand with random relative changes of one rounding error; integers and keys are unchanged."""
     if not is_number(operand) or not jax.dtypes.issubdtype(operand.dtype, np.inexact):
         return operand
     signs = rng.choice(np.array([-1.0, 1.0], np.float32), size=np.shape(operand))

@@ -152,7 +152,7 @@ def _group_nodes(profile, graph):
 
 
 def _measure_overlaps(profile, graph, groups):
-    """Return per group (fraction of its time without kernels of other groups, its time as a part of the step)."""
+    """Return per group (fraction of its time in which no other group runs, share of the step that its time takes)."""
     outer = {}
     for index, nodes in enumerate(groups):
         for node in nodes:
