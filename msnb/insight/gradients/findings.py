@@ -114,7 +114,7 @@ def _check_trend_over_layers(recording):
     level = np.array([_finite_median(line) for line in rms])
     if np.isnan(level).any() or (level == 0).all():
         return []
-    # a gradient of exactly zero that deeper layers do not share does not depend on depth: see _find_missing
+    # an exact zero in one layer is no effect of depth if deeper layers have a gradient: `_find_missing` reports it
     zero = level == 0
     nonzero = np.flatnonzero(~zero)
     if len(nonzero) < 3 and not (zero[0] and len(nonzero)):

@@ -80,7 +80,8 @@ class Page:
             name: of_file(part) if isinstance(part, pathlib.Path) else base64.b64encode(part).decode()
             for name, part in self.parts.items()
         }
-        # the page is transparent until the view has drawn; its message then removes the picture below it
+        # the page is transparent until the view has drawn; then it posts a message, which removes the picture below
+        # the page
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
             f"<title>{html.escape(self.title)}</title>"
