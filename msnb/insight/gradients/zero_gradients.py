@@ -23,7 +23,7 @@ _BRANCHING = ("while", "scan", "cond")
 
 
 def cut_off(closed: ClosedJaxpr) -> frozenset[str]:
-    """Return the Parameters that the loss does not depend on differentiably.
+    """Return the Parameters whose gradient is zero whatever their values are.
 
     Args:
         closed (ClosedJaxpr): a program in which the gradients of Parameters are labelled.

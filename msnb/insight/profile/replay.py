@@ -74,7 +74,7 @@ class Replay:
 
     @property
     def difference(self) -> float:
-        """The relative difference between groups with rest and the step."""
+        """The relative difference between the step and the sum of groups and rest."""
         return (self.total + self.rest) / self.step - 1
 
     def __repr__(self) -> str:
