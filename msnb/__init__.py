@@ -12,7 +12,7 @@ from msnb._util import command_line as _command_line  # first: `python -m msnb -
 from msnb._util.gc_pause import uncollected as _uncollected
 
 with _uncollected():
-    from msnb._util import version_check as _version_check  # isort: skip - it speaks before another JAX can fail
+    from msnb._util import version_check as _version_check  # isort: skip - it reports a wrong JAX before that fails
     from msnb import (
         context,
         log,

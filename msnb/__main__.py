@@ -218,7 +218,7 @@ def run_tutorials(options: Namespace) -> int:
 
 def run_check(options: Namespace) -> int:
     """Print the names of MindSpore that a program uses and msnb lacks. Return 1 if they stop the program."""
-    from msnb.check import check  # spares the other commands the rooms that a program may name
+    from msnb.check import check  # lazy import: spares the other commands the check's tables
 
     try:
         report = check(options.path)
@@ -230,7 +230,7 @@ def run_check(options: Namespace) -> int:
 
 def run_stubs(options: Namespace) -> int:
     """Write stubs for `import mindspore`."""
-    from msnb.cli import stubs  # spares the other commands every declaration
+    from msnb.cli import stubs  # lazy import: spares the other commands all operators
 
     paths = stubs.write_mindspore(options.folder)
     print(f"Wrote {len(paths)} stubs below {options.folder}; pyright and Pylance read them as `stubPath`.")
@@ -250,7 +250,7 @@ def run_devices(options: Namespace) -> int:
 
 def _describe_equipment(device, count):
     """Return the cores, which a CPU's devices share, and the memory of a device, as texts."""
-    from msnb.dataset.engine.execution.workers import processors  # spares the other commands the data engine
+    from msnb.dataset.engine.execution.workers import processors  # spares other commands the data engine
 
     if device.platform != "cpu":
         memory = (device.memory_stats() or {}).get("bytes_limit")

@@ -10,8 +10,8 @@ of msnb, but its own name and the version of the MindSpore whose interface it ha
     msnb.alias.install(api=2)
 
 selects MindSpore 2: then `mindspore.x` is `msnb.mindspore2.x`, which differs where r1.1 and MindSpore 2 disagree. A
-    module keeps the generation with which it was imported. If neither `api` nor the environment variable MSNB_API
-    selects a generation, the program does, see `settle`.
+module keeps the generation with which it was imported. If neither `api` nor the environment variable MSNB_API
+selects a generation, the program does, see `settle`.
 """
 
 import importlib.metadata
@@ -108,8 +108,8 @@ class _Finder:
         return _TOPS[self.generation] if spec.name == _THERE else spec.loader_state[0]
 
     def exec_module(self, module):
-        # The module has run already. Python has just set the spec of the alias on it, with which reloading and relative
-        # imports would use the other name.
+        # The module has run already. Python has just set the alias's spec on it. Restore its own: reloading and
+        # relative imports must not use the alias.
         if not isinstance(module, _MindSpore):
             module.__spec__ = module.__spec__.loader_state[1]
 
@@ -117,7 +117,7 @@ class _Finder:
 def _msnb_module(name):
     """Return the module of msnb for `mindspore.x.y`, or None."""
     parent, _, child = name.rpartition(".")
-    # By the parent's own name, as a MindSpore path may lead to a module with another path in msnb.
+    # the base is the `__name__` of the parent: a path of MindSpore may lead to a module with another path in msnb
     base = _HERE if parent == _THERE else getattr(sys.modules.get(parent), "__name__", _HERE + parent[len(_THERE) :])
     path = f"{base}.{child}"
     try:
@@ -217,8 +217,8 @@ def install(warn: bool = True, api: int | None = None) -> None:
 
 
 def chosen(api: Any = None) -> int:
-    """Return the generation that `api` selects, or if it is None the environment variable MSNB_API; else the one
-    selected in this process, or 1.
+    """Return the generation that `api` selects; if it is None, that of the environment variable MSNB_API; else the
+    one selected in this process, or 1.
 
     Raises:
         ValueError: If there is no such generation.
@@ -280,7 +280,7 @@ def _settle_generation_of_script():
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None or not path.endswith(".py") or not os.path.isfile(path):
         return
-    from msnb.check import choosing  # spares who asks for a generation
+    from msnb.check import choosing  # lazy import: spares programs that request a generation
 
     script = Path(path).resolve()
     if choosing.is_installed(script) or script.is_relative_to(Path(msnb.__file__).resolve().parent):

@@ -1,7 +1,7 @@
 """Logging with MindSpore's interface: ``from mindspore import log as logger; logger.warning("...")``.
 
-Environment variables: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (the default), ERROR, CRITICAL; Messages of msnb
-    itself are short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* they have MindSpore's form.
+Environment variables: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (the default), ERROR, CRITICAL; messages of msnb
+itself are short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* they have MindSpore's form.
     ``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
     ``logger_backupCount`` rotating files of ``logger_maxBytes``.
 """
@@ -211,7 +211,7 @@ def _stacklevel_of_user():
 
 
 class _LogActionOnce:
-    """Decorator: warnings of a function through this log are emitted only in the first call with a key.
+    """Decorator: a function logs its warnings only in the first call of all functions with the same key.
 
     Args:
         logger (object): The log: this module.
@@ -250,7 +250,7 @@ _quiet = _Quiet()
 def _emit(level, msg, args, kwargs):
     if level == logging.WARNING and _quiet.warnings:
         return
-    # Two frames up is the caller of warning(), from which a caller's own stacklevel counts.
+    # a stacklevel counts from the caller of `warning()`, which is two frames above this one
     kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 2
     _get_logger().log(level, msg, *args, **kwargs)
 

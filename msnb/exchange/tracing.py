@@ -159,7 +159,10 @@ def _inline_numbers(graph, program, inputs):
 
 
 def _forward_written_values(graph):
-    """Replace, as the operand of an operator that writes a Parameter again, the previous new value by the Parameter."""
+    """Let every operator that writes a Parameter name the Parameter itself as its target.
+
+    If the Parameter is written twice, the target of the second operator would be the result of the first.
+    """
     values = {}
     for node in graph.nodes:
         inputs = list(node.inputs)

@@ -16,8 +16,8 @@ _MOST_AXES, _LONGEST_AXIS = 32, 1 << 56
 def mapped(path: str | Path) -> memoryview:
     """Return all bytes of a file, read-only and memory-mapped.
 
-    Arrays that are views of them must not be used after the file has become shorter: the system ends a process (SIGBUS)
-        that reads mapped bytes which no longer exist. A file that is replaced atomically is safe.
+    Do not read the bytes, or an array that is a view of them, after the file has become shorter: the system ends a
+    process (SIGBUS) that reads mapped bytes which no longer exist. A file that is replaced atomically is safe.
 
     Args:
         path (str): The file.

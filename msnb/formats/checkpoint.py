@@ -41,7 +41,7 @@ _TYPES = {
 }
 _DTYPE_OF = {name: np.dtype(t) for name, t in _TYPES.items()}
 _NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()}
-_DTYPE_OF.update({f"Uint{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)})  # as r1.1 spells them
+_DTYPE_OF.update({f"Uint{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)})  # names in files of r1.1
 _STRING = "str"  # content is UTF-32
 
 _SLICE = 512 * 1024 * 1024

@@ -239,8 +239,10 @@ def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- attributes
 def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
-    """Return the attribute message of a number, text, array, None, or a tuple or list of them. Elements of a sequence
-    (`inside`) have another form."""
+    """Return the attribute message of a number, text, array, None, or a tuple or list of them.
+
+    `inside` is True for an element of a sequence, whose value is in another field.
+    """
     if value is None:
         return {"name": name, "type": NONE}
     if isinstance(value, (tuple, list)):

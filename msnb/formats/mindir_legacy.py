@@ -1,8 +1,8 @@
-"""MINDIR of the first versions (1.0 to 1.6, ``ir_version`` 0.1.0), converted to the form of later ones.
+"""Convert MINDIR models of MindSpore 1.0 to 1.6 (``ir_version`` 0.1.0) to the messages of later versions.
 
 A text describes each attribute: ``scalar:value0`` a number or text, ``scalar:Tuple[value1,value2,]`` several of them in
-    order, ``tensor:value0`` an array, ``type:value0`` an element type, ``shape:shape1,`` the result of a node,
-    ``Monad:UMonad`` an order of side effects and ``none`` nothing.
+order, ``tensor:value0`` an array, ``type:value0`` an element type, ``shape:shape1,`` the result of a node,
+``Monad:UMonad`` an order of side effects and ``none`` nothing.
 """
 
 import re
@@ -19,7 +19,7 @@ _NUMBERS = {1: 43, 2: 37, 3: 32, 4: 38, 5: 33, 6: 34, 7: 35, 9: 30, 10: 42, 11: 
 
 
 def upgrade(model: dict[str, Any], path: str) -> dict[str, Any]:
-    """Convert the attributes of a model of the first versions to the later form. Modify and return the model.
+    """Convert the attributes of an old model in place, and return the model.
 
     Args:
         model (dict): The messages.
@@ -77,7 +77,10 @@ def _shape_attribute(tensors, part):
 
 
 def _parse_nested(text, leaf):
-    """Parse a text of nested brackets, such as "Tuple[a,b]", to an attribute. ``leaf(name)`` gives that of a name."""
+    """Parse a text of nested brackets, such as "Tuple[a,b]", to an attribute.
+
+    ``leaf(name)`` returns the attribute of a name.
+    """
     stack: list[tuple[int, list[Any]]] = [(mindir.TUPLE, [])]
     for match in _TOKEN.finditer(text):
         token = match.group()

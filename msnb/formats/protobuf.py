@@ -155,8 +155,10 @@ _LETTERS = {"float": "<f", "double": "<d"}
 
 
 def _decode_span(schema, kind, data, start, end, levels):
-    """Decode the length-delimited field ``data[start:end]``. Return a list of its values: one, or those of a packed
-    field."""
+    """Decode the length-delimited field ``data[start:end]``.
+
+    Return a list: the value, or all values of a packed field.
+    """
     if kind == "bytes":
         return [bytes(data[start:end])]
     if kind == "span":

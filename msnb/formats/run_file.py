@@ -1,7 +1,7 @@
 """Text of a run's file `run.json`: JSON with NaN and infinity.
 
 JSON has no NaN and no infinity: they become null, and ``"not_finite"`` lists them: each entry ``["summary", "loss",
-    "NaN"]`` has the path to the value (names, and indices of lists), and the value.
+"NaN"]`` has the path to the value (names, and indices of lists), and the value.
 """
 
 import json

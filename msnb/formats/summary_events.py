@@ -259,8 +259,8 @@ class _Layout:
         self._fixed_bytes = octets[self._is_fixed].tobytes()
 
     def read(self, octets):
-        """Return the scalars of a summary as float32, or None if it differs from the remembered one in anything
-        else."""
+        """Return the scalars of a summary as float32, or None if anything else in it differs from the remembered
+        summary."""
         if octets[self._is_fixed].tobytes() != self._fixed_bytes:
             return None
         return octets[self._places].view("<f4").astype(np.float32)

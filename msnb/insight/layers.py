@@ -187,7 +187,7 @@ def _drop_unused_calls(layer):
 def _count_parameters(root):
     """Assign each Parameter to the first call of the Cell that owns it.
 
-    Parameters that a Cell only lists, such as an optimizer, belong to the other Cell.
+    A Cell that only lists Parameters of other Cells, such as an optimizer, does not own them.
     """
     counted = set()
     for lists in (False, True):

@@ -101,8 +101,9 @@ def _error_chain(error):
 
 @contextlib.contextmanager
 def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
-    """Context manager that shortens the tracebacks of `error` and its causes until it ends. It yields (short traceback,
-    number of removed frames).
+    """Context manager that shortens the tracebacks of `error` and its causes inside its block.
+
+    It yields (short traceback, number of removed frames).
     """
     short, left_out, put_back = shorten(error, tb)
     try:

@@ -283,8 +283,8 @@ class FuncGraph:
 class OpenGraph(FuncGraph):
     """A graph whose inputs have axes of any length. In shapes, -1 is such an axis, and -2 any number of axes.
 
-    Values that depend on such lengths are shown as they are in the file that the graph was read from; the graph that
-    runs is built for the shapes of the inputs. A pickle stores the shown graph.
+    The nodes are those of the file that the graph was read from, for display. `build` returns the graph that runs,
+    for given shapes of the inputs. A pickle has the displayed nodes only.
 
     Attributes:
         build (Callable): Builds the graph for the shapes of inputs, a list of tuples; or None.

@@ -112,7 +112,8 @@ def _match_by_scope(first, second, old, new):
         mate = new_index.get(key)
         if mate is not None:
             links[number], partner[mate] = mate, number
-    # match the rest in order, by computation: a renamed layer is the same layer; one program has no renamed layers
+    # match the remaining nodes in order, by what they compute: another network may name its layers otherwise, but two
+    # stages of one program have the same names
     renamed = any(map(_is_lowered, old)) == any(map(_is_lowered, new))
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]

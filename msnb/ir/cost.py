@@ -1,8 +1,7 @@
 """Count FLOPs and memory traffic of an equation from its shapes (not by a compiler's cost model).
 
 An operator is counted by its JAX primitives, so that every operator has a count, a user's own included. `FLOPS` is
-therefore a rule table of primitives, keyed by their names: an equation has the name, JAX does not export every
-primitive as an object, and msnb's convolution is declared on a higher level.
+therefore a rule table of primitives. Its keys are names, because JAX does not export every primitive as an object.
 """
 
 import math

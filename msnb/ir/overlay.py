@@ -16,12 +16,12 @@ if TYPE_CHECKING:  # named in annotations alone
 
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
 LEVELS = 9
-# from light to dark, distinguishable by colour-blind readers; the second is for dark pages
+# two colour ramps, for light and for dark pages; colour-blind readers can distinguish their colours
 _RAMPS = (
     ((247, 244, 226), (233, 208, 130), (205, 142, 75), (148, 73, 71), (82, 28, 66)),
     ((38, 38, 46), (84, 42, 80), (156, 66, 84), (214, 130, 82), (244, 214, 140)),
 )
-# below and above zero: blue, neutral, orange
+# colours for values below zero (blue), near zero (neutral) and above zero (orange)
 _TWO_SIDED = (
     ((33, 88, 158), (146, 184, 220), (245, 243, 238), (232, 170, 116), (166, 78, 20)),
     ((126, 178, 234), (54, 92, 138), (38, 40, 46), (140, 80, 40), (240, 160, 92)),

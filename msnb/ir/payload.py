@@ -1,8 +1,8 @@
 """Encode a graph as compact columns, from which the graph view draws.
 
 A node is a few small integers: its scope, its signature (operator, types, attributes, costs: shared by all similar
-    calls), its source line and its producers, each as the difference to the previous node. That compresses to a few
-    bytes per node, and the same graph gives the same bytes in every run.
+calls), its source line and its producers, each as the difference to the previous node. That compresses to a few
+bytes per node, and the same graph gives the same bytes in every run.
 """
 
 import gzip
@@ -212,7 +212,8 @@ def _parameter_row(node):
 
 
 def _output_row(node, slot, parameters, number):
-    """Return [node, or -1 - parameter, index of its result] of an output, or the text of a constant."""
+    """Return the row of an output: [node id or -1 - parameter index, index of its result], or the text of a
+    constant."""
     if isinstance(node, CNode):
         return [number(node.id), slot] if len(node.types) > 1 else [number(node.id)]
     return [-1 - parameters[node]] if node in parameters else [0, show_constant(node)]

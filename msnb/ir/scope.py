@@ -5,7 +5,7 @@
     transform = "jvp" | "transpose" | "vmap" | ...
 
 JAX wraps a transformation around the first scope that follows it: ``transpose(jvp(Default/network))/conv1-Conv2d``. Any
-    other name may contain arbitrary characters, parentheses included.
+other name may contain arbitrary characters, parentheses included.
 """
 
 import functools

@@ -23,6 +23,6 @@ __all__ = ["FAILED", "FileReader", "FileWriter", "MindPage", "SUCCESS", *_LATER]
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # spares the converters to who reads
+        module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # lazy import: spares readers the converters
         return getattr(module, name)
     raise AttributeError(f"module 'mindspore.mindrecord' has no attribute {name!r}")

@@ -11,7 +11,7 @@ import numpy as np
 from msnb.mindrecord._codec import NUMPY, _pack_value, unpack_map
 
 _SLACK = bytes(16)  # reads may go past the last row
-# Bytes of a msgpack value after its code, for the codes of numbers; -1 for all others.
+# code of a msgpack number -> number of bytes that follow it; -1 for other codes
 _NUMBER_BYTES = np.full(256, -1, np.int64)
 _NUMBER_BYTES[:0x80] = _NUMBER_BYTES[0xE0:] = 0
 _NUMBER_DTYPES = {0xCA: ">f4", 0xCB: ">f8", 0xCC: ">u1", 0xCD: ">u2", 0xCE: ">u4", 0xCF: ">u8", 0xD0: ">i1",
@@ -19,7 +19,7 @@ _NUMBER_DTYPES = {0xCA: ">f4", 0xCB: ">f8", 0xCC: ">u1", 0xCD: ">u2", 0xCE: ">u4
 for _code, _kind in _NUMBER_DTYPES.items():
     _NUMBER_BYTES[_code] = np.dtype(_kind).itemsize
 _WIDTH = np.array([1, 2, 4, 8])
-# The four 2-bit codes in a byte.
+# byte -> the four 2-bit codes in it
 _CODES = (np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3).astype(np.uint8)
 
 

@@ -1,8 +1,8 @@
 """TFRecord files and the protobuf message ``tf.train.Example`` in them, read without TensorFlow.
 
 A record: the length (8 bytes), its checksum, the payload, its checksum (4 bytes each). A payload is ``Example {Features
-    features = 1}``, ``Features {map<string, Feature> feature = 1}`` and ``Feature`` one of ``{BytesList bytes_list = 1;
-    FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
+features = 1}``, ``Features {map<string, Feature> feature = 1}`` and ``Feature`` one of ``{BytesList bytes_list = 1;
+FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
 """
 
 import io

@@ -19,7 +19,7 @@ def load_ipython_extension(ipython: Any) -> None:
     """Install every component of msnb in an IPython shell. `%load_ext msnb` calls this."""
     if ipython in _loaded:
         return
-    import IPython  # spares it to plain Python
+    import IPython  # lazy import: spares plain Python the time
 
     from msnb.notebook.display import formatters  # spares IPython to plain Python
     from msnb.notebook.kernel import (  # spares IPython to plain Python

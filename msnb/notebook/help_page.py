@@ -14,7 +14,7 @@ from msnb._version import __version__
 from msnb.notebook.display.html import framed
 from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
 
-# in the panes of a graph; `?` shows them there
+# keys of the graph view, which lists them at `?`
 _KEYS = (
     ("Enter", "select a box; open or close a scope"),
     ("arrow keys", "go to the next box; with Shift, move the graph"),
@@ -55,7 +55,7 @@ def own_functions() -> dict[str, str]:
     modules = {**msnb._VIEWS, **{name: msnb._LATER[name] for name in further}}
     functions = {}
     for name, module in modules.items():
-        doc = getattr(import_module(module), name).__doc__ or ""  # spares those that no page asks for
+        doc = getattr(import_module(module), name).__doc__ or ""  # spares modules until a page is shown
         functions[name] = " ".join(doc.strip().partition("\n\n")[0].split())
     return functions
 

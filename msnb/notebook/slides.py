@@ -13,7 +13,8 @@ _HEADING = re.compile(r"\s*(#{1,6}\s|<h[1-6]\b)")
 
 
 def slide_letters(cells: list[Any]) -> str:
-    """Return a letter for each cell: "s" begins a slide, "f" appears one key later, "n" is not shown, "-" follows.
+    """Return a letter for each cell: "s" begins a slide, "f" appears one key later, "n" is not shown, "-" belongs to
+    the slide before.
 
     They come from the slide types that Jupyter stores. A notebook without a type "slide" begins one at each heading.
     """

@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"msnb.dataset.engine.{name}")
     if name == "config":
         return import_module("msnb.dataset.core.config")
-    # Other names do not load the modules: the import system looks up every submodule here first.
+    # Only names of classes load the modules: the import system looks up the name of every submodule here first.
     if name[:1].isupper() or name == "zip":
         for path in ("datasets", "samplers"):
             module = import_module(f"msnb.dataset.engine.{path}")

@@ -27,7 +27,7 @@ class Dataset(Queries):
         cache (DatasetCache, optional): Cache of its rows. Default: None.
     """
 
-    # Answers of queries, set by the first query; Queries has more.
+    # results that the first query caches; `Queries` has further ones
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
     _mime_ = display_hooks.mime

@@ -118,7 +118,8 @@ def _public_module(module):
 def _transform_classes(package):
     """Return {(module, name): class} of the library's transforms in one package.
 
-    The module is the one that users import the transform from, and the one that defines it, now and in msnb 0.1.
+    A class is listed under several modules: the one that users import it from, and those that define it in this
+    version and in msnb 0.1.
     """
     classes = {}
     for path in _TRANSFORMS.get(package, ()):

@@ -21,7 +21,7 @@ def _merge_shapes(shapes, column):
 class Queries:
     """Base of :class:`Dataset` with methods that return properties of its rows."""
 
-    # Set by the first query.
+    # results that the first query caches
     dataset_size: int | None = None
     saved_output_shapes: list[Any] | None = None
     saved_output_types: list[Any] | None = None

@@ -191,14 +191,14 @@ def _write_stop_gradient(writer, node, args):
 
 
 def _make_arg_with_value_writer(name):
-    def form(writer, node, args):
+    def write(writer, node, args):
         """Write the operator and cast its index to int32: the index is int64 in MindSpore's operator."""
         kinds = (("Int64", node.types[0].shape), (node.types[1].dtype, node.types[1].shape))
         index, value = writer.emit_multiple(name, [args[n] for n in args if n not in ("axis", "keep_dims")] + [
             args["axis"], args["keep_dims"]], kinds)  # fmt: skip
         return [writer.cast(index, node.types[0].dtype), value]
 
-    return form
+    return write
 
 
 for _class in (P.ArgMaxWithValue, P.ArgMinWithValue):

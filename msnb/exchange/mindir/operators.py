@@ -1,8 +1,10 @@
-"""Forms of operators in a MINDIR file: a function, all of whose arguments are inputs, or a primitive with attributes.
+"""Table of the functions that write operators as nodes of a MINDIR file (`forms`) and read them back (`readers`).
+
+A node is a call of a function, all of whose arguments are inputs, or of a primitive with attributes.
 
 `functions.json` lists the arguments of MindSpore's functions (made by tests/golden/make_mindir_functions.py). If they
-agree with the operator in number and name, its form follows from the table. The other functions and all primitives
-have entries in `msnb.exchange.mindir.operator_mappings`.
+agree with the operator in number and name, `Function` writes and reads its calls. The other functions and all
+primitives have entries in `msnb.exchange.mindir.operator_mappings`.
 """
 
 import json
@@ -31,7 +33,7 @@ _TYPE_IDS = {
     mstype.float64: 44, mstype.bfloat16: 45,
 }  # fmt: skip
 _TYPES = {number: kind for kind, number in _TYPE_IDS.items()}
-# Further arguments of MindSpore's functions, with the only value that msnb's operators implement.
+# arguments of MindSpore's functions that msnb's operators lack, with the only value that msnb implements
 _FIXED_ARGUMENTS: dict[str, dict[str, Any]] = {
     "ResizeNearestNeighbor": {"half_pixel_centers": False},
     "Cholesky": {"upper": False},
@@ -100,7 +102,7 @@ class Function:
 
 
 def _mark_unknown_length(shape):
-    """Return a shape for Reshape: -1 stands for the one length that is computed when the network runs."""
+    """Return `shape` for a Reshape, with -1 for the one length that is known only when the network runs."""
     axes = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 
@@ -148,12 +150,12 @@ def dtype_of_id(number: int) -> np.dtype[Any]:
 
 
 FUNCTIONS: dict[str, str] = json.loads(Path(__file__).with_name("functions.json").read_text(encoding="utf-8"))
-# Functions whose arguments or results have equal names and another meaning.
+# functions of MindSpore whose arguments have the names of msnb's operator, but another meaning
 _DIFFERENT = frozenset(
     "Range Dropout ReduceStd Arange Eye LinSpace AdaptiveMaxPool2D GroupNorm LayerNormGrad LayerNormGradGrad".split()
 )
 _SPECIAL = frozenset(("ArgMaxWithValue", "ArgMinWithValue"))  # `forms` has their writers
-# MindSpore 2.7.1 has no CPU kernel for these, so their forms were never verified.
+# not written, only read: MindSpore 2.7.1 has no CPU kernel for them, so a written file was never tested
 _UNVERIFIED = frozenset(
     "AdaptiveAvgPool1D AdaptiveMaxPool1D AvgPool1D AvgPool2D ConvTranspose2D Dot Frac Hardtanh Im2ColExt L1LossExt "
     "Log10 Log2 LogSigmoid LogSumExp MSELossExt Norm Outer PixelShuffle RmsNorm Roll SoftMarginLoss SoftplusExt".split()
@@ -164,7 +166,7 @@ table: dict[str, Function] = {}  # operators whose arguments agree: used to read
 
 
 def _register_functions():
-    """Register the functions of `FUNCTIONS` in the table of forms."""
+    """Add a `Function` to `table` for each entry of `FUNCTIONS` that fits an operator, and to `forms` if tested."""
     for name, declaration in FUNCTIONS.items():
         op = REGISTRY.get(name)
         if op is None or op.name != name or op.random or name in _DIFFERENT:

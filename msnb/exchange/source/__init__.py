@@ -47,7 +47,7 @@ def to_source(
     Raises:
         TypeError: If `net` is none of these, or there are inputs for a graph.
         ValueError: If there are constants of more than 64 elements and no `path`.
-        NotImplementedError: If operators have no form in Python; all of them are named.
+        NotImplementedError: If operators can't be written in Python; all of them are named.
         OSError: If the file cannot be written.
 
     Examples:

@@ -1,7 +1,8 @@
-"""Compare two loops by value, round by round, in one compiled loop.
+"""Compare loop A with loop B by value, iteration by iteration, in one compiled loop.
 
-The state holds the states of both loops. In each round B's body is evaluated twice: on the state of B, and on that of
-A. The figures of a node are the largest over all rounds of A.
+The compiled loop carries the states of both loops. Each iteration evaluates A's body on the state of A, and B's body
+twice: on the state of B and on the state of A. The result is the largest difference of each node over all iterations
+of A.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from msnb.insight.debugger.equations import Loop
 
 
 def are_alike(first: Loop, second: Loop) -> bool:
-    """Return True if two loops have states and rows of equal shapes, so that they can run together."""
+    """Return True if two loops can run as one: states and scanned rows have equal shapes."""
     one, other = first.eqn, second.eqn
     if one.primitive is not other.primitive or first.counts[2] != second.counts[2]:
         return False
@@ -23,11 +24,11 @@ def are_alike(first: Loop, second: Loop) -> bool:
         same_rounds = all(one.params[key] == other.params[key] for key in ("length", "reverse"))
         if not same_rounds:
             return False
-    return [v.aval.shape for v in _moving(first)] == [v.aval.shape for v in _moving(second)]
+    return [v.aval.shape for v in _state_and_rows(first)] == [v.aval.shape for v in _state_and_rows(second)]
 
 
-def _moving(loop):
-    """Return the variables of the state and of the rows."""
+def _state_and_rows(loop):
+    """Return the operands of a loop that are its initial state or its scanned arrays."""
     return loop.eqn.invars[sum(loop.counts[:2]) :]
 
 
@@ -60,18 +61,21 @@ def run_together(
     start = other_cond + other_consts
     other, mixed_consts = theirs[other_cond:start], mixed[other_cond:start]
     other_moving = theirs[start:]
-    kinds = [v.aval.dtype for v in _moving(second)]
+    kinds = [v.aval.dtype for v in _state_and_rows(second)]
 
     def round_of(state, rows, other_state, other_rows):
         a = first.body.evaluate([*consts, *state, *rows])
         b = second.body.evaluate([*other, *other_state, *other_rows])
-        moved = [_as(value, kind) for value, kind in zip((*state, *rows), kinds, strict=True)]
+        moved = [_cast(value, kind) for value, kind in zip((*state, *rows), kinds, strict=True)]
         h = second.body.evaluate([*mixed_consts, *moved], substitutes(a))
         results, other_results = ([env[i] for i in loop.body.outputs] for loop, env in ((first, a), (second, b)))
         return results, other_results, measure(a, b, h)
 
     figures = jnp.zeros((count, 4), jnp.float32)
-    state, other_state = _typed(first, moving[:n_state]), _typed(second, other_moving[:n_state])
+    state, other_state = (
+        _cast_state(first, moving[:n_state]),
+        _cast_state(second, other_moving[:n_state]),
+    )
     if first.eqn.primitive.name == "while":
         closed = first.eqn.params["cond_jaxpr"]
 
@@ -99,10 +103,12 @@ def run_together(
     return figures
 
 
-def _typed(loop: Loop, values: Sequence[Any]) -> list[Any]:
-    """Return the state of a loop as arrays of its dtypes. A literal has none of its own."""
-    return [_as(jnp.asarray(value), var.aval.dtype) for value, var in zip(values, _moving(loop), strict=False)]
+def _cast_state(loop: Loop, values: Sequence[Any]) -> list[Any]:
+    """Convert the values of `_state_and_rows`, some of them Python numbers, to arrays of the loop's dtypes."""
+    return [
+        _cast(jnp.asarray(value), var.aval.dtype) for value, var in zip(values, _state_and_rows(loop), strict=False)
+    ]
 
 
-def _as(value, dtype):
+def _cast(value, dtype):
     return value if value.dtype == dtype else value.astype(dtype)

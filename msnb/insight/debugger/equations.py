@@ -175,7 +175,7 @@ class _Flattener:
                 self._append(jaxpr, eqn, node, env, path)
 
     def _loop_in(self, path):
-        """Return the loop in a function with its own gradient, which is one equation; None if it has no loop."""
+        """Return the loop inside a function with its own gradient rule, which is one equation; else None."""
         inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
         loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
         return min(loops, key=lambda entry: entry[0])[1] if loops else None
@@ -190,7 +190,7 @@ class _Flattener:
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=True):
             env[var] = self._index(result, inner_env)
 
-    def _loop(self, eqn, node, env, path):
+    def _make_loop(self, eqn, node, env, path):
         """Return the Loop of a scan or while, None for other equations."""
         kind = eqn.primitive.name
         if kind not in ("scan", "while") or node is None or self.keeps_gradient_rules:
@@ -229,7 +229,7 @@ class _Flattener:
 
         results = tuple(None if is_dropped else self.flat.new_value() for is_dropped in dropped)
         operands = tuple(env[var] for var in free)
-        loop = self._loop(eqn, node, env, path)
+        loop = self._make_loop(eqn, node, env, path)
         self.flat.equations.append(Equation(node, operands, results, run, _label_of(eqn), loop))
         env.update((var, index) for var, index in zip(eqn.outvars, results, strict=True) if index is not None)
 
@@ -274,7 +274,7 @@ def record_eager_run(
         arguments (Sequence): (name, array) of each argument that is a Tensor.
     """
     recorder = _EagerRecorder(name, net, parameters, arguments)
-    # a listener of calls makes `events.current` follow them
+    # `events.current` is only up to date while somebody listens to `entered`
     with events.listen(dispatched=recorder.dispatched, entered=lambda call: None, name="diff", here=True, vital=True):
         call()
     return recorder.finish()
@@ -327,7 +327,10 @@ class _EagerRecorder:
         self.flat.equations.append(Equation(node, operands, results, run))
 
     def _find_differentiated(self, operator, operands):
-        """Return the forward node whose gradient a kernel computes: its operands come first; None for others."""
+        """Return the forward node whose gradient a kernel computes, or None.
+
+        The kernel's first operands are those of the node.
+        """
         if not operator.endswith("Grad"):
             return None
         for equation in reversed(self.flat.equations):
@@ -340,7 +343,7 @@ class _EagerRecorder:
     def _index(self, value):
         index = self.index_of.get(id(value))
         if index is None:
-            index = self._add(value, (ValueNode(_plain(value), _types_of(value)), 0))
+            index = self._add(value, (ValueNode(_number_or_none(value), _types_of(value)), 0))
             self.flat.constants[index] = value
         return index
 
@@ -361,7 +364,7 @@ def _types_of(array):
     return (TensorType(dtype_name(array.dtype), tuple(array.shape), getattr(array.dtype, "itemsize", 0)),)
 
 
-def _plain(value):
+def _number_or_none(value):
     return value if isinstance(value, (bool, int, float, complex)) else None
 
 

@@ -30,24 +30,24 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.watchpoints.hits import Hit
     from msnb.ir.anf import CNode, FuncGraph
 
-_MOST = 8  # recorded pauses that remain
+_MOST = 8  # length of `records`
 
 
 class FrontEnd(Protocol):
-    """Shows pauses to the user. A notebook registers one as `Debugger.front_end`."""
+    """Interface that shows pauses to the user. A notebook sets `Debugger.front_end`."""
 
     def show(self, pause: Pause) -> bool:
-        """Show a pause, and return True once its buttons work. False: ask at the prompt."""
+        """Show a pause. Return True once its buttons work; after False the prompt asks."""
         ...
 
     def has_resumed(self, pause: Pause) -> None:
-        """The training goes on."""
+        """Handle the event that the training goes on."""
 
     def is_running(self, program: "Program") -> None:
-        """A program is about to run, and nothing has paused yet."""
+        """Handle the event that a program is about to run and nothing has paused yet."""
 
     def has_ended(self) -> None:
-        """The cell or the `with` block is over."""
+        """Handle the event that the cell or the `with` block has ended."""
 
 
 class Breakpoint(NamedTuple):
@@ -103,7 +103,7 @@ class Debugger:
 
     Attributes:
         breakpoints (list[Breakpoint]): nodes at which each step pauses.
-        records (deque[Pause]): pauses of sessions in which nobody could be asked, the last eight.
+        records (deque[Pause]): the last eight pauses that neither a front end nor a prompt could show.
         n_steps (int): steps that have run since `start`.
         front_end (Union[FrontEnd, None]): shows pauses; None for the prompt.
         watch (Union[Watch, None]): the watchpoints that `start` was called with, once a network has run.

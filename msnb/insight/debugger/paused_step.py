@@ -1,4 +1,4 @@
-"""A step at which a training waits: its cursor, and the order that ends the wait."""
+"""The step at which a paused training waits: its cursor, and the command that ends the wait."""
 
 import threading
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The words that move the cursor of a pause: at a prompt, and as buttons and keys of the graph view."""
+"""Commands of a pause, typed at a prompt or sent by buttons and keys of the graph view."""
 
 import builtins
 import re
@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Command(NamedTuple):
-    """One word of the prompt.
+    """One command of the prompt.
 
     Attributes:
         key (str): the short form, which is also the key in the graph view.
@@ -66,7 +66,7 @@ def _print(pause, expression):
     if not expression:
         raise ValueError("print needs an expression, such as: p value.shape")
     names = {**pause.namespace, "cursor": pause.cursor}
-    if re.search(r"(?<![.\w])value\b", expression):  # else it is not computed
+    if re.search(r"(?<![.\w])value\b", expression):  # computed only if the expression uses it
         names["value"] = pause.cursor.value
     return repr(builtins.eval(expression, names))
 
@@ -114,12 +114,12 @@ _BY_WORD = {word: command for command in COMMANDS for word in (command.key, comm
 
 
 def help_text() -> str:
-    """Return the list of words."""
+    """Return the help text: all commands with their keys."""
     return "\n".join(f"{f'{c.key} {c.argument}'.strip():<9} {c.title}" for c in COMMANDS)
 
 
 def obey(pause: "Pause", text: str) -> str:
-    """Carry out one line of the prompt on a pause. Return the text to print.
+    """Execute one line of the prompt on a pause. Return the text to print.
 
     An empty line repeats the last move.
 
@@ -142,7 +142,7 @@ _REPEATS = frozenset("npNPio][mr")
 
 
 def run_prompt(pause: "Pause") -> bool:
-    """Ask for words on stdin until one of them ends the pause. Return False if there is no stdin.
+    """Read commands from stdin until one of them ends the pause. Return False if there is no stdin.
 
     The end of the input continues the training.
     """
@@ -165,7 +165,7 @@ def run_prompt(pause: "Pause") -> bool:
         is_answered = True
         try:
             said = obey(pause, line)
-        except Exception as error:  # also that of an expression of the user
+        except Exception as error:  # also an error in the user's expression
             said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         if said:
             print(said)

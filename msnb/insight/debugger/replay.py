@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
-_ALL_AT_ONCE = 96 << 20  # bytes: a program with fewer returns all values from one call
+_ALL_AT_ONCE = 96 << 20  # bytes; if all values of a program take less, one call returns them all
 _WINDOW = 64  # nodes that one call returns values of, if all do not fit
 _LIMIT = 512 << 20  # bytes of values that a replay keeps
 Round = int | tuple[int, ...]  # an iteration of one loop, or of nested loops from the outermost
@@ -126,7 +126,8 @@ class Replay:
     def iterations(self, node: CNode, slot: int | None = None, round: Round | None = None) -> tuple[int, ...]:
         """Return the number of iterations of each loop around a node, from the outermost; () outside loops.
 
-        An inner loop has as many as in `round` of the outer ones, or in the last that reached the node.
+        An inner loop may have another number in each outer iteration: `round` selects the iteration, by default the
+        last one that reached the node.
         """
         slot = self.main_slot(node) if slot is None else slot
         if round is None:
@@ -167,7 +168,8 @@ class Replay:
         return None if mate is None else self.output(*mate)
 
     def weights(self, node: CNode) -> list[tuple[str, Any, Any]]:
-        """Return (name, value, new value or None) of each Parameter that a node reads. None: it is not updated."""
+        """Return (name, value, new value) of each Parameter that a node reads. The new value is None without an
+        update."""
         written = {entry[1]: index for index, entry in enumerate(self.program.outputs) if entry[0] == "param"}
         weights: list[tuple[str, Any, Any]] = []
         for source in node.inputs:
@@ -268,7 +270,7 @@ class Replay:
         return chosen
 
     def _compute_round(self, node, slot, round):
-        """Return (times computed, iterations of each loop, value) of one iteration of the loops around a node."""
+        """Return (number of runs of the node, iterations of each loop around it, its value in iteration `round`)."""
         form, points = self._forms.values_in_round(node.id)
         measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
         at = next((index for index, point in enumerate(points) if point.slot == slot), None)
@@ -314,7 +316,7 @@ def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[
 
 @jax.jit
 def _copy(arrays):
-    """Return copies of arrays. One program for all: a copy of its own for each shape compiles for each."""
+    """Copy arrays in one compiled program; copying each by itself would compile a program per shape."""
     return [jnp.copy(array) for array in arrays]
 
 
@@ -401,7 +403,7 @@ def _is_key(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
 
-_forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # of each program, which they do not keep alive
+_forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # by program, which a form does not keep alive
 
 
 def _compiled_forms_of(program):
@@ -417,7 +419,7 @@ def _compile(closed, first):
 
 
 def _by_point(form):
-    """Return a function that returns the outputs of `form`, three columns, as a row per point."""
+    """Return a function that calls `form` and returns the outputs of `_Capture` as one triple per point."""
 
     def run(*inputs):
         flat = form(*inputs)
@@ -428,7 +430,7 @@ def _by_point(form):
 
 
 class _Capture(Measure):
-    """Measures the values themselves. For a value inside loops it is the value in one iteration of the loops.
+    """A Measure that captures the values themselves; of a value inside loops, the value in one iteration.
 
     A measurement is (times computed, iterations of each loop around the value, value).
 
@@ -464,7 +466,7 @@ class _Capture(Measure):
 
 
 class _Statistics(Measure):
-    """Measures moments and the mean magnitude of each value. The result is one array with a row per value."""
+    """A Measure that computes moments and the mean magnitude of each value, as one array with a row per value."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return summary.moments(array), jnp.mean(jnp.abs(array.astype(jnp.float32)))

@@ -64,7 +64,7 @@ class ComparedRun:
         return self.values
 
     def compute_on(self, substitutes: Mapping[int, Any]) -> dict[int, Any]:
-        """Return {index: value} of the run in which equations read `substitutes`. Small random keys are left out."""
+        """Return {index: value} of a run in which equations read `substitutes` in place of the run's own values."""
         with jax.default_device(self.device) if self.device is not None else contextlib.nullcontext():
             inputs = self.inputs
             if self.device is not None:
@@ -76,7 +76,7 @@ class ComparedRun:
 
 
 def run_of(source: Any, inputs: tuple[Any, ...], name: str, evaluates: bool) -> ComparedRun:
-    """Return a run to compare.
+    """Return the run of one side of a comparison.
 
     Args:
         source (object): a Cell, a function, a Variant, a file, a Replay or a pair (timeline, step).
@@ -124,7 +124,7 @@ def _run_eagerly(net, arguments, name, device):
     leaves = [leaf for leaf in flatten(arguments)[0] if isinstance(leaf, Tensor)]
     named = [(f"x{index}", leaf._array) for index, leaf in enumerate(leaves)]
     before = context.get_context("mode")
-    with trace_state.donation_lock.lock, _restored(parameters):
+    with trace_state.donation_lock.lock, _restoring(parameters):
         stored = [(p.name, p._array) for p in parameters]
         context.set_context(mode=context.PYNATIVE_MODE)
         try:
@@ -136,7 +136,7 @@ def _run_eagerly(net, arguments, name, device):
 
 
 @contextlib.contextmanager
-def _restored(parameters: list[Any]) -> Iterator[None]:
+def _restoring(parameters: list[Any]) -> Iterator[None]:
     """Restore Parameters on exit: moving averages of a run in PYNATIVE mode are not kept."""
     arrays = [p._array for p in parameters]
     try:

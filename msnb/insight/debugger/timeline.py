@@ -3,7 +3,7 @@
 A step is recorded as the inputs of its program: Parameters, batch and random number. Arrays that several steps share
 are stored once. A value is computed when it is requested, by replay of that step.
 
-In memory the last steps remain. The steps between those of `every` run their own form of the program, at full speed.
+In memory the last steps remain. With `every`, a step that is not recorded runs the plain program, at full speed.
 
 On disk all steps remain: the batch of each, and the Parameters of every n-th. The others are computed from the nearest
 earlier ones, by the same program on the same inputs. A step in PYNATIVE mode has other last digits than its program, so
@@ -77,7 +77,7 @@ class Timeline:
         self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
         self._has_gradient: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._has_warned = False
-        self._arrays_after: list[Any] = []  # of the Parameters, after the last step
+        self._arrays_after: list[Any] = []  # arrays of the Parameters after the last step
         self.problem: str = ""
 
     # ------------------------------------------------------------------ recording
@@ -96,7 +96,7 @@ class Timeline:
             log.warning("%s", f"timeline: no step of {name_of(self._net)} has run; nothing was recorded.")
 
     def rewrite(self, program: "Program") -> Any:
-        """Return the jaxpr of a program that trains the network, unchanged, so that its inputs are kept; else None."""
+        """Return the unchanged jaxpr if the program trains the network: its inputs are then recorded. Else None."""
         reads = any(id(p) in self._own for p in program.params)
         self._has_gradient[program] = _takes_gradient(program)
         return program.jaxpr if reads and (self._updates_network(program) or self._has_gradient[program]) else None
@@ -104,7 +104,7 @@ class Timeline:
     def wants(self, program: "Program") -> bool:
         """Count the step that begins, and return True if it is recorded."""
         if self._runs_in_pynative_call():
-            # The step is recorded as one call. An observed program does not donate the Parameters of the record.
+            # The PYNATIVE call is the step. True here keeps the program from donating Parameters that the record has.
             return self._is_due(self._count + 1)
         if not self._updates_network(program):
             return self._is_due(self._count + 1)
@@ -123,8 +123,8 @@ class Timeline:
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
         """Record the inputs of one run.
 
-        A step ends with an update. In a loop with separate programs for gradient and optimizer, the step shows the
-        first.
+        A step ends when a program updates the network. If gradient and optimizer are separate programs, the program
+        of the gradient is recorded.
         """
         if self._runs_in_pynative_call():
             return
@@ -188,7 +188,7 @@ class Timeline:
         self._record(program, [*stored, *number, *arrays], is_exact=False)
 
     def _record(self, program, inputs, is_exact=True):
-        """Record the inputs of a step. `is_exact` is True if the program computes the bits of the training."""
+        """Record the inputs of a step. `is_exact` is True if a replay gives the same bits as the training."""
         number = self._count
         if self._disk is not None:
             self._write_step(number, program, inputs, is_exact)
@@ -216,14 +216,16 @@ class Timeline:
 
     # ------------------------------------------------------------------ on disk
     def _write_step(self, number, program, inputs, is_exact):
-        """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step, or if something
-        else than the step before has changed them.
+        """Write the batch of a step to disk.
+
+        The Parameters are written in every `_CHECKPOINT_EVERY`-th step, and when a replay of the step before would
+        not give them.
         """
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
         rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
         safetensors.write(self._disk / f"step-{number:06}.safetensors", rest)
-        # if another program updates the Parameters, each step stores them
+        # a replay of this program gives the next Parameters only if the program updates them itself
         is_alone = self._updates_network(program)
         if (
             (number - 1) % _CHECKPOINT_EVERY == 0
@@ -237,9 +239,7 @@ class Timeline:
         self._records[number] = _Step(number, program, None)
 
     def _begins_with_arrays_after(self, arrays):
-        """Return True if the Parameters are as the last step left them: nobody has set one, such as the learning rate,
-        or loaded a checkpoint.
-        """
+        """Return True if the Parameters are those that the last step wrote: no code has changed one since."""
         after = self._arrays_after
         return len(arrays) == len(after) and all(one is other for one, other in zip(arrays, after, strict=True))
 
@@ -271,7 +271,7 @@ class Timeline:
         return numbers if self._disk is None else numbers[:: self._every]
 
     def graph(self, program: "Program | None" = None) -> Any:
-        """Return the graph of a program of the training. Default: that of the last step."""
+        """Return the graph of a program of the training, by default of the program of the last step."""
         program = program or self._records[self.steps[-1]].program
         if program not in self._graphs:
             self._graphs[program] = of_program(program, program.name)
@@ -356,7 +356,7 @@ class Timeline:
 
 
 def timeline_of(parameter: Any) -> Timeline | None:
-    """Return the latest timeline that has recorded steps of a Parameter (by itself or by its name), or None."""
+    """Return the latest timeline that has recorded a Parameter, given as object or name; None if there is none."""
     for reference in reversed(_recorded):
         recorded = reference()
         if recorded is not None and len(recorded):

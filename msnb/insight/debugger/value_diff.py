@@ -92,8 +92,8 @@ class NodeDifference:
     def __str__(self) -> str:
         at = f" ({self.line})" if self.line else ""
         return (
-            f"{self.name}{at}: made here {_number(self.made_here)}, came in {_number(self.came_in)}, tolerance "
-            f"{_number(self.tolerance)}, largest value {_number(self.scale)}"
+            f"{self.name}{at}: made here {_to_text(self.made_here)}, came in {_to_text(self.came_in)}, tolerance "
+            f"{_to_text(self.tolerance)}, largest value {_to_text(self.scale)}"
         )
 
 
@@ -133,19 +133,19 @@ class ValueDiff:
     # ------------------------------------------------------------------ measuring
     def _measure(self):
         compared = [pair for pair in self.pairs if pair.slots]
-        figures = dict(zip(map(id, compared), self._figures(compared), strict=True))
+        figures = dict(zip(map(id, compared), self._compute_figures(compared), strict=True))
         bases = {id(pair): self._tolerance(pair, figures[id(pair)]) for pair in compared}
         suspects = [
             pair for pair in compared if not figures[id(pair)].own <= bases[id(pair)] and not self._is_random(pair)
         ]
         if self.rtol is None and suspects:
             finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].own)]
-            for pair, response in zip(finite, self._responses(finite), strict=True):
+            for pair, response in zip(finite, self._measure_responses(finite), strict=True):
                 bases[id(pair)] = max(bases[id(pair)], _ROUNDINGS * response)
         entries = []
         for pair in self.pairs:
             inside = self._measure_inside(pair)
-            entry = self._difference(pair, figures.get(id(pair)), bases.get(id(pair), 0.0))
+            entry = self._make_difference(pair, figures.get(id(pair)), bases.get(id(pair), 0.0))
             if any(each.exceeds for each in inside):
                 entry = dataclasses.replace(entry, tolerance=math.inf, note=_MADE_INSIDE)
             elif inside:  # the rounding errors of all nodes and rounds add up
@@ -179,9 +179,9 @@ class ValueDiff:
         rows = iter(np.asarray(self._joint_run(compare_loops)).tolist())
         entries = []
         for each in pairs:
-            figure = _worst([_Figure(*next(rows)) for _ in each.slots])
+            figure = _select_largest_figure([_Figure(*next(rows)) for _ in each.slots])
             # the sensitivity of a node inside a loop is not measured
-            entries.append(self._difference(each, figure, 2 * self._tolerance(each, figure)))
+            entries.append(self._make_difference(each, figure, 2 * self._tolerance(each, figure)))
         return entries
 
     def _inner_pairs(self, first, second):
@@ -193,17 +193,18 @@ class ValueDiff:
         for node_id, equation in first.by_node().items():
             mate = theirs.get(links.get(by_id[node_id], -1))
             if mate is not None:
-                slots, note = _comparable(equation.node, mate.node, equation.results, mate.results)
+                slots, note = _match_results(equation.node, mate.node, equation.results, mate.results)
                 pairs.append(Pair(equation.node, mate.node, slots, note))
         return pairs
 
-    def _difference(self, pair, figure, tolerance):
+    def _make_difference(self, pair, figure, tolerance):
         if figure is None:
-            # another shape is made here if the operands have the same shapes, else it came in with them
+            # The shapes differ. The node itself is the cause if its operands have equal shapes, else the operands
+            # are.
             shapes, others = (
                 [source.types[slot : slot + 1] for source, slot in node.uses] for node in (pair.node, pair.mate)
             )
-            incoming, own = (0.0, math.inf) if _shapes(shapes) == _shapes(others) else (math.inf, 0.0)
+            incoming, own = (0.0, math.inf) if _list_shapes(shapes) == _list_shapes(others) else (math.inf, 0.0)
             return NodeDifference(pair.node, pair.mate, math.inf, incoming, own, 0.0, 0.0, pair.note)
         if self._is_random(pair):
             return NodeDifference(
@@ -222,16 +223,16 @@ class ValueDiff:
         runs = self.a, self.b
         return all(run.equations.is_traceable for run in runs) and self.a.device == self.b.device
 
-    def _figures(self, pairs):
+    def _compute_figures(self, pairs):
         nbytes = sum(pair.node.types[0].nbytes * 3 for pair in pairs if pair.node.types)
         if not self._is_joint or nbytes <= _ALL_AT_ONCE:
-            return [_figure(values) for values in self._values_of(pairs)]
+            return [_compute_figure(values) for values in self._values_of(pairs)]
 
         def reduce(values):
             return jnp.stack([_figure_in_program(triple) for triples in values for triple in triples])
 
         rows = iter(np.asarray(self._joint_call(pairs, reduce)).tolist())
-        return [_worst([_Figure(*next(rows)) for _ in pair.slots]) for pair in pairs]
+        return [_select_largest_figure([_Figure(*next(rows)) for _ in pair.slots]) for pair in pairs]
 
     def _values_of(self, pairs):
         """Return, per pair, [(value in A, value in B, value of B's node on A's operands)] of the compared results."""
@@ -257,7 +258,7 @@ class ValueDiff:
             mine = dict(zip(rest, others, strict=True))
             theirs = [inputs[shared[i]] if i in shared else mine[i] for i in range(second.n_inputs)]
             a, b = first.evaluate(inputs), second.evaluate(theirs)
-            replaced = self._substitutes(a)
+            replaced = self._select_substitutes(a)
             hybrid = second.evaluate(theirs, replaced)
             return select(a, b, _Hybrid(hybrid, replaced))
 
@@ -269,10 +270,10 @@ class ValueDiff:
 
     def _separate_values(self, pairs):
         a, b = self.a.compute_values(), self.b.compute_values()
-        hybrid = self.b.compute_on(self._substitutes(a))
+        hybrid = self.b.compute_on(self._select_substitutes(a))
         return [[(a[i], b[j], hybrid[j]) for i, j in pair.slots] for pair in pairs]
 
-    def _substitutes(self, values):
+    def _select_substitutes(self, values):
         """Return the values of A for the results of B's paired nodes, in B's dtype."""
         return {
             index: _cast(values[source], self._dtype_in_b[index])
@@ -314,17 +315,20 @@ class ValueDiff:
         return _ROUNDINGS * self._epsilon(pair) * math.sqrt(count_summands(pair.node)) * scale
 
     def _epsilon(self, pair):
-        """Return the rounding error of a pair. A node of lower precision than the rest of B has that of B."""
+        """Return the larger rounding error of two paired nodes.
+
+        B's node counts with at most the rounding error of B's main precision.
+        """
         mine, theirs = (max((_epsilon_of(t.dtype) for t in n.types), default=0.0) for n in (pair.node, pair.mate))
         return max(mine, min(theirs, self._epsilon_of_b))
 
     @functools.cached_property
     def _epsilon_of_b(self):
-        """The rounding error of the precision that most nodes of B have."""
+        """The median rounding error of B's nodes, which is that of its main precision."""
         epsilons = sorted(_epsilon_of(pair.mate.dtype) for pair in self.pairs if _epsilon_of(pair.mate.dtype))
         return epsilons[(len(epsilons) - 1) // 2] if epsilons else 0.0
 
-    def _responses(self, pairs):
+    def _measure_responses(self, pairs):
         """Return, per pair, the largest change of A's node if its operands are changed by rounding errors."""
         by_node = self.a.equations.by_node()
         rng = np.random.default_rng(0)
@@ -342,7 +346,7 @@ class ValueDiff:
                 largest = []
                 for _ in range(_DRAWS):
                     changed = equation.run([_perturb(operand, epsilon, rng) for operand in operands])
-                    largest += [_largest(_subtract(changed[slot], base[slot])) for slot in outputs]
+                    largest += [_max_or_zero(_subtract(changed[slot], base[slot])) for slot in outputs]
                 responses.append(jnp.max(jnp.stack(largest)))
             return responses
 
@@ -388,7 +392,7 @@ class ValueDiff:
         for entry in self.nodes:
             kind = entry.node.types[0].short() if entry.node.types else ""
             figures = (entry.total, entry.came_in, entry.made_here, entry.tolerance, entry.scale)
-            rows.append([entry.name, kind, *map(_number, figures), short_line(entry.line), entry.note])
+            rows.append([entry.name, kind, *map(_to_text, figures), short_line(entry.line), entry.note])
         columns = ["node", "value", "difference", "came in", "made here", "tolerance", "largest value", "line", "note"]
         return TextTable(columns, rows, [entry.exceeds for entry in self.nodes])
 
@@ -408,15 +412,15 @@ class ValueDiff:
             yield from self._say_equal()
         else:
             yield _say_first(first)
-            for entry in sorted(makers, key=_relative, reverse=True)[:4]:
+            for entry in sorted(makers, key=_relative_difference, reverse=True)[:4]:
                 if entry is not first:
-                    yield f"{_at(entry)} also makes {_say_made(entry)}."
+                    yield f"{_place_of(entry)} also makes {_say_made(entry)}."
             if len(makers) > 5:
                 yield f"{len(makers) - 5} more nodes make differences above their tolerance; table() lists them."
         yield from self._say_result()
         drawn = [entry for entry in self.nodes if entry.note == _DRAWN]
         if drawn:
-            names = ", ".join(_at(entry) for entry in drawn[:3])
+            names = ", ".join(_place_of(entry) for entry in drawn[:3])
             yield f"Left out, because the modes draw different random numbers: {names}."
         for nodes, run in zip(self.unmatched, (self.a, self.b), strict=True):
             if nodes:
@@ -427,7 +431,7 @@ class ValueDiff:
             name, largest = self.different_weights[0]
             yield (
                 f"{len(self.different_weights)} Parameters differ between the runs, first {name} (by up to "
-                f"{_number(largest)}): these differences count as made where a node reads them."
+                f"{_to_text(largest)}): these differences count as made where a node reads them."
             )
 
     def _say_equal(self):
@@ -435,10 +439,10 @@ class ValueDiff:
         if all(entry.total == 0 for entry in numeric):
             yield "All their values are equal, bit by bit."
             return
-        worst = max(numeric, key=_relative)
+        worst = max(numeric, key=_relative_difference)
         yield (
             f"No node makes more than rounding explains. The largest own difference is {_say_made(worst)}, at "
-            f"{_at(worst)}; its tolerance is {_number(worst.tolerance)}."
+            f"{_place_of(worst)}; its tolerance is {_to_text(worst.tolerance)}."
         )
 
     def _say_result(self):
@@ -447,8 +451,8 @@ class ValueDiff:
         last = results[-1] if results else None
         if last is not None and last.total > 0:
             yield (
-                f"The result {_at(last)} differs by up to {_number(last.total)}, where its largest value is "
-                f"{_number(last.scale)}: {_number(last.came_in)} came in, {_number(last.made_here)} is made there."
+                f"The result {_place_of(last)} differs by up to {_to_text(last.total)}, where its largest value is "
+                f"{_to_text(last.scale)}: {_to_text(last.came_in)} came in, {_to_text(last.made_here)} is made there."
             )
 
     def __repr__(self) -> str:
@@ -457,7 +461,7 @@ class ValueDiff:
 
 
 class _Hybrid(dict):
-    """Values of B's equations on the operands of A; `read` has what the equations read in place of them."""
+    """The values of B's equations on the operands of A, {index: value}; `read` has the operands, {index: value}."""
 
     def __init__(self, values, replaced):
         super().__init__(values)
@@ -465,52 +469,56 @@ class _Hybrid(dict):
 
 
 # ---------------------------------------------------------------------- sentences
-def _number(value):
+def _to_text(value):
     return "" if math.isnan(value) else f"{value:.3g}"
 
 
-def _relative(entry):
+def _relative_difference(entry):
     if math.isinf(entry.made_here):
         return math.inf
     return entry.made_here / entry.scale if entry.scale and math.isfinite(entry.made_here) else 0.0
 
 
-def _at(entry):
+def _place_of(entry):
     return f"{entry.name}{in_brackets(entry.line)}"
 
 
 def _say_made(entry):
-    share = f", {_relative(entry):.2g} of its largest value" if entry.scale else ""
-    return f"{_number(entry.made_here)}{share}"
+    share = f", {_relative_difference(entry):.2g} of its largest value" if entry.scale else ""
+    return f"{_to_text(entry.made_here)}{share}"
 
 
 def _say_first(first):
     if first.note == _OTHER_SHAPE:
         shapes = first.node.types[0].short(), first.mate.types[0].short()
-        return f"The first difference is made at {_at(first)}: the result is {shapes[0]} and {shapes[1]}."
+        return f"The first difference is made at {_place_of(first)}: the result is {shapes[0]} and {shapes[1]}."
     if math.isinf(first.made_here):
-        return f"The first difference is made at {_at(first)}: one run has NaN or infinity there, and the other not."
-    came = f"; {_number(first.came_in)} came in" if first.came_in else "; nothing came in before"
+        return (
+            f"The first difference is made at {_place_of(first)}: one run has NaN or infinity there, and the other not."
+        )
+    came = f"; {_to_text(first.came_in)} came in" if first.came_in else "; nothing came in before"
     return (
-        f"The first difference is made at {_at(first)}: {_say_made(first)}, {first.made_here / first.tolerance:.2g} "
-        f"times its tolerance{came}."
+        f"The first difference is made at {_place_of(first)}: {_say_made(first)}, "
+        f"{first.made_here / first.tolerance:.2g} times its tolerance{came}."
         if first.tolerance
-        else f"The first difference is made at {_at(first)}: {_say_made(first)}{came}."
+        else f"The first difference is made at {_place_of(first)}: {_say_made(first)}{came}."
     )
 
 
 # ---------------------------------------------------------------------- figures
 @dataclasses.dataclass(frozen=True)
 class _Figure:
+    """The largest differences at one node (total, came in, made here), and its largest value in A."""
+
     total: float
     incoming: float
     own: float
     scale: float
 
 
-def _figure(triples):
+def _compute_figure(triples):
     """Return the figures of one node from its values, in float64 on the host."""
-    return _worst(
+    return _select_largest_figure(
         [
             _Figure(_distance(b, a), _distance(b, hybrid), _distance(hybrid, a), _magnitude(a))
             for a, b, hybrid in triples
@@ -518,7 +526,7 @@ def _figure(triples):
     )
 
 
-def _worst(figures):
+def _select_largest_figure(figures):
     """Return the figures of the result that differs most, relative to its magnitude."""
 
     def badness(figure):
@@ -527,14 +535,14 @@ def _worst(figures):
     return max(figures, key=badness)
 
 
-def _wide(array):
+def _to_float64(array):
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
 def _distance(x, y):
     if not x.size:
         return 0.0
-    x, y = _wide(x), _wide(y)
+    x, y = _to_float64(x), _to_float64(y)
     equal = (x == y) | (np.isnan(x) & np.isnan(y))
     with np.errstate(all="ignore"):
         apart = np.where(equal, 0.0, np.abs(x - y))
@@ -543,14 +551,14 @@ def _distance(x, y):
 
 
 def _magnitude(x):
-    magnitudes = np.abs(_wide(x))
+    magnitudes = np.abs(_to_float64(x))
     return float(np.max(magnitudes, initial=0.0, where=np.isfinite(magnitudes)))
 
 
 def _figure_in_program(triple):
     a, b, hybrid = triple
     size = jnp.where(jnp.isfinite(jnp.abs(a)), jnp.abs(a), 0).astype(jnp.float32)
-    distances = [_largest(_subtract(x, y)) for x, y in ((b, a), (b, hybrid), (hybrid, a))]
+    distances = [_max_or_zero(_subtract(x, y)) for x, y in ((b, a), (b, hybrid), (hybrid, a))]
     return jnp.stack([*distances, jnp.max(size, initial=0)])
 
 
@@ -563,12 +571,12 @@ def _subtract(x, y):
     return jnp.where(jnp.isnan(apart), jnp.inf, apart)
 
 
-def _largest(array):
+def _max_or_zero(array):
     return jnp.max(array, initial=0).astype(jnp.float32)
 
 
 def _perturb(operand, epsilon, rng):
-    """Return an operand with random relative changes of one rounding error; other than floats are unchanged."""
+    """Return an operand with random relative changes of one rounding error; integers and keys are unchanged."""
     if not is_number(operand) or not jax.dtypes.issubdtype(operand.dtype, np.inexact):
         return operand
     signs = rng.choice(np.array([-1.0, 1.0], np.float32), size=np.shape(operand))
@@ -609,7 +617,7 @@ def _cast(value, dtype):
     return value if kind is None or value.dtype == kind else value.astype(kind)
 
 
-def _shapes(types):
+def _list_shapes(types):
     return [each.shape for entry in types for each in entry]
 
 
@@ -642,14 +650,14 @@ def _pair_nodes(a, b, comparison, by_hand):
         node, mate = nodes_a[first], nodes_b[links[first]]
         if node.id not in results_a or mate.id not in results_b:
             continue
-        slots, note = _comparable(node, mate, results_a[node.id], results_b[mate.id])
+        slots, note = _match_results(node, mate, results_a[node.id], results_b[mate.id])
         if slots or note:
             pairs.append(Pair(node, mate, slots, note))
     return pairs
 
 
-def _comparable(node, mate, mine, theirs):
-    """Return (pairs of value indices, note) of two nodes."""
+def _match_results(node, mate, mine, theirs):
+    """Return (pairs of indices of the results to compare, note if none can be compared) of two nodes."""
     slots, differs = [], False
     for slot, (i, j) in enumerate(zip(mine, theirs, strict=False)):
         if i is None or j is None or slot >= min(len(node.types), len(mate.types)):
@@ -704,21 +712,24 @@ def _matching_parameters(a, b):
 
 
 def _compare_weights(a, b):
-    """Return [(name, largest difference)] of the Parameters that differ. One that was cast equals its original."""
+    """Return [(name, largest difference)] of the Parameters that differ.
+
+    A cast Parameter counts as equal to its original.
+    """
     different = []
     for name, i, j in _matching_parameters(a, b):
         x, y = np.asarray(a.inputs[i]), np.asarray(b.inputs[j])
         if x.shape != y.shape:
             different.append((name, math.inf))
             continue
-        low = x.dtype if _precision(x) > _precision(y) else y.dtype
+        low = x.dtype if _rounding_error(x) > _rounding_error(y) else y.dtype
         apart = _distance(x.astype(low), y.astype(low))
         if apart:
             different.append((name, apart))
     return different
 
 
-def _precision(array):
+def _rounding_error(array):
     """Return the rounding error of an array's dtype, 0 for integers."""
     return float(jnp.finfo(array.dtype).eps) if jax.dtypes.issubdtype(array.dtype, np.inexact) else 0.0
 
@@ -740,7 +751,7 @@ def _use_weights(a, b, different, weights):
     if weights == AS_THEY_ARE or a.is_step or b.is_step:
         return
     count = len(different)
-    apart = "has another shape" if math.isinf(largest) else f"differs by up to {_number(largest)}"
+    apart = "has another shape" if math.isinf(largest) else f"differs by up to {_to_text(largest)}"
     raise ValueError(
         f"{a.name} and {b.name} have different weights: {count} of {len(_matching_parameters(a, b))} Parameters, first "
         f"{name!r}, which {apart}. Pass weights='copy' to use those of {a.name} in both, or weights='as they are'."
@@ -770,12 +781,12 @@ def diff_values(
 
 
 def _note_of(entry):
-    """Return the text below the number in the panel of a node."""
+    """Return the text that a node's panel shows below its difference."""
     if entry is None or entry.note:
         return None if entry is None else entry.note
     return (
-        f"{_number(entry.made_here)} of a largest value of {_number(entry.scale)}; the tolerance is "
-        f"{_number(entry.tolerance)}"
+        f"{_to_text(entry.made_here)} of a largest value of {_to_text(entry.scale)}; the tolerance is "
+        f"{_to_text(entry.tolerance)}"
     )
 
 

@@ -34,11 +34,11 @@ from msnb.nn.cell import Cell
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
 
-_PASSES_LITTLE = 0.1  # share of a ReLU's outputs that are positive, from which it is reported
-_SATURATED = 0.5  # share of saturated outputs
-_CONFIDENT = 0.999  # largest probability of a softmax from which it counts as saturated
-_SMALL = 0.1  # factor of a node that is reported
-_SMALL_PRODUCT = 1e-3  # product of the factors of one operator that is reported
+_PASSES_LITTLE = 0.1  # a ReLU is reported if at most this share of its outputs is positive
+_SATURATED = 0.5  # a function is reported if at least this share of its outputs is saturated
+_CONFIDENT = 0.999  # a softmax is saturated if its largest probability exceeds this
+_SMALL = 0.1  # a node is reported if its factor is at most this
+_SMALL_PRODUCT = 1e-3  # an operator is reported if the product of its factors is at most this
 _LISTED = 4  # nodes in a sentence
 # operators whose derivative with respect to an operand is the other operand
 _PRODUCTS = frozenset(("Mul", "MatMul", "BatchMatMul", "Conv2D", "Conv3D", "Dense", "Mm", "Bmm", "BiasDense"))
@@ -118,13 +118,13 @@ class Explanation:
     @property
     def text(self) -> str:
         """The answer in sentences, and the path as a table."""
-        lines = [self._head(), *map(str, self.reasons)]
+        lines = [self._headline(), *map(str, self.reasons)]
         if self.note:
             lines.append(self.note)
         table = self.table()
         return "\n".join([*lines, "", table] if table else lines)
 
-    def _head(self):
+    def _headline(self):
         loss = "" if self.loss is None else f"; the loss is {num(self.loss)}"
         if math.isnan(self.norm):
             return f"The gradient of {self.parameter} is not a number{loss}."
@@ -133,7 +133,7 @@ class Explanation:
     def table(self) -> str:
         """Return the path as text: node, gradient of its output, factor, line."""
         shown = [p for p in self.path if p.node is not None or p.factor != 1.0]
-        # nothing, or nothing that is a number, passes from the first node on that stops the gradient
+        # the rows end at the first node that passes zero or NaN: all later ones pass the same
         stop = next((n for n, p in enumerate(shown) if not p.leaving or math.isnan(p.leaving)), len(shown))
         rows = [
             (p.name, num(p.arriving), num(p.leaving), "" if math.isnan(p.factor) else num(p.factor), short_line(p.line))
@@ -206,7 +206,7 @@ def _is_close(x, y):
 
 
 def _parameter_of(parameter, program, net):
-    """Return the Parameter that is asked about: by itself, or by its name."""
+    """Return the Parameter of a program that `parameter` is, or names."""
     if isinstance(parameter, Parameter):
         return parameter
     if not isinstance(parameter, str):
@@ -342,10 +342,10 @@ class _Backward:
 
     # ------------------------------------------------------------------ path
     def path(self) -> list[int]:
-        """Return the edges of one path, from the Parameter to the loss.
+        """Return the edges of the most important path from the Parameter to the loss.
 
-        It follows the largest gradient. If no gradient arrives, it is the shortest way to an equation that a gradient
-        reaches, and from there the largest.
+        It follows the largest gradient. Where no gradient arrives, it takes the shortest way to an equation that a
+        gradient reaches.
         """
         number = self._first_edge()
         path = []
@@ -356,7 +356,7 @@ class _Backward:
             if self.loss in equation.results or not following:
                 break
             largest = max(following, key=lambda n: _rank(self.norms[n]))
-            if self.norms[largest] == 0 and not self._ends(equation):
+            if self.norms[largest] == 0 and not self._computes_loss(equation):
                 shortest = self._shortest_to_frontier(following)
                 path += shortest[:-1]
                 number = shortest[-1]
@@ -364,7 +364,7 @@ class _Backward:
                 number = largest
         return path
 
-    def _ends(self, equation):
+    def _computes_loss(self, equation):
         return self.loss in equation.results
 
     def _first_edge(self):
@@ -372,9 +372,9 @@ class _Backward:
         if not following:
             return None
         largest = max(following, key=lambda n: _rank(self.norms[n]))
-        return largest if self.norms[largest] != 0 else self._nearest(following)
+        return largest if self.norms[largest] != 0 else self._first_edge_to_frontier(following)
 
-    def _nearest(self, following):
+    def _first_edge_to_frontier(self, following):
         return self._shortest_to_frontier(following)[0]
 
     def _shortest_to_frontier(self, following):
@@ -384,7 +384,7 @@ class _Backward:
         while queue:
             way = queue.pop(0)
             equation = self.equations.equations[self.edges[way[-1]].equation]
-            if self._ends(equation) or self.arriving(equation) != 0:
+            if self._computes_loss(equation) or self.arriving(equation) != 0:
                 return way
             for index in equation.results:
                 for number in self.readers.get(index, ()) if index is not None else ():
@@ -457,7 +457,7 @@ class _Backward:
         return None if bad is None else self._say_bad_value(*bad)
 
     def _origin_of(self, equation, index):
-        """Return the equation and the value at which the values that are not finite begin, along the operands."""
+        """Follow operands that are not finite back to the first one. Return (its equation, its index)."""
         made_by = {i: each for each in self.equations.equations for i in each.results if i is not None}
         while True:
             before = [i for i in equation.operands if i in made_by and _kind_of_bad(self.values.get(i))]
@@ -478,18 +478,18 @@ class _Backward:
 
     def _say_bad_value(self, equation, index):
         origin, first = self._origin_of(equation, index)
-        text = f"{_at(origin)} makes the first values that are not finite: {self._count(first)}."
+        text = f"{_place_of(origin)} makes the first values that are not finite: {self._count(first)}."
         text += self._say_operands(origin)
         if origin is not equation:
-            text += f" {_at(equation)} makes NaN of them." if _kind_of_bad(self.values[index]) == "NaN" else ""
+            text += f" {_place_of(equation)} makes NaN of them." if _kind_of_bad(self.values[index]) == "NaN" else ""
         return Reason("nonfinite", text, origin.node)
 
     def _say_operands(self, equation):
-        """Return what the operands of an operator show about its NaN or infinity; "" if they do not decide."""
+        """Return the cause of an operator's NaN or infinity, as far as its operands show it; "" if they do not."""
         if equation.node is None:
             return ""
         operands = [np.asarray(self.values[i]) for i in equation.operands if i in self.values]
-        operands = [_wide(o) for o in operands if o.size and o.dtype.kind != "c"]
+        operands = [_to_float64(o) for o in operands if o.size and o.dtype.kind != "c"]
         if not operands:
             return ""
         op, first = equation.node.op.lower(), operands[0]
@@ -520,26 +520,26 @@ class _Backward:
             equation = self.equations.equations[self.edges[number].equation]
             arriving = self.arriving(equation)
             operand = np.asarray(self.values[self.edges[number].source])
-            wide = _wide(operand)
+            wide = _to_float64(operand)
             text = (
-                f"{_at(equation)} makes the first gradient that is not finite: {_count_bad(gradient)}, where one of "
-                f"norm {num(arriving)} arrives. Its operand ranges from {num(wide.min())} to {num(wide.max())} and "
+                f"{_place_of(equation)} makes the first gradient that is not finite: {_count_bad(gradient)}, where one "
+                f"of norm {num(arriving)} arrives. Its operand ranges from {num(wide.min())} to {num(wide.max())} and "
                 f"has {int((wide == 0).sum())} of {wide.size} elements equal to 0."
             )
             return Reason("nonfinite", text, equation.node)
         return Reason("nonfinite", "The sum of the gradients overflows.")
 
     def _say_where_it_ends(self):
-        """Say where the values end that depend on the Parameter."""
+        """Return a clause that names the last equation whose value depends on the Parameter."""
         dependent, last = {self.start}, None
         for equation in self.equations.equations:
             if dependent.intersection(equation.operands):
                 dependent.update(index for index in equation.results if index is not None)
                 last = equation
-        return f"what is computed from it ends at {_at(last)}." if last is not None else "nothing reads it."
+        return f"what is computed from it ends at {_place_of(last)}." if last is not None else "nothing reads it."
 
     def _explain_zero(self, path):
-        """Report the equations at which a gradient that arrives becomes zero, on all ways to the Parameter."""
+        """Yield a Reason for each equation, on any path to the Parameter, that turns a nonzero gradient into zero."""
         reasons, seen = [], set()
         for number, edge in enumerate(self.edges):
             equation = self.equations.equations[edge.equation]
@@ -568,13 +568,15 @@ class _Backward:
     def _explain_stop(self, equation, edge, arriving):
         if not self._has_gradient(equation):
             kinds = sorted({str(np.asarray(self.values[i]).dtype) for i in equation.results if i in self.values})
-            text = f"{_at(equation)} cuts the gradient: its result is {', '.join(kinds)}, which has no derivative."
+            text = (
+                f"{_place_of(equation)} cuts the gradient: its result is {', '.join(kinds)}, which has no derivative."
+            )
             return Reason("cut", text, equation.node) if self._leads_to_gradient(equation) else None
-        if not self._depends(equation, edge.position):
+        if not self._can_depend(equation, edge.position):
             return Reason(
                 "cut",
-                f"{_at(equation)} cuts the gradient: one of norm {num(arriving)} arrives, and its derivative is zero "
-                "whatever the values are.",
+                f"{_place_of(equation)} cuts the gradient: one of norm {num(arriving)} arrives, and its derivative is "
+                "zero whatever the values are.",
                 equation.node,
             )
         return self._explain_flat(equation, edge, arriving)
@@ -584,7 +586,7 @@ class _Backward:
         readers = [n for i in equation.results if i is not None for n in self.readers.get(i, ())]
         return any(self.arriving(self.equations.equations[self.edges[n].equation]) != 0 for n in readers)
 
-    def _depends(self, equation, position):
+    def _can_depend(self, equation, position):
         """Return False if the derivative of an equation with respect to an operand is zero whatever the values are."""
         operands = [self.values.get(i, self.equations.constants.get(i)) for i in equation.operands]
         if any(operand is None for operand in operands):
@@ -614,13 +616,13 @@ class _Backward:
         for index, array in others if multiplies else ():
             if array.size > 0 and not array.any():
                 name = self._name_of_value(index)
-                text = f"{_at(equation)} passes nothing: {name}, its other operand, is zero everywhere."
+                text = f"{_place_of(equation)} passes nothing: {name}, its other operand, is zero everywhere."
                 return Reason("zero", text, equation.node)
         constants = [getattr(source, "value", None) for source in equation.node.inputs] if multiplies else ()
         if any(constant is not None and np.size(constant) == 1 and not np.any(constant) for constant in constants):
-            text = f"{_at(equation)} passes nothing: its other operand is the constant 0."
+            text = f"{_place_of(equation)} passes nothing: its other operand is the constant 0."
             return Reason("zero", text, equation.node)
-        text = f"{_at(equation)} passes nothing: a gradient of norm {num(arriving)} arrives, and 0 goes on."
+        text = f"{_place_of(equation)} passes nothing: a gradient of norm {num(arriving)} arrives, and 0 goes on."
         return Reason("zero", text, equation.node)
 
     def _name_of_value(self, index):
@@ -628,18 +630,18 @@ class _Backward:
             return self.equations.graph.parameters[index].name
         for equation in self.equations.equations:
             if index in equation.results:
-                return f"the result of {_at(equation)}"
+                return f"the result of {_place_of(equation)}"
         return "a constant"
 
     def _explain_activation(self, equation, factor):
-        """Return the reason at a ReLU that passes little, or at a saturated function; None if neither is sure."""
+        """Return the Reason for a ReLU that passes little or a saturated function; None if neither is evident."""
         node = equation.node
         if node is None or not node.types:
             return None
         output = self.values.get(next((i for i in equation.results if i is not None), -1))
         if output is None or not np.asarray(output).size:
             return None
-        values = _wide(np.asarray(output))
+        values = _to_float64(np.asarray(output))
         went = f"The gradient goes on with factor {num(factor)}."
         if node.op.startswith("ReLU"):
             open_units = values > 0
@@ -648,19 +650,19 @@ class _Backward:
             share = float(open_units.mean())
             if share <= _PASSES_LITTLE:
                 amount = "nothing" if share == 0 else f"{share:.2%} of its elements"
-                text = f"{_at(equation)} passes {amount}: {_percent(1 - share)} of its outputs are flat. {went}"
+                text = f"{_place_of(equation)} passes {amount}: {_percent(1 - share)} of its outputs are flat. {went}"
                 return Reason("dead", text, node)
         ends = SATURATES.named(node.op)
         if ends is not None:
             share = float(((values < ends[0]) | (values > ends[1])).mean())
             if share >= _SATURATED:
-                text = f"{_at(equation)} is saturated: {_percent(share)} of its outputs lie at its ends. {went}"
+                text = f"{_place_of(equation)} is saturated: {_percent(share)} of its outputs lie at its ends. {went}"
                 return Reason("saturated", text, node)
         if node.op in ("Softmax", "SoftmaxV2") and values.ndim:
             share = float((values.max(-1) > _CONFIDENT).mean())
             if share >= _SATURATED:
                 text = (
-                    f"{_at(equation)} is saturated: in {_percent(share)} of its rows one probability exceeds "
+                    f"{_place_of(equation)} is saturated: in {_percent(share)} of its rows one probability exceeds "
                     f"{_CONFIDENT:g}. {went}"
                 )
                 return Reason("saturated", text, node)
@@ -719,14 +721,14 @@ def _has_numbers(value):
     return jax.dtypes.issubdtype(value.dtype, np.number) or jax.dtypes.issubdtype(value.dtype, np.bool_)
 
 
-def _wide(array):
+def _to_float64(array):
     return np.asarray(array).astype(np.float64)
 
 
 def _norm(array):
     if array is None:
         return 0.0
-    wide = _wide(array)
+    wide = _to_float64(array)
     return float(np.sqrt(np.square(wide).sum()))
 
 
@@ -738,12 +740,12 @@ def _kind_of_bad(array):
     """Return "NaN" or "Inf" for an array of floats that has one, else ""."""
     if array is None or not jax.dtypes.issubdtype(array.dtype, np.floating):
         return ""
-    wide = _wide(array)
+    wide = _to_float64(array)
     return "NaN" if np.isnan(wide).any() else "Inf" if np.isinf(wide).any() else ""
 
 
 def _count_bad(array):
-    wide = _wide(array)
+    wide = _to_float64(array)
     counts = {"NaN": int(np.isnan(wide).sum()), "infinity": int(np.isinf(wide).sum())}
     return " and ".join(f"{count} of {wide.size} are {name}" for name, count in counts.items() if count)
 
@@ -761,7 +763,7 @@ def _name(equation):
     return name_of_node(equation.node) if equation.node is not None else equation.label
 
 
-def _at(equation):
+def _place_of(equation):
     return place_of_node(equation.node) if equation.node is not None else equation.label
 
 
@@ -798,8 +800,8 @@ def cause_of(hit: Any, replay: Replay) -> list[CNode]:
         ]
         if not sources:
             return path[::-1]
-        # an operand that has NaN, else the one of largest magnitude
-        node = max(sources, key=lambda source: _badness(statistics[source.id]))
+        # continue at the operand that has a NaN, else at the operand of largest magnitude
+        node = max(sources, key=lambda source: _badness_key(statistics[source.id]))
         seen.add(node.id)
         path.append(node)
 
@@ -829,7 +831,7 @@ def _gradient_node(name, graph):
     return None
 
 
-def _badness(row):
+def _badness_key(row):
     return row["nan"] > 0, row["inf"] > 0, row["abs_mean"] if math.isfinite(row["abs_mean"]) else math.inf
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Settings(Protocol):
-    """The attributes of a `GradientMonitor` that its tape reads."""
+    """Protocol: the attributes of a `GradientMonitor` that `Tape` reads."""
 
     recording: Recording
     level: str
@@ -293,7 +293,7 @@ def locate_scope(around: Any) -> tuple[str, str, Any, list[Any]]:
             source = (code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     outer = outer or []
-    # the called Cell is the graph itself, not a scope in it
+    # the outermost Cell is the root of the graph, so it is no part of a scope
     chain = [*cells, *outer[:-1]]
     within = [*chain[1:], *outer[-1:]] if outer else [*chain[1:], None][: len(chain)]
     names = [cell._scope_in(holder) for cell, holder in zip(chain, within, strict=True)][::-1]

@@ -19,8 +19,8 @@ _DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is r
 _TREND = 0.7  # rank correlation with depth from which it counts as a trend
 _TINY = 1e-12  # a smaller RMS has no effect in float32
 _DEAD, _SATURATED = 0.3, 0.5
-_LARGE_UPDATE = 1.0  # of a Parameter's norm, in one step
-_JUMP = 1e3  # of the norm, against the median before
+_LARGE_UPDATE = 1.0  # change of a Parameter in one step / its norm; a larger one is reported
+_JUMP = 1e3  # gradient norm / median of earlier steps; a larger one is reported
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _check_trend_over_layers(recording):
     level = np.array([_finite_median(line) for line in rms])
     if np.isnan(level).any() or (level == 0).all():
         return []
-    # a gradient of exactly zero that deeper layers do not share does not depend on depth: see _find_missing
+    # an exact zero in one layer is no effect of depth if deeper layers have a gradient: `_find_missing` reports it
     zero = level == 0
     nonzero = np.flatnonzero(~zero)
     if len(nonzero) < 3 and not (zero[0] and len(nonzero)):

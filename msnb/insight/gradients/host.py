@@ -12,7 +12,7 @@ import numpy as np
 
 from msnb.insight.gradients.summary import BINS, COLUMNS, sample_stride
 
-_PIECE = 1 << 13  # elements
+_PIECE = 1 << 13  # elements of one dot product
 _SAFE = 1e-30  # a larger mean square has lost nothing to underflow
 
 

@@ -163,7 +163,7 @@ class GradientMonitor(Callback):
             recording.lag = min(recording.lag, max(2, _MAX_PENDING_BYTES // max(plan.retained_bytes, 1)))
         recording.missed = sorted({*recording.missed, *plan.missed})
         recording.in_loops = max(recording.in_loops, plan.in_loops)
-        with_backward = plan.has_gradients or plan.differentiates  # false for an optimizer that is a program by itself
+        with_backward = plan.has_gradients or plan.differentiates  # False for a program that only runs the optimizer
         if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
             recording.graph, recording.jaxpr = plan.graph, plan.own
             recording.operators = [

@@ -242,7 +242,7 @@ def labels_of(jaxpr: Jaxpr) -> Any:
 
 
 def _locate_reader(node, root):
-    """Return (op, cell, source, node id) of the first operator that reads a Parameter, in a program named `root`."""
+    """Return (op, cell, source, node id) of `node`, the first reader of a Parameter, or placeholders for None."""
     return (node.op, attribute_path(node.scope, root), node.source, node.id) if node is not None else ("", "", None, -1)
 
 
@@ -260,7 +260,7 @@ def _loss_output(program):
 
 
 class _Measure(Measure):
-    """Measures gradients of Parameters, as they are, and summaries of other values that have a row."""
+    """A Measure that returns gradients of Parameters unchanged, and summaries of other values that have a row."""
 
     def __init__(self, plan):
         self.plan = plan

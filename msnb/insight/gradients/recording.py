@@ -57,7 +57,7 @@ class Recording:
         self.nonfinite: Any = None
         self.problem: str = ""
         self.graph: FuncGraph | None = None
-        self.jaxpr: Any = None  # of the same program
+        self.jaxpr: Any = None  # jaxpr of the program that `graph` shows
         self._cut_off = None
         self.operators: list[Any] = []  # (position in the forward pass, operator)
         self.missed: list[Any] = []
@@ -304,7 +304,7 @@ class Recording:
             statistics[1:9] = stats[1:9]
             if row.kind != "output" or SATURATES.named(row.op) is None:
                 statistics[_PLACE["saturated"]] = np.nan
-            # in double precision, where the square of 1e-30 is a number
+            # in float64: in float32 the square of 1e-30 would be 0
             statistics[0] = np.sqrt(row.size * stats[0] * (stats[1] ** 2 + stats[2] ** 2))
         if row.kind == "parameter" and row.name in step.changes:
             change, before = (float(v) for v in step.changes[row.name])

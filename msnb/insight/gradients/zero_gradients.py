@@ -8,7 +8,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from msnb.core.compat.jax_private import Literal
 from msnb.insight.gradients.rows import LABEL
 
-# primitives that return zeros if all operands are zero, or the first one is
+# primitives that return zeros if all operands are zero (OF_ALL), if the first one is, or if any is
 _OF_ALL = frozenset(
     ("add", "add_any", "sub", "max", "min", "concatenate", "pad", "scatter-add", "dynamic_update_slice")
 )
@@ -23,7 +23,7 @@ _BRANCHING = ("while", "scan", "cond")
 
 
 def cut_off(closed: ClosedJaxpr) -> frozenset[str]:
-    """Return the Parameters that the loss does not depend on differentiably.
+    """Return the Parameters whose gradient is zero whatever their values are.
 
     Args:
         closed (ClosedJaxpr): a program in which the gradients of Parameters are labelled.

@@ -1,4 +1,4 @@
-"""Attributes of operators: a node of a program is computed with another epsilon, axis or probability.
+"""Compute a node with other attributes of its operator, such as another epsilon, axis or probability.
 
 A float that the operator only computes with can be an input of the compiled program, so that other values need no
 compilation. Integers, such as an axis, are constants of it.
@@ -42,7 +42,7 @@ def check_attributes(node: CNode, values: Mapping[str, Any]) -> Operator:
     op = operator_of(node)
     if op is None or node.kernel is None or len(node.kernel.jaxpr.invars) != _count_arrays(op, node):
         raise UnsuitableValue(f"{node.op} has no attributes that can be exchanged")
-    names = _names(op, node)
+    names = _attribute_names(op, node)
     for name in values:
         if name not in names:
             nearest = difflib.get_close_matches(name, names, n=1) or [one for one in names if one.startswith(name)]
@@ -108,12 +108,12 @@ def numeric_attributes(node: CNode) -> list[NumericAttribute]:
     if op is None or node.kernel is None:
         return []
     attributes = []
-    for name in _names(op, node):
+    for name in _attribute_names(op, node):
         value = as_number(node.attrs.get(name))
         if value is None or type(value) is int and not _AXIS.search(name):
             continue
         is_traced = accepts_traced(node, name, value)
-        if is_traced or any(_works(node, name, other) for other in _neighbours(value)):
+        if is_traced or any(_is_accepted(node, name, other) for other in _nearby_values(value)):
             attributes.append(NumericAttribute(name, value, is_traced))
     return attributes
 
@@ -125,11 +125,11 @@ def as_number(value: Any) -> int | float | None:
     return value if type(value) in (int, float) else None
 
 
-def _neighbours(value):
+def _nearby_values(value):
     return (value - 1, value + 1) if type(value) is int else (value / 2, value + 0.1)
 
 
-def _works(node, name, value):
+def _is_accepted(node, name, value):
     try:
         jax.eval_shape(lambda *args: tuple(evaluate_with(node, {name: value}, args)), *node.kernel.in_avals)
     except UnsuitableValue:
@@ -137,14 +137,14 @@ def _works(node, name, value):
     return True
 
 
-def _names(op, node):
+def _attribute_names(op, node):
     """Return the names of attributes and static inputs of a node."""
     static = [inp.name for inp, entry in zip(op.inputs, node.layout or ()) if entry == -1]
     return [name for name in (*op.attributes, *static) if name in node.attrs]
 
 
 def _count_arrays(op, node):
-    """Return the number of arrays that the layout of a call takes."""
+    """Return the number of arrays that a call of the operator takes, a random key included."""
     entries = node.layout or (1,) * len(op.inputs)
     return sum(entry[0] if isinstance(entry, tuple) else max(entry, 0) for entry in entries) + op.random
 

@@ -1,4 +1,4 @@
-"""Changes of one value: the ready-made ones, and the selection of the elements that change."""
+"""Functions that describe the change of one value, such as `zero` or `scale`, and the elements that they change."""
 
 import dataclasses
 import difflib
@@ -279,7 +279,7 @@ def resample(seed: int = 0, **selection: Any) -> Change:
         order = jax.random.permutation(jax.random.key(numbers[0]), value.shape[0])
         return jnp.take(value, order, axis=0)
 
-    return Change("resample", compute, [_seed(seed)], selection=select(selection))
+    return Change("resample", compute, [_check_seed(seed)], selection=select(selection))
 
 
 def scale(factor: float, **selection: Any) -> Change:
@@ -288,14 +288,14 @@ def scale(factor: float, **selection: Any) -> Change:
     def compute(value, numbers, _):
         return value * _broadcast(_along_channels(numbers[0], value), value)
 
-    return Change("scale", compute, [_number("factor", factor)], selection=select(selection), needs_float=True)
+    return Change("scale", compute, [_check_number("factor", factor)], selection=select(selection), needs_float=True)
 
 
 def clamp(min: float | None = None, max: float | None = None, **selection: Any) -> Change:
     """Return the change that limits the value to ``min`` and ``max``."""
     if min is None and max is None:
         raise ValueError("'clamp' needs 'min', 'max' or both.")
-    limits = [_number(name, limit) for name, limit in (("min", min), ("max", max)) if limit is not None]
+    limits = [_check_number(name, limit) for name, limit in (("min", min), ("max", max)) if limit is not None]
     has_min, has_max = min is not None, max is not None
 
     def compute(value, numbers, _):
@@ -313,7 +313,7 @@ def noise(std: float = 1.0, seed: int = 0, **selection: Any) -> Change:
         drawn = jax.random.normal(jax.random.key(numbers[1]), value.shape, jnp.float32)
         return value + (drawn * numbers[0]).astype(value.dtype)
 
-    numbers = [_number("std", std), _seed(seed)]
+    numbers = [_check_number("std", std), _check_seed(seed)]
     return Change("noise", compute, numbers, selection=select(selection), needs_float=True)
 
 
@@ -324,13 +324,13 @@ def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
         shift = numbers[0].astype(jnp.float32) * numbers[1]
         return value + _broadcast(_along_channels(shift, value), value)
 
-    numbers = [_array("vector", vector), _number("strength", strength)]
+    numbers = [_check_array("vector", vector), _check_number("strength", strength)]
     return Change("steer", compute, numbers, selection=select(selection), needs_float=True)
 
 
 def project(vector: Any, onto: bool = False, **selection: Any) -> Change:
     """Return the change that removes the component along a vector of the channels, or keeps only it with `onto`."""
-    array = _array("vector", vector)
+    array = _check_array("vector", vector)
     if array.ndim != 1 or not np.linalg.norm(array) > 0:
         raise ValueError(f"For 'project', 'vector' should be a vector other than 0, but got shape {array.shape}.")
 
@@ -354,7 +354,7 @@ def replace(value: Any, **selection: Any) -> Change:
     def compute(old, numbers, _):
         return _broadcast(_along_channels(numbers[0], old), old)
 
-    return Change("replace", compute, [_array("value", value)], selection=select(selection))
+    return Change("replace", compute, [_check_array("value", value)], selection=select(selection))
 
 
 def freeze(**selection: Any) -> Change:
@@ -463,23 +463,23 @@ def apply(function: Callable[[Tensor], Any], **selection: Any) -> Change:
 
 
 def as_change(value: Any) -> Change:
-    """Return a change itself, and the change by a function."""
+    """Convert a function to a Change; a Change is returned unchanged."""
     return value if isinstance(value, Change) else apply(value)
 
 
-def _seed(seed):
+def _check_seed(seed):
     if not _is_int(seed):
         raise TypeError(f"'seed' should be an int, but got {describe(seed)}.")
     return np.uint32(seed % 2**32)
 
 
-def _number(name, value):
+def _check_number(name, value):
     if isinstance(value, bool) or np.ndim(_to_numpy(value)) > 1 or _to_numpy(value).dtype.kind not in "fiu":
         raise TypeError(f"'{name}' should be a number, but got {describe(value)}.")
     return np.asarray(_to_numpy(value), np.float32)
 
 
-def _array(name, value):
+def _check_array(name, value):
     array = _to_numpy(value)
     if array.dtype.kind not in "fiubc" and array.dtype.name != "bfloat16":
         raise TypeError(f"'{name}' should be a number or an array, but got {describe(value)}.")

@@ -286,7 +286,7 @@ class _Changes(Replace):
 
 
 class _Values(Measure):
-    """Measures the values themselves."""
+    """A Measure that returns the values themselves."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return array
@@ -303,7 +303,7 @@ def _apply(change, point, array, numbers, rounds, reference=None):
 
 
 def _change_cotangent(change, point, array, numbers, rounds):
-    """Return the value itself; its cotangent is changed."""
+    """Return `array` with a custom gradient, which applies `change` to the cotangent."""
 
     @jax.custom_vjp
     def identity(value, *rest):

@@ -201,8 +201,8 @@ class _Forms:
         self.results = jax.jit(
             lambda inputs, fixed: metric(eval_jaxpr(self._closed.jaxpr, self._closed.consts, *inputs), fixed)
         )
-        self.attributions = jax.jit(self._attribute)
-        self._patched = jax.jit(jax.vmap(self._patch, in_axes=(0, None, None, None)))
+        self.attributions = jax.jit(self._estimate_effects)
+        self._patched = jax.jit(jax.vmap(self._run_patched, in_axes=(0, None, None, None)))
 
     def _select_points(self, points_by_key, nodes, is_estimate):
         slots = main_slots(self.graph)
@@ -213,7 +213,7 @@ class _Forms:
             if point.node is not None and point.slot == slots.get(point.node.id, 0)
         }
         selected, chosen = [], {}
-        for node in self._search(nodes):
+        for node in self._select_nodes(nodes):
             key, point = located.get(node.id, (None, None))
             reason = _explain_unsuitable(node, point, is_estimate)
             if reason:
@@ -225,7 +225,7 @@ class _Forms:
             raise ValueError(f"For 'patch', no selected node can be patched: {next(iter(self.skipped.values()))}.")
         return selected, chosen
 
-    def _search(self, nodes):
+    def _select_nodes(self, nodes):
         try:
             return select_nodes(self.graph, nodes)
         except ValueError as error:
@@ -246,7 +246,7 @@ class _Forms:
         outputs = evaluate_replaced(self._closed, inputs, self._points_by_key, Patched(), while_over_tree)
         return outputs, values
 
-    def _patch(self, number, values, inputs, fixed):
+    def _run_patched(self, number, values, inputs, fixed):
         """Return the metric of a run in which one point has the value of another run."""
         outputs, _ = self._evaluate(inputs, lambda at, array: jnp.where(number == at, values[at], array))
         return self._metric(outputs, fixed)
@@ -259,7 +259,7 @@ class _Forms:
         numbers = np.arange(-(-count // batch) * batch, dtype=np.int32).reshape(-1, batch)
         return np.concatenate([self._patched(row, values, inputs, fixed) for row in numbers])[:count]
 
-    def _attribute(self, clean, corrupt, fixed):
+    def _estimate_effects(self, clean, corrupt, fixed):
         """Return the estimated effects, from one run on `clean` and one with a gradient on `corrupt`."""
         _, clean_values = self._evaluate(clean, _keep)
 
@@ -314,7 +314,7 @@ class _Metric:
         return eval_jaxpr(self._jaxpr, self._consts, *arrays)[0].reshape(()).astype(jnp.float32)
 
 
-_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # of each program: those of the last call
+_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # by program: the forms of its last call
 
 
 def _forms_of(program, metric, nodes, is_estimate):

@@ -174,7 +174,7 @@ class _Form:
                 raise ValueError(f"'{edit.name}' should be a number, but got {describe(edit.value)}.")
             self._check_fit(node, lambda: check_attributes(node, {edit.name: edit.value}))
             return number
-        length = _channels(self.points[number].shape)
+        length = _count_channels(self.points[number].shape)
         if edit.channel is not None and not 0 <= edit.channel < length:
             raise ValueError(f"{node.fullname} has {length} channels, but 'channel' is {edit.channel}.")
         return number
@@ -267,7 +267,7 @@ class _Form:
 _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
 
 
-def _channels(shape):
+def _count_channels(shape):
     return (shape[1] if len(shape) >= 4 else shape[-1]) if shape else 1
 
 

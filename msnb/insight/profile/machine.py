@@ -114,7 +114,7 @@ def _best_time_in_place(fn, array):
 
 
 def _best_time(fn, *args):
-    """Return the shortest run within the time budget, in seconds."""
+    """Return the seconds of the shortest call of `fn` within the time budget."""
     jax.block_until_ready(fn(*args))
     best, stop = float("inf"), time.perf_counter() + _BUDGET
     while True:

@@ -189,7 +189,7 @@ class Recorder:
         self._traced_since = _clock()
 
     def trace_no_repeats(self) -> None:
-        """End the trace that started at a second call of a network, and start none for further ones."""
+        """End the trace that started at the second call of a network, and start none at further calls."""
         self._repeated = False
         self.end_trace()
 

@@ -21,8 +21,8 @@ from . import wall_time
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.figures import Figures
 
-_MERGES = 0.001  # of the kernels' time: a smaller kernel does not join its operators into a group
-_SMALL = 0.02  # of the kernels' time: smaller groups of a Cell are replayed together, because a call costs too much
+_MERGES = 0.001  # share of the kernels' time; a smaller kernel does not join its operators into a group
+_SMALL = 0.02  # share of the kernels' time; smaller groups of a Cell are replayed together: a call costs too much
 _BUDGET = 3.0  # seconds: short groups get more rounds, because the minimum of many runs is more stable
 _CALLS = 3  # consecutive runs of a group within one round
 
@@ -74,7 +74,7 @@ class Replay:
 
     @property
     def difference(self) -> float:
-        """The relative difference between groups with rest and the step."""
+        """The relative difference between the step and the sum of groups and rest."""
         return (self.total + self.rest) / self.step - 1
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ def replay(profile: "Figures", rounds: int = 5) -> "Replay | None":
     arrays = _program_arguments(program, profile.recording.programs[program])
     values = parts.values(arrays)
     overlaps = _measure_overlaps(profile, graph, parts.groups)
-    # the trace of a busy machine has longer gaps than the shortest step, so gaps count as a part of the step
+    # gaps are counted as a share of the traced step: on a busy machine its gaps can exceed the shortest whole step
     rest = sum(row.seconds for row in profile.rows if row.how == "xla") + profile.parts["gaps"]
     rest /= sum(profile.parts.values()) or 1.0
     result = _time_groups(
@@ -152,7 +152,7 @@ def _group_nodes(profile, graph):
 
 
 def _measure_overlaps(profile, graph, groups):
-    """Return per group (fraction of its time without kernels of other groups, its time as a part of the step)."""
+    """Return per group (fraction of its time in which no other group runs, share of the step that its time takes)."""
     outer = {}
     for index, nodes in enumerate(groups):
         for node in nodes:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.figures import Figures
 
 MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
-_COPY = "XLA's copy"  # the mark says whose
+_COPY = "XLA's copy"  # shown as "copy": the mark x says that it is XLA's
 LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed alone   x copy made by XLA"
 
 

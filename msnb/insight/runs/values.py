@@ -118,7 +118,7 @@ def tensor(location: Stored) -> TensorValue:
     """Read a tensor.
 
     Raises:
-        BadFileError: If there is none, or one of an element type or a size that is not what its bytes hold.
+        BadFileError: If there is none, or its bytes do not fit its element type or size.
     """
     return TensorValue(location.step, location.time, _read_content(location, "tensor"))
 

@@ -1,5 +1,6 @@
-"""Reduce a drawing: fold repeated blocks into one box, group many calls of one operator, and split very large scopes
-into pages.
+"""Reduce a drawing: fold repeats, group many calls of one operator, and split very large scopes into pages.
+
+A lane is the forward, backward or update part of a graph.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ class Folding:
         self.states = states
 
     def run(self) -> None:
-        """Fold every lane, the backward one like the forward one."""
+        """Fold every lane. The backward lane gets the folds of the forward lane first, so that both look alike."""
         forward, backward = (self.root.named.get(name) for name in ("forward", "backward"))
         for lane in self.root.children:
             if lane is not backward:

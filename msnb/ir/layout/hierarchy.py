@@ -25,7 +25,8 @@ _MAX_COMPARED = 8  # elements of a constant that are compared
 def signature(node: "CNode") -> Any:
     """Return a key that is equal for two nodes with the same operator, types, attributes and constant inputs.
 
-    A Python number, which has no dtype, is equal to an array with the dtype of the other operand, as in files.
+    A Python number is equal to an array of that value with the dtype of the other operand: graphs from files have
+    such arrays in place of numbers.
     """
     constants, input_types, operand_dtype = [], [], None
     for source, slot in node.uses:

@@ -145,7 +145,7 @@ def _order_layers(layers, above, below, count):
     for begin in beginnings:
         if least == 0:
             break
-        key = begin()  # the walk starts from the order that the first beginning has led to
+        key = begin()  # the depth-first walk starts from the result of the first initial order
         for layer in layers:
             layer.sort(key=key)
             put(layer)

@@ -1,4 +1,7 @@
-"""Draw a graph as a static SVG picture, for places where no script runs."""
+"""Draw a graph as a static SVG picture, for places where no script runs.
+
+A lane is the forward, backward or update part of a graph, drawn as one column.
+"""
 
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -23,7 +26,7 @@ _WIDEST, _HIGHEST = 1300, 1300  # Pixels: a page shows about a thousand; the let
 _MOST_BOXES = 90  # drawn by default
 _SHADES = {CHANGED: "m", FUSED: "m", ONLY: "n"}  # CSS classes of nodes that differ
 _FAMILY = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
-# light and dark in one document: viewers that know the reader's preference apply it
+# one style sheet with light and dark colours: the viewer applies the reader's preference
 _STYLE = """
 .p{fill:#fff}.t{fill:#24303b;font-weight:500}.s{fill:#5f6b76}.h{fill:#4a5662;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:3px}
 .o{fill:#7f93ab;fill-opacity:.045;stroke:#b5c0cc}.c{fill:#e3ecf5;stroke:#7f9fbd}.f{fill:#ece6f6;stroke:#9a86c4}
@@ -60,8 +63,10 @@ class Pictures:
         self.trees, self.headings, self.column = trees, headings, column
 
     def readable(self) -> str:
-        """Return the document with as many scopes open as are readable on a page. Level by level, either all scopes
-        are opened, else repeated ones, else the one that is larger than all others together.
+        """Return the document with as many scopes open as are readable on a page.
+
+        At each level it opens all scopes if they fit on the page; else only repeated ones; else only a scope that is
+        larger than all others together.
         """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
@@ -360,7 +365,8 @@ class _Drawing:
             width = max(inner.width, 90.0)
             if many:
                 self.text(x + width / 2, top - 18, lane.name, "h", 13)
-            # arguments are above the forward lane only: align the gradients with it
+            # only the forward lane has arguments above it: lower the backward lane, so that the gradients stand
+            # beside their operators
             lower = self.lanes[0][1].height - inner.height if lane.name == "backward" else 0
             self.draw(inner, x + (width - inner.width) / 2, top + (lower if 0 < lower < 80 else 0), lane.name)
             x += width + 56
@@ -438,7 +444,7 @@ class _Drawing:
     def path(self, points, end):
         commands = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
         for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
-            middle = (ay + by) / 2  # leave and arrive vertically
+            middle = (ay + by) / 2  # the curve leaves and arrives vertically
             commands.append(
                 f"L{bx:.1f},{by:.1f}"
                 if abs(ax - bx) < 0.5

@@ -92,7 +92,7 @@ class Ports:
 
 
 def find(ports: list[Port], key: int) -> Port | None:
-    """Return the port for a box outside. If the box is in another repeat, return the port of the hidden repeats."""
+    """Return the port of the edges to the outer box `key`. If that box is in a hidden repeat, its port is shared."""
     matches = [port for port in ports if key in port.keys] or [port for port in ports if _HIDDEN in port.keys]
     return matches[0] if matches else None
 

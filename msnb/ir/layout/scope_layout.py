@@ -64,7 +64,9 @@ class ScopeLayout:
         into, out = ports
         first, last = len(into), len(into) + len(boxes)
         number = {id(box.item): first + index for index, box in enumerate(boxes)}
-        # The key of each end's port: the neighbouring box, or the key that the port here passes on; 0 on the border.
+        # (a, b) of an edge -> the keys of the ports where it leaves box a and enters box b: the `id` of the other
+        # box, or for an edge that crosses the border of this scope the key of the port outside. 0: the end is on the
+        # border.
         keys = {(number[a], number[b]): (b, a) for a, b in edges if a in number and b in number}
         for index, port in enumerate(into):
             for child, key in port.children.items():

@@ -75,7 +75,8 @@ def _encode_latin1(text=None, encoding="latin1", *_):
 
 
 class _Function:
-    """A function that a pickle may call. A pickle cannot change it, which it could with a Python function."""
+    """A function that a pickle may call. A pickle can't set its attributes, as it could those of a Python
+    function."""
 
     __slots__ = ("_call",)
 

@@ -141,7 +141,7 @@ class DashboardView(Renewed):
             states = now
 
     def _run_states(self):
-        """Return state and metadata of the runs, because a process that died and a removed folder write no event."""
+        """Return state and metadata of the runs. They show changes without an event, such as a process that died."""
         return [(run.state, run.problems) for run in self.runs]
 
     def _send_news(self, anyhow=False):

@@ -1,4 +1,4 @@
-"""The graph view of a paused step, with buttons for the words of the prompt.
+"""The graph view of a paused step, with buttons for the commands of the prompt.
 
 The cell that trains blocks the kernel's main thread. Buttons and keys arrive on the thread of a subshell, which
 ipykernel 7 has and JupyterLab 4.4 uses. A page without a subshell can't answer: then the prompt asks.
@@ -21,7 +21,7 @@ _BEFORE_SUBSHELL = 5.0  # seconds until a page has asked for a subshell; some fr
 
 
 class Stepper:
-    """The cursor of one view: its state for the page, and the answers to buttons.
+    """Connects the cursor of a pause with one view: sends its state to the page, and executes what the buttons send.
 
     Args:
         debugger (Debugger): the debugger.
@@ -67,7 +67,7 @@ class Stepper:
         }
 
     def answer(self, content: dict[str, Any]) -> None:
-        """Carry out a word of the page: one of the prompt, "hello" of a page that was drawn, or "pause"."""
+        """Execute a command of the page: one of the prompt, "pause", or "hello" from a page that has been drawn."""
         word, pause = str(content.get("word", "")), self.pause
         if word == "hello":
             if not self.has_page.is_set():
@@ -104,7 +104,7 @@ class Controls:
         self._current: Stepper | None = None
 
     def show(self, pause: Pause) -> bool:
-        """Show a pause, and return True once the buttons of its page work. False: ask at the prompt."""
+        """Show a pause. Return True once the buttons of its page work; after False the prompt asks."""
         kernel = getattr(self._shell, "kernel", None)
         if kernel is None:
             return False
@@ -115,7 +115,7 @@ class Controls:
             return False
         stepper = self._stepper_of(pause.replay.program)
         stepper.show(pause)
-        if stepper.shown.widget is None:  # a page without anywidget is still
+        if stepper.shown.widget is None:  # without anywidget no button works
             return False
         if not (stepper.has_page.wait(_BEFORE_SUBSHELL) or _has_subshell(kernel) and stepper.has_page.wait(_PATIENCE)):
             stepper.set_status("prompt", "This page can't reach the kernel while a cell runs: use the prompt below.")

@@ -107,7 +107,7 @@ def rewrite_line(lines: list[str]) -> list[str]:
     at = heads[words.index(MAGIC)]
     options = lines[at].strip()[len(MAGIC) :].strip()
     if options.endswith("?"):
-        return lines  # a question about the magic, which IPython answers
+        return lines  # `%%ms_debug?` asks for help: IPython answers
     lines = list(lines)
     lines[at] = f"get_ipython().run_cell_magic('ms_debug', {options!r}, None)\n"
     if words[1:] == ["%%mindspore"] and at == heads[0]:  # it has to open the scope of the cell first

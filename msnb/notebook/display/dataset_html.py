@@ -14,7 +14,7 @@ _NUMBERS = 4  # elements of an array
 _LETTERS = 72  # characters of a text
 _SIDE = 72  # pixels of a picture
 _ENCODED = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"BM": "BMP", b"GIF8": "GIF"}
-# The description may be long, and a row may mix pictures and texts.
+# long descriptions wrap; the pictures and texts of a row are aligned at their middle
 STYLE: str = (
     "<style>.msnb .steps{max-width:96ch;overflow-wrap:anywhere;margin:2px 0}"
     ".msnb .rows td,.msnb .rows th{text-align:left!important;vertical-align:middle;padding:2px 9px!important}"

@@ -13,7 +13,7 @@ from msnb.notebook.display.dataset_html import dataset_bundle
 from msnb.notebook.display.net_html import net_html
 from msnb.notebook.display.tensor_html import tensor_html
 
-# By name, not imported: a class that the session never loads needs no display.
+# Classes are named and not imported: a class that the session never loads needs no display.
 _TENSOR = "msnb.core.tensor.tensor", "Tensor"
 _FORMATS = {_TENSOR: tensor_html, ("msnb.nn.cell", "Cell"): net_html}
 # Functions that return text and HTML together, for objects with one preview for both.

@@ -12,10 +12,10 @@ _MISSING_SPACE = re.compile(
     r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)"
 )  # MindSpore's text has no space there
 _SHARED = ("of its Cells", "that it updates")
-_FOLDED = 8  # Parameters of one kind are one line
-_OPEN = 2  # more Parameters of one kind than this are one line
-_MOST = 3000  # levels that are expanded initially
-_REPEATS = 3  # equal neighbours that are drawn once
+_FOLDED = 8  # from this number on, Parameters of one kind are collapsed
+_OPEN = 2  # levels that are expanded initially
+_MOST = 3000  # Cells that are drawn
+_REPEATS = 3  # from this number on, equal neighbours are one line
 
 
 def net_html(cell: Any) -> str:
@@ -76,7 +76,7 @@ class _Tree:
         return lines
 
     def _format_line(self, name, cell, times, until):
-        elsewhere = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else ()  # they count in the network
+        elsewhere = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else ()  # counted in the network
         numbers = sum(p.size for p in cell.get_parameters() if id(p) not in elsewhere)
         about = _describe_cell(cell)
         named = f'<span class="mono">{escape(name if times == 1 else f"{name} … {until}")}</span> ' if name else ""
@@ -140,7 +140,7 @@ def _format_parameters(cell):
 
 
 def _describe_cell(cell):
-    about = _PARAMETERS.sub("", cell.extend_repr() or "").strip(", ")  # they have lines of their own
+    about = _PARAMETERS.sub("", cell.extend_repr() or "").strip(", ")  # Parameters are drawn on other lines
     about = " ".join(_MISSING_SPACE.sub(", ", about).split())
     return about if len(about) <= 160 else about[:157] + "…"
 

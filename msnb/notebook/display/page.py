@@ -16,12 +16,12 @@ from msnb._util.atomic_file import writing
 from msnb.notebook.display.png import to_png
 
 FILLS = "html,body,main{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
-# such a page reports its height to the window that embeds it
+# script of a page that is as high as its content: it reports its height to the window that embeds it
 _ENDS = (
     "new ResizeObserver(()=>parent.postMessage("
     '{height:Math.ceil(document.body.getBoundingClientRect().height)},"*")).observe(document.body);'
 )
-# for screen readers alone
+# the heading is invisible; screen readers still read it
 _SCREEN_READER_ONLY = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
 
@@ -68,7 +68,7 @@ class Page:
         return self._build_html(lambda path: base64.b64encode(packed(path)).decode())
 
     def loose(self) -> str:
-        """Return the page without its shared files; ``@msnb:NAME`` replaces each, str."""
+        """Return the page, str, with ``@msnb:NAME`` in place of each shared file."""
         return self._build_html(lambda path: f"@msnb:{_versioned_name(path)}")
 
     def shared(self) -> dict[str, bytes]:
@@ -80,7 +80,8 @@ class Page:
             name: of_file(part) if isinstance(part, pathlib.Path) else base64.b64encode(part).decode()
             for name, part in self.parts.items()
         }
-        # the page is transparent until the view has drawn; its message then removes the picture below it
+        # the page is transparent until the view has drawn; then it posts a message, which removes the picture below
+        # the page
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
             f"<title>{html.escape(self.title)}</title>"
@@ -101,7 +102,7 @@ class Page:
         )
 
 
-# only the exports of the page's module and its own parts have names in this expression
+# the call that draws a view; for safety it can only name exports of the page's module and the page's own parts
 _DRAW = r"made\.(?:still|mount)\(view,(?:parts\.\w+,?|\{(?:\w+:bytes\(parts\.\w+\),?)*\})*\)"
 _WRITTEN = re.compile(
     r"<title>(?P<title>[^<]*)</title><style>(?P<style>[^<]*)</style>.*?<script type=\"module\">const parts="

@@ -15,8 +15,8 @@ from msnb.notebook.display.page import rebuild, text_of
 from msnb.notebook.kernel import front_end
 
 _WAKE = pathlib.Path(__file__).with_name("wake.js")
-# The rules require an attribute that sanitisers remove: then an ordinary picture remains. The height is reserved from
-# the first paint on, or less if the page is shorter. Printing shows the picture in light colours.
+# Most rules require the attribute `data-page`. If a sanitiser removes it, an ordinary picture remains. The height of
+# the page is reserved from the first paint on. Printing shows the picture in light colours.
 _STYLE = (
     ".msnb-view{position:relative}.msnb-view>p{margin:0 0 4px;opacity:.7;font-size:13px}"
     "[data-jp-theme-light=true] .msnb-view,.vscode-light .msnb-view{color-scheme:light}"

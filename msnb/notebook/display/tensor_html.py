@@ -13,7 +13,7 @@ from msnb.notebook.display.html import count, escape, framed, number
 _MOST = 12  # rows and columns of a table that is shown without gaps
 _EDGE = 3  # rows and columns at each end of a larger table
 _SAMPLE = 1 << 20  # elements that the statistics use
-_PICTURES = 12  # of a batch
+_PICTURES = 12  # pictures of a batch that are drawn
 _HEAT = 128  # pixels of a heat map, and its maximum of rows and columns
 _ABOVE, _BELOW, _NOT_FINITE = (213, 94, 0), (0, 114, 178), (230, 40, 150)
 

@@ -104,7 +104,7 @@ def _release_previous_tensors(recording):
 
 
 def _estimate_compile_seconds(net, level):
-    """Estimate the seconds to compile from the compile time of the network's training step; None without one."""
+    """Estimate the seconds to compile from those of the network's training step; None if it was never compiled."""
     weights = set(map(id, net.trainable_params()))
     seconds = [
         program.seconds["trace"] + program.seconds.get("compile", 0)

@@ -76,7 +76,7 @@ def _show_failed(error, net, args, kwargs):
 
 
 def show_call(net: Any, args: Any, kwargs: Any) -> None:
-    """Show the graph of one call. It then follows the notebook cells that define it."""
+    """Show the graph of one call. The graph is updated when the notebook cells that define the network are edited."""
     try:
         program = program_cache.program_of(net, *args, **kwargs)
     except Exception as error:

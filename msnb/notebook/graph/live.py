@@ -1,8 +1,9 @@
-"""Graphs that follow a cell while the user edits it: its definitions are executed, traced, and shown in the same view.
+"""Update graph views while the user edits the notebook cell of their network.
 
+The definitions of the edited text are executed, the network is traced with them, and the view shows the new graph.
 Only imports and definitions of functions and classes are executed, with decorators and default values, in a copy of
 the session's names. The only calls are the network's own `construct`, on tracers, and constructors that have changed
-(`rebuild_network.py`). A view that can't follow shows the reason above the last version that worked.
+(`rebuild_network.py`). If this fails, the view shows the reason above the last version that worked.
 
 After a cell has run, a view shows the current object of the name that it was created from (`after_cell`).
 """
@@ -45,7 +46,7 @@ _texts = {}  # file name of edited text -> file of its cell
 
 
 class FollowedView:
-    """A view with the call that it shows.
+    """A view that is updated, with the call of the network that it shows.
 
     Args:
         view (GraphView): The view, referenced weakly.
@@ -68,7 +69,7 @@ class FollowedView:
         self.view = weakref.ref(view)
         self.cell = cell_names.running_cell()
         self.path = bindings.find_path(net, space, text)
-        # Only views reference a network without a name.
+        # the view must keep a network without a name alive: nothing else does
         self.net = weakref.ref(net) if self.path else lambda: net
         self._arg_paths = {
             key: bindings.find_path(value, space, text)
@@ -136,7 +137,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
         space (dict): The session's names.
 
     Returns:
-        tuple, the number of updated views, and the reason why others can't follow, or None.
+        tuple, the number of updated views, and the reason why others could not be updated, or None.
     """
     cell = cell_names.cell_of(file)
     files = {file, *cell_names.files_of(cell)}
@@ -154,7 +155,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
         started, name = time.thread_time(), name_of(followed.net())
         try:
             net = followed.net()
-            # A network older than its cell was built from the earlier classes.
+            # an outdated network was built from earlier classes, so its constructors are compared with those
             names = rebuild_network.changed_constructors(
                 definitions, {**space, **_classes_of(net, files)} if followed.outdated else space
             )
@@ -173,7 +174,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
 
 
 def after_cell(result: Any) -> None:
-    """Update every view whose name refers to another network after a cell has run.
+    """After a cell has run, update every view whose network has a name that now refers to another network.
 
     A view only shows a message if its network is older than the text of its cell, or if another cell bound the name.
     """
@@ -212,7 +213,7 @@ def _refresh_view(followed, space, cell):
 
 
 def _instruction_for(followed, cell):
-    """Return the instruction that updates a view after `cell` has run."""
+    """Return words that say which cell the user has to run to update a view."""
     path = followed.path
     maker = bindings.last_cell(path[0]) if path else None
     if maker in (None, cell, followed.cell):
@@ -333,14 +334,14 @@ def original(file: str) -> str:
 
 
 def install() -> None:
-    """Follow names from now on. A second call has no effect."""
+    """Update views at the end of each cell from now on. A second call has no effect."""
     running = cell_names.shell()
     if running is not None and after_cell not in running.events.callbacks.get("post_run_cell", ()):
         running.events.register("post_run_cell", after_cell)
 
 
 def uninstall(running: Any) -> None:
-    """Undo `install` for a shell, and stop following its views."""
+    """Undo `install` for a shell, and stop updating its views."""
     _followed.clear()
     _texts.clear()
     if after_cell in running.events.callbacks.get("post_run_cell", ()):

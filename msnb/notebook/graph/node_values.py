@@ -19,7 +19,7 @@ _EXPORT = 64 << 20  # bytes of a value that the page saves as a file
 
 
 class Caller:
-    """Runs of the network that a view shows, on other inputs.
+    """Calls the network of a view with other inputs.
 
     Args:
         net (Union[Cell, Callable]): the network.

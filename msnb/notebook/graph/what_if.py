@@ -61,11 +61,11 @@ def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, 
     results = []
     for index, (before, after) in enumerate(zip(outcome.before, outcome.after, strict=True)):
         title = "result" if len(outcome.before) == 1 else f"result {index}"
-        results.append({"title": title, "rows": _rows(np.asarray(before), np.asarray(after))})
+        results.append({"title": title, "rows": _format_rows(np.asarray(before), np.asarray(after))})
     return {"text": str(edit), "results": results}
 
 
-def _rows(before, after):
+def _format_rows(before, after):
     if before.dtype.kind not in "fiub" and before.dtype.name != "bfloat16":
         return []
     before, after = before.astype(np.float64), after.astype(np.float64)

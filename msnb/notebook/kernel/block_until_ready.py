@@ -34,6 +34,6 @@ def _wait_for(array):
     try:
         array.block_until_ready()
     except Exception:
-        if not array.is_deleted():  # else another thread has handed it on meanwhile
+        if not array.is_deleted():  # a deleted one was donated by another thread meanwhile
             _reported_arrays[id(array)] = array
             raise

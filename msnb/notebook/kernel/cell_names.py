@@ -70,7 +70,7 @@ def _before_cell(info):
     text = info.raw_cell or ""
     try:
         code = running.transform_cell(text)
-    except Exception:  # text that is no Python runs no network either
+    except Exception:  # a cell with a syntax error runs no network
         return
     # IPython increments its counter before or after this event, depending on the release; a surplus name does no harm
     for count in (running.execution_count, running.execution_count - 1):

@@ -97,7 +97,7 @@ class Scope:
     def end(self) -> None:
         """Restore mode, device and checks; print the time and show the graphs if they were requested."""
         for key, (during, before) in self._before.items():
-            if getattr(context._state, key) == during:  # else the cell itself has set it, to last
+            if getattr(context._state, key) == during:  # else the cell has set it itself: it stays
                 put_back(key, before)
         for act in reversed(self._endings):
             act()
@@ -105,7 +105,7 @@ class Scope:
         if self._clock is not None:
             shows.append(lambda: print(self._clock.stop()))
         if self._ran is not None:
-            self._ran.close()  # first: nothing may keep it attached
+            self._ran.close()  # before the graphs are shown, which may fail
             shows.append(self._ran.show)
         for show in shows:
             try:
@@ -262,7 +262,7 @@ class _CellEvents:
         try:
             if (
                 opened_by_cell or opened.info is None and result is not None and result.info.silent
-            ):  # else it was broken off
+            ):  # else the cell was interrupted
                 self._wait_for_computations(result)
         finally:
             _close_scope(opened)

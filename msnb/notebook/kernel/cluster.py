@@ -63,7 +63,7 @@ class ClusterMagics(Magics):
         if number < 1:
             raise UsageError(f"%ms_cluster start takes a positive number of processes, but got {number}.")
         try:
-            import ipyparallel  # heavy, and an extra
+            import ipyparallel  # lazy import: spares all others a slow, optional package
         except ImportError:
             raise UsageError("%ms_cluster needs ipyparallel: pip install 'msnb[cluster]'.") from None
         self._cluster = ipyparallel.Cluster(n=number, log_level=logging.ERROR, engine_timeout=_WAIT)
@@ -76,7 +76,7 @@ class ClusterMagics(Magics):
             view = self._client[:]
             view.block = True
             view.activate()
-            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # nor one of `%%px`
+            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # no bar of `%%px`
             coordinator = f"localhost:{free_port()}"
             variables = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
             replies = [

@@ -72,7 +72,7 @@ def hint(error: BaseException) -> str | None:
 def _suggest_name(error, name, target):
     """Suggest a similar attribute name. Python does so in a terminal, IPython does not."""
     if not str(error).endswith(f"no attribute '{name}'"):
-        return None  # its sentence says already what to write
+        return None  # the message already says what to write
     own = (*getattr(target, "_cells", ()), *getattr(target, "_params", ()))  # layers and Parameters
     names = [one for one in {*dir(target), *own} if one[0] != "_"]
     similar = difflib.get_close_matches(name, names, 1, 0.76) or difflib.get_close_matches(name, own, 1, 0.6)

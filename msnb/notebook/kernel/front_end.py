@@ -17,7 +17,7 @@ def is_interactive():
 
 
 def files_to_include(names):
-    """Return the subset of files that the new output must include, because no other output surely has them.
+    """Return the files that the new output must include: those that no other output is certain to have.
 
     Args:
         names (Iterable[str]): names of the files that the page in the output needs.

@@ -8,7 +8,7 @@ _WIDTH, _HEIGHT = 120, 26  # of the curve, pixels
 _BLUE = "#2b8cc4"  # as in histograms
 _MOST = 20  # sentences above the line that remain visible
 
-# Styles are inline: the line is sent several times a second, and a saved notebook keeps it.
+# styles are inline and short: the line is sent several times a second, and a saved notebook keeps it
 _OUTER = "font:13px/1.6 var(--jp-ui-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums;color:inherit"
 _ROW = "display:flex;flex-wrap:wrap;align-items:center;gap:0 14px"
 

@@ -20,7 +20,7 @@ def first_line(lines: list[str]) -> Any:
         return lines
     options = lines[0].strip()[len(MAGIC) :].strip()
     if options.endswith("?"):
-        return lines  # a question about the magic, which IPython answers
+        return lines  # `%%mindspore?` asks for help: IPython answers
     begin = f"get_ipython().run_cell_magic('mindspore', {options!r}, None)\n"
     return [begin, *_transform_second_magic(lines[1:])]
 
@@ -92,8 +92,8 @@ class Imports(ast.NodeTransformer):
             return [ast.ImportFrom("msnb.alias", [_with_bound_name(self.top, alias)], 0)]
         if alias.asname:
             return [ast.Import([ast.alias(self._rename_module(alias.name), alias.asname)])]
-        # `import mindspore.nn` imports the submodule and binds `mindspore`; through that name, so that `msnb` is not
-        # bound.
+        # `import mindspore.nn` imports the submodule and binds `mindspore`. The first statement imports it under this
+        # name, because it would otherwise bind `msnb`; the second binds the right module.
         return [
             ast.Import([ast.alias(self._rename_module(alias.name), "mindspore")]),
             ast.ImportFrom("msnb.alias", [_with_bound_name(self.top, ast.alias("mindspore"))], 0),

@@ -179,7 +179,7 @@ class RunsView(Renewed):
         return self._cached_content or of_runs(self.runs, self._target, self._goal)
 
     def _build_page(self, is_standalone=False):
-        # a standalone file is written once, so it may take longer
+        # a standalone file may wait for the importance, because it is written only once
         with self._lock:
             content = dict(self._build_content())
             if content["target"] is not None and (is_standalone or len(self.runs) <= _AT_ONCE):

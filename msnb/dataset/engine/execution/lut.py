@@ -92,7 +92,8 @@ def look_up_planes(table: np.ndarray, images: np.ndarray) -> np.ndarray:
             planes = [p[: len(images_block) * height] for p in planes]
         c.split(images_block.reshape(-1, width, channels), planes)
         for i, plane in enumerate(planes):
-            # One channel of the block: a row per image, which OpenCV writes at the stride of the result.
+            # One channel of the block as a matrix, with a row per image. OpenCV can write its rows at the stride of
+            # the result.
             c.LUT(plane.reshape(len(images_block), -1), table[i % len(table)], out[start : start + block, i])
     return out.reshape(n, channels, height, width)
 

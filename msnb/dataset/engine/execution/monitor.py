@@ -64,8 +64,8 @@ def _classify_node(node):
 class Monitor:
     """Measures a pipeline while it runs; the result of :meth:`Dataset.monitor`.
 
-    Inside ``with``, every iterator over the data set is measured: that of a loop, and that of ``Model.train``. After
-    it, the last figures remain. ``print`` shows them as text, a notebook as a table.
+    Inside ``with``, every iterator over the data set is measured, in a loop or in ``Model.train``. After the block
+    the last figures remain. ``print`` shows them as text, a notebook as a table.
 
     Args:
         dataset (Dataset): The pipeline.
@@ -125,7 +125,7 @@ class Monitor:
                 step.run = self._time_run(step.run, line)
                 operator.children.append(line)
         if isinstance(node, nodes.CachedMap):
-            # It requests samples from its source, not chunks.
+            # a CachedMap calls `fetch` of its source and not `chunks`, so `fetch` is timed
             source = node.children[0]
             line = Operator(source.describe, "source", depth + 1, getattr(source.source, "advice", ""))
             self.operators.append(line)

@@ -88,7 +88,7 @@ class Random(Running):
 class Distributed(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)
-        # All shards must use the same order, so the default seed is used if none is set.
+        # all shards must use the same order, so there is a fixed seed even if the user has set none
         self.seed: int = settings.seed + 1
         self.order: list[int] = list(range(self.rows))
         shards, shard = sampler.num_shards, sampler.shard_id

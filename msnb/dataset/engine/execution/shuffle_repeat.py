@@ -77,7 +77,8 @@ class Shuffle(Node):
                 yield self._make_chunk(pending, first, origin)
         finally:
             if self.cut_short:
-                # A Take has all its rows. Draw for the rest too, so that the next epoch's order does not depend on it.
+                # A Take above has stopped early. Draw the remaining random numbers, so that the next epoch is the
+                # same as without it.
                 self.cut_short, ended = False, True
                 for _ in order:
                     pass
@@ -111,7 +112,8 @@ class Repeat(Node):
                     return  # an empty data set, repeated, is empty
         finally:
             if self.cut_short:
-                # Draw for the remaining passes, as MindSpore does: the next epoch's order depends on them.
+                # Draw the random numbers of the remaining passes, as MindSpore does: the next epoch's order depends
+                # on them.
                 self.cut_short = False
                 for _ in range(done + 1, self.count):
                     self.children[0].skip_epoch()
@@ -131,7 +133,10 @@ class Repeat(Node):
 
 
 def _mark_cut_short(node):
-    """Set ``cut_short`` of the nodes below: on close, they draw the random numbers for the rest of the epoch."""
+    """Set ``cut_short`` of all nodes below.
+
+    When closed, they then draw the random numbers for the rest of the epoch.
+    """
     if isinstance(node, Shuffle | Repeat):
         node.cut_short = True
     for child in node.children:

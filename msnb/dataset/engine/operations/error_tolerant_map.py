@@ -12,7 +12,8 @@ from msnb.dataset.engine.execution.errors import rows_before
 class SalvagingMap(nodes.Map):
     """A `Map` that omits or replaces samples for which a step fails, depending on `mode`.
 
-    MindSpore puts the replacements at the end of the epoch: its first good samples, over and over.
+    As in MindSpore, replacements come at the end of the epoch: they are the first samples of the epoch that did not
+    fail, repeated as often as needed.
     """
 
     def __init__(self, child: nodes.Node, steps: Sequence[Any], columns: Sequence[str], mode: ErrorSamplesMode) -> None:

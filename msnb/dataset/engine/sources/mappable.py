@@ -128,7 +128,8 @@ class MappableDataset(SourceDataset):
         for count in part_sizes(self, sizes):
             subset = copy.deepcopy(self)
             subset.dataset_size = None
-            # Reshuffled subsets would overlap in later epochs. Those of records keep the order of the first epoch.
+            # If the subsets were shuffled again in each epoch, they would overlap. Subsets of MindRecord files keep
+            # the order of the first epoch, so they do not.
             if isinstance(subset.sampler, samplers.RandomSampler) and not self.of_records:
                 subset.sampler.own_seed, subset.sampler.reshuffle_each_epoch = seed, False
             added_samplers = [samplers.SequentialSampler(start, count), samplers.SequentialSampler()]

@@ -10,7 +10,8 @@ from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType
 
 
 class GraphWriter(Protocol):
-    """The methods of `Writer` that write the graphs of branches and loops. `writer` imports this module."""
+    """Protocol: the methods of `Writer` that write the graphs of branches and loops. It avoids a cyclic import of
+    `writer`."""
 
     def write_function(self, name: str, graph: FuncGraph, parameters: Sequence[ParameterNode]) -> dict[str, Any]: ...
 

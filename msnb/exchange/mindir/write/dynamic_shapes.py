@@ -9,7 +9,7 @@ from msnb.ir.anf import TensorType
 
 
 class NodeEmitter(Protocol):
-    """The members of `Emitter` that `LengthWriter` uses. `emitter` imports this module."""
+    """Protocol: the members of `Emitter` that `LengthWriter` uses. It avoids a cyclic import of `emitter`."""
 
     name: str
     is_subfunction: bool

@@ -17,7 +17,9 @@ PRIMITIVE, FUNCTION = 1, 2  # a primitive has attributes, a function has all its
 
 
 class Emitter:
-    """Adds nodes to the current function of a MINDIR file. The forms of operators call it.
+    """Adds nodes to the current function of a MINDIR file.
+
+    The functions in the table `forms` call it to write operators.
 
     Args:
         graph (FuncGraph): The graph that is written, for the types of its own values.

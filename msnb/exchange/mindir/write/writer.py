@@ -52,7 +52,7 @@ def write(
     """Write `net`, traced with `inputs`, to the file `path`, encrypted if there is a `cipher`.
 
     Raises:
-        NotImplementedError: If MINDIR has no form for an operator; all of them are listed.
+        NotImplementedError: If MINDIR can't express operators of the network; all of them are listed.
         OSError: If the file cannot be written.
     """
     mindir.save(path, model_of(_trace_network(net, inputs)), cipher)
@@ -100,7 +100,7 @@ class Writer:
         """Return the message of the whole model.
 
         Raises:
-            NotImplementedError: If an operator has no form.
+            NotImplementedError: If MINDIR can't express an operator.
         """
         main = self._main_function()
         if self.missing:

@@ -93,7 +93,7 @@ class Reader:
         return self.const(number, x.dtype)
 
     def static(self, x: Ref | None) -> np.ndarray:
-        """Return the value of `x` as an array, which the shape of another value depends on.
+        """Return the value of `x`, on which the shape of another value depends, as an array.
 
         Raises:
             NeedsValue: If it is an input of the model.

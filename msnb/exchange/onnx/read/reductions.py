@@ -10,9 +10,9 @@ from .values import Node, Ref, handles
 
 
 def axes_of(r: Reader, node: Node, since: int, rank: int, index: int = 1) -> tuple[int, ...] | None:
-    """Return the axes of a reduction, all if there are none; None for no reduction.
+    """Return the axes of a reduction. If the node lists none: all axes, or None if it then reduces nothing.
 
-    They are an attribute before opset `since`, and an input from then on.
+    The axes are an attribute before opset `since`, and the input `index` from then on.
     """
     source = node.attr("axes") if node.version < since else node.input(index)
     axes = r.ints(source) if isinstance(source, Ref) else tuple(source or ())

@@ -52,7 +52,7 @@ def write(
         cipher (Own): The cipher of an encrypted file. Default: None.
 
     Raises:
-        NotImplementedError: If operators of the network have no form in ONNX; all of them are named.
+        NotImplementedError: If ONNX can't express operators of the network; all of them are named.
     """
     onnx.save(model_of(graph_of(net, inputs)), path, cipher)
 
@@ -66,7 +66,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     """Return the Model message of a graph.
 
     Raises:
-        NotImplementedError: If operators have no form in ONNX; all of them are named.
+        NotImplementedError: If ONNX can't express operators of the graph; all of them are named.
     """
     file, missing = File(), Missing()
     b = Builder(file)

@@ -302,7 +302,7 @@ def _write_scan(b, node, inputs, env, missing, outer):
 
 
 def _write_counted_loop(b, node, values, env, missing, outer):
-    """Write a scan without sequences as a Loop with a number of rounds."""
+    """Write a Scan that has no scanned arrays as a Loop with a fixed number of iterations."""
     (body,) = node.graphs
     count, free = node.attrs.get("num_carry", 0), body.free
     if node.attrs.get("reverse") and len(b.types) > count:

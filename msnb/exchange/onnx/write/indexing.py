@@ -32,7 +32,7 @@ def _cast_indices(b, indices):
 
 @lowerings.register(ops.Gather, ops.SparseGatherV2)
 def _lower_gather(b, params, indices, *, axis, batch_dims=0):
-    """Lower to one Gather node. A runtime, too, raises an error for an index out of range."""
+    """Lower to one Gather node. It needs no range check: ONNX runtimes raise an error for an index out of range."""
     if batch_dims:
         return NotImplemented
     return b.op("Gather", params, _cast_indices(b, indices), axis=axis)

@@ -48,7 +48,7 @@ def _lower_rms_norm(b, x, gamma, *, epsilon):
 @lowerings.register(ops.GroupNorm)
 def _lower_group_norm(b, x, weight, bias, *, num_groups, eps):
     """Lower GroupNorm to InstanceNormalization of groups and a scale per channel."""
-    # GroupNormalization has one scale per group until opset 21.
+    # ONNX's GroupNormalization is not used: until opset 21 it has one scale per group, not per channel
     if x.dtype != "float32" or x.rank < 3:
         return NotImplemented
     ones = b.const([1.0] * num_groups, "float32")
