@@ -68,13 +68,13 @@ class Judgement(NamedTuple):
 def judge_script(path: str | Path) -> Judgement:
     """Return the generation of a Python file, including the local files that it imports."""
     path = Path(path)
-    return _judge_pieces(_with_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent))
+    return _judge_pieces(_iterate_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent))
 
 
 def judge_cell(tree: ast.Module, folder: str | Path, name: str = "this cell") -> Judgement:
     """Return the generation of a cell, including the files in `folder` that it imports."""
     folder = Path(folder).resolve()
-    return _judge_pieces(_with_imports(Piece(name, tree, "", []), folder / "cell", folder))
+    return _judge_pieces(_iterate_imports(Piece(name, tree, "", []), folder / "cell", folder))
 
 
 def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
@@ -100,7 +100,7 @@ def _uses_in(piece: Piece) -> list[Use]:
         return []
 
 
-def _with_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
+def _iterate_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
     """Yield the piece at `path`, and those of the files below `folder` that it imports directly or indirectly."""
     waiting, visited = [(piece, path)], {path}
     while waiting:

@@ -44,7 +44,7 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     if generation == 2 and target is not ABSENT:
         target = api2_meaning(name.rpartition(".")[2], target, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
     if target is ABSENT:
-        missing = _first_missing(name)
+        missing = _find_missing_prefix(name)
         later = (is_later(name) or is_later(missing)) and unsupported.reason(missing.partition(".")[2]) is None
         text = f"msnb has no {missing} yet, which MindSpore 2 has." if later else missing_sentence(missing)
         return Finding(use, "name", text)
@@ -80,7 +80,7 @@ def _no_member_text(cls, name):
     return f"{cls.__name__} has no {name} here."
 
 
-def _first_missing(name):
+def _find_missing_prefix(name):
     """Return the shortest prefix of a path that does not resolve."""
     parts = name.split(".")
     for count in range(2, len(parts) + 1):

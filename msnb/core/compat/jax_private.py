@@ -1,6 +1,6 @@
 """Private API of JAX for arrays, tracing and errors. The comment at each import states the fallback."""
 
-# Names that this JAX does not have are None; their users check that.
+# A name that the installed JAX lacks is None; the code that uses it checks for None.
 # pyright: reportOptionalMemberAccess=false
 
 import atexit
@@ -90,7 +90,7 @@ def from_numpy(array):
 
 
 def compute_outside_trace(compute, array):
-    """Return ``compute()``, executed at once even during a trace, if `array` is not a tracer."""
+    """Return ``compute()``. If `array` is no tracer, execute it at once, even during a trace."""
     if isinstance(array, jax.core.Tracer) or _put is None or _outside_of_traces():
         return compute()
     with jax.ensure_compile_time_eval():
@@ -282,7 +282,7 @@ def run_in_trace_of(value, fn):
 
 
 def restore_trace_state(state):
-    """Restore the result of `trace_state`. An interrupt may have come between the end of a context and its clean-up."""
+    """Set JAX's trace and source context back to `state`: an interrupt may have skipped the clean-up of a context."""
     context, tracing = state
     if context is not None:
         _source_info._source_info_context.context = context
@@ -294,7 +294,8 @@ def restore_trace_state(state):
 def clear_compiled(compiled, error):
     """Clear the cache of a `jax.jit` function whose first call was interrupted by `error`.
 
-    JAX marks the entry so that all later calls take the slow path. Primitives in the traceback are treated alike.
+    JAX marks the entry so that all later calls take the slow path. The caches of primitives in the traceback are
+    cleared, too.
     """
     compiled.clear_cache()
     traceback = error.__traceback__
@@ -353,7 +354,7 @@ def exit_without_waiting(status: int = 1) -> None:
 
 def refuse_computations(sentence):
     """Make every later computation of this process raise RuntimeError(sentence), even of programs already compiled."""
-    # Compiled functions are looked up by this setting: all lookups miss, and every call goes through tracing.
+    # This setting is part of the key of compiled functions: all lookups miss, and every call is traced, which fails.
     jax.config.update("jax_random_seed_offset", jax.config.jax_random_seed_offset + 1)
     if not hasattr(_pjit, "_infer_params"):  # pragma: no cover
         jax.config.update("jax_no_tracing", True)

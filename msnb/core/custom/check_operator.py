@@ -1,4 +1,4 @@
-"""`check_operator` tests an operator of a user in the same way as msnb's own operators are tested."""
+"""`check_operator`: tests a user's operator as msnb's own operators are tested."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

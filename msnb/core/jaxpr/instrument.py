@@ -94,7 +94,8 @@ def _shape_of(aval):
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
 
 
-# Equations that are inlined if a value inside is measured: only their name is lost.
+# Primitive of a call -> its parameter with the graph. To measure a value inside, the call is inlined: only its name
+# is lost.
 TRANSPARENT = {
     "jit": "jaxpr",
     "pjit": "jaxpr",

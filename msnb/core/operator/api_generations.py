@@ -59,7 +59,7 @@ class Difference(NamedTuple):
         order (tuple): Names of its positional arguments; empty if they are those of r1.1.
         defaults (dict): Arguments with another default.
         below (bool): True if it also applies to msnb's subclasses.
-        given (str): An argument without which nothing differs.
+        given (str): An argument; a call without it means the same in both generations.
     """
 
     says: str

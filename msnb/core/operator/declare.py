@@ -414,8 +414,10 @@ def _sort_defaults_last(parameters):
 
 
 def _make_method(op, form, name):
-    """Return a Tensor method. Binary dunder methods accept what `tensor.operands` accepts, and return NotImplemented
-    else.
+    """Return the Tensor method `name`, which calls the function `form`.
+
+    A binary operator such as `__add__` takes the operands that `tensor.operands` converts, and returns NotImplemented
+    for others.
     """
     if not (name.startswith("__") and len(op.inputs) == 2):
 

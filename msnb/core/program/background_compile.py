@@ -83,7 +83,7 @@ class TracedProgram(Protocol):
 
 
 def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile `form` in a thread before it is called, and wait until it is compiled.
+    """Compile `form`, a variant of the program, in a thread, and wait until it is compiled.
 
     A progress line is shown if progress lines are on. A Stop reaches the main thread only, so on other threads this
     does nothing and the call compiles.

@@ -136,8 +136,9 @@ class Program(Staged):
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
     def _run_step(self, read, rest, outcome=None):
-        """Run, and rebind the written Parameters; returns the results and extra outputs. A list `outcome` gets the
-        result of the form, also if an interrupt follows.
+        """Run the current form and rebind the written Parameters. Return the results and extra outputs.
+
+        `outcome`, a list, receives what the form returns, even if an interrupt follows.
         """
         run = self._forms.current
         if not self.written and outcome is None:
@@ -282,9 +283,9 @@ class Program(Staged):
     # ------------------------------------------------------------------ inspection
     def example_arguments(self) -> Any:
         """Return shapes, dtypes and shardings of the arguments of the form that ran last, or of a first call."""
-        return self._inspected_form()[1]
+        return self._find_inspected_form()[1]
 
-    def _inspected_form(self):
+    def _find_inspected_form(self):
         """Return (form, its arguments) of the last run, or of the first call if it has not run."""
         # Once compiled, arguments are described as they are now: Parameters may have been moved to other devices.
         forms = self._forms
@@ -311,7 +312,7 @@ class Program(Staged):
             with_stop_flag (bool): True for the form that runs, False for its equal without stop flag. They differ if
                 loops can be stopped. Default: False.
         """
-        form, arguments = self._inspected_form()
+        form, arguments = self._find_inspected_form()
         if self._forms.is_stoppable:
             if with_stop_flag:
                 arguments = (*arguments, *self._form_arguments()[len(arguments) :])
@@ -378,7 +379,10 @@ class _StoppableProgram(Program):
 
 
 class _UnstoppableProgram(Program):
-    """A program with loops that cannot be stopped. If a Ctrl-C comes while a value waits for it, a message says so."""
+    """A program with loops that cannot be stopped.
+
+    If a Ctrl-C arrives while the main thread waits for a result, a message says that the loops go on.
+    """
 
     def _run_step(self, read, rest, outcome=None):
         outs = stop_flag.run(lambda: Program._run_step(self, read, rest), self.title)  # a GPU may run loops in the call

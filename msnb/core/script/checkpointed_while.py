@@ -140,7 +140,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
 
 
 def _drop_every_second(buffer):
-    """Move every second slot of the buffer into its first half; the second half is unused afterwards."""
+    """Return `buffer` with every second slot moved to the first half. The second half is free afterwards."""
     return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
 

@@ -27,13 +27,13 @@ def other_operand(value: Any) -> Any:
     if isinstance(value, (Tensor, *_NUMBERS)):
         return value
     if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:  # numpy passes such arrays for comparisons
-        return _python_number(value)
+        return _to_python_number(value)
     if isinstance(value, (np.ndarray, list, tuple)):
         return Tensor(value)
     return box(value) if isinstance(value, jax.Array) else NotImplemented
 
 
-def _python_number(scalar):
+def _to_python_number(scalar):
     if scalar.dtype.kind in "mM":  # item() of some datetimes is an int that counts nanoseconds
         return NotImplemented
     number = scalar.item()

@@ -70,8 +70,10 @@ class Gradient:
 
 
 def _split_variables(args, positions):
-    """Separate the variables from the differentiated arguments. Returns (Tensors, function to replace them, function
-    for gradients).
+    """Return (variables, replace, gradients) for the arguments at `positions`.
+
+    The variables are the Tensors that a gradient is taken with respect to. ``replace(new)`` returns all arguments with
+    new Tensors for them. ``gradients(grads)`` returns their gradients in the structure of the arguments.
 
     A float is a variable. An int is one only if the arguments hold no Tensor, because beside Tensors it is an axis,
     a size or a flag.
@@ -90,7 +92,7 @@ def _split_variables(args, positions):
         return full
 
     def gradients(grads):
-        """Return gradients in the structure of the inputs: zeros for bools and sizes, None for leaves without one."""
+        """Return gradients in the structure of the inputs: zeros for Tensors and ints without a gradient, else None."""
         grads = iter(grads)
         out = []
         for leaf in picked:
@@ -215,7 +217,7 @@ def _untrack(out):
 
 
 # ---------------------------------------------------------------------- inside a graph
-def _is_same(first, second):
+def _have_same_value(first, second):
     """Return True if two arguments have one value in this graph."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         return first._array is second._array
@@ -224,7 +226,7 @@ def _is_same(first, second):
 
 def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux):
     if not kwargs:
-        _thread.frame.undo_call(fn, _is_same, args)
+        _thread.frame.undo_call(fn, _have_same_value, args)
     tensors, replace, gradients = _split_variables(args, positions)
     inexact = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
     integers = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]

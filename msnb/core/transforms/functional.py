@@ -17,7 +17,7 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms.differentiate import Gradient
-from msnb.core.transforms.grad import _check_weights, parameter_keys, program_owner
+from msnb.core.transforms.grad import _to_parameter_tuple, parameter_keys, program_owner
 
 _thread = trace_state.thread
 
@@ -131,7 +131,7 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
         tuple, (outputs, function); the function returns a tuple with one gradient per input, with `weights` a pair.
         With `has_aux` the other outputs come third, a single one as it is.
     """
-    params = None if weights is None else _check_weights(weights, fn)
+    params = None if weights is None else _to_parameter_tuple(weights, fn)
     out = fn(*inputs)
 
     def pull(*cotangents):

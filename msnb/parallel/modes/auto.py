@@ -235,12 +235,12 @@ def _match_choices(searched, choices, graph):
         candidates = equation_numbers.get(_equation_key(equation, value_numbers))
         if not candidates:
             matched.append(None)
-            # a value that is written only if a check passes counts as the value itself
+            # The variant selects between the new and the old value by a check. The result counts as the new value.
             if equation.primitive.name == "select_n":
                 operand_numbers = [value_numbers[id(v)] for v in equation.inputs[1:] if id(v) in value_numbers]
                 value_numbers.update({id(v): max(operand_numbers) for v in equation.outputs if operand_numbers})
             continue
-        # the last candidate stays for equations that the variant repeats
+        # The variant may repeat an equation: the last candidate is used for all its copies.
         number = candidates.popleft() if len(candidates) > 1 else candidates[0]
         matched.append(choices[number])
         value_numbers.update({id(v): i for v, i in zip(equation.outputs, output_numbers[number], strict=True)})

@@ -199,12 +199,12 @@ def _reshape_factors(equation):
             else:
                 j += 1
                 b *= after[j]
-        old[_first_nontrivial(before, first, i)] = new[_first_nontrivial(after, second, j)] = number
+        old[_find_nontrivial_axis(before, first, i)] = new[_find_nontrivial_axis(after, second, j)] = number
         number, i, j = number + 1, i + 1, j + 1
     return Factors([old], [new])
 
 
-def _first_nontrivial(shape, first, last):
+def _find_nontrivial_axis(shape, first, last):
     """Return the first axis from `first` to `last` whose size is not 1."""
     return next((k for k in range(first, last) if shape[k] != 1), last)
 
@@ -233,11 +233,7 @@ def _gather_factors(equation):
     ]
     return Factors(
         [table_labels, [*index_labels, None]],
-        [
-            _labels_of_windows_and_indices(
-                window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape)
-            )
-        ],
+        [_merge_labels(window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape))],
     )
 
 
@@ -255,7 +251,7 @@ def _scatter_add_factors(equation):
         (batched, numbers.scatter_indices_batching_dims),
         full_axes,
     )
-    update_labels = _labels_of_windows_and_indices(
+    update_labels = _merge_labels(
         [table_labels[k] for k in windows], index_labels, numbers.update_window_dims, len(updates)
     )
     return Factors([table_labels, [*index_labels, None], update_labels], [table_labels])
@@ -273,7 +269,7 @@ def _table_and_index_factors(table, indices, mapped, dropped, batched, full_axes
     return table_labels, index_labels
 
 
-def _labels_of_windows_and_indices(window_labels, index_labels, offsets, rank) -> Labels:
+def _merge_labels(window_labels, index_labels, offsets, rank) -> Labels:
     """Return the labels of an array with window labels at the axes `offsets` and index labels at the others."""
     windows, others = iter(window_labels), iter(index_labels)
     return [next(windows) if k in offsets else next(others) for k in range(rank)]

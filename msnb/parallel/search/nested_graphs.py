@@ -87,7 +87,7 @@ def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int 
             else:
                 groups.exclude((id(before), axis))
     for value in (*body.inputs, *(o for equation in body.equations for o in equation.outputs)):
-        # two axes of one value in one group, for example of a weight from one state to the next
+        # Two axes of one value cannot be sharded alike. A weight that maps one state to the next has such axes.
         for axis, other in itertools.combinations(range(len(value.shape)), 2):
             if groups.find((id(value), axis)) == groups.find((id(value), other)):
                 groups.exclude((id(value), axis))
