@@ -36,7 +36,7 @@ class Judgement(NamedTuple):
     is_of_mindspore: bool
 
     def explained(self, program: str, way: str) -> str:
-        """Return one sentence about the resulting generation.
+        """Return a text for the user: the generation, the names that indicate it, and the way to choose another one.
 
         Args:
             program (str): The name of the program, such as "train.py".

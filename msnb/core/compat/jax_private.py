@@ -131,7 +131,7 @@ _single_device = functools.lru_cache(maxsize=64)(jax.sharding.SingleDeviceShardi
 
 
 def from_float(number):
-    """Return a Python float as a jit converts it: float64 of weak type on the device; None while JAX traces."""
+    """Return a Python float as the array that a jit makes of it, a float64 of weak type; None while JAX traces."""
     if _put is None or not _outside_of_traces():
         return None
     device = jax.config.jax_default_device or jax.local_devices()[0]
@@ -348,7 +348,10 @@ def _exit_at_once():
 
 
 def exit_without_waiting(status: int = 1) -> None:
-    """Exit this process without waiting for the others, which may be waiting for it."""
+    """Make this process exit with `status` at its end, without waiting for the other processes.
+
+    Those may be waiting for this one.
+    """
     _exit_status.append(status)
 
 
@@ -421,7 +424,7 @@ def source_context(source_info):
     """Return a context in which equations are traced with the line and scope of another one."""
     if source_info is None or _source_info is None:
         return contextlib.nullcontext()
-    # The scope of an equation in a nested graph begins at that graph.
+    # The scope of an equation in a nested graph is relative to that graph.
     name_stack = _source_info.current_name_stack() + source_info.name_stack
     return _source_info.user_context(source_info.traceback, name_stack=name_stack)
 
@@ -465,9 +468,9 @@ _GRAPHS = frozenset((jex_core.ClosedJaxpr, jex_core.Jaxpr))
 
 
 def map_nested_graphs(params, change):
-    """Return {name: value} of the parameters of an equation whose graphs, single or in a tuple, `change` replaces.
+    """Apply `change` to each graph among the parameters of an equation, also in tuples of graphs.
 
-    `change` returns the same object for a graph that it does not replace.
+    Return {name: new value} of the parameters that changed. For others `change` returns the same object.
     """
     new = {}
     for name, value in params.items():

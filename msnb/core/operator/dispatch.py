@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _thread = trace_state.thread
 _new = object.__new__
-# Static values that their type and value identify; tuples of int are the other kind. Keys hold the type, because
+# Types of static values that can be part of a cache key; so can tuples of int. The key has the type as well, because
 # True, 1 and 1.0 are equal keys of a dict.
 _ATOMS = frozenset(
     (int, bool, str, type(None), *{type(t) for t in vars(mstype).values() if isinstance(t, mstype.Type)})

@@ -87,7 +87,7 @@ class Program(Staged):
 
     @property
     def run(self) -> Callable[..., Any]:
-        """Return the compiled form that the next call runs."""
+        """Return the form (compiled variant) that the next call runs."""
         return self._forms.current
 
     # ------------------------------------------------------------------ running
@@ -136,7 +136,7 @@ class Program(Staged):
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
     def _run_step(self, read, rest, outcome=None):
-        """Run the current form and rebind the written Parameters. Return the results and extra outputs.
+        """Run the current form (variant) and rebind the written Parameters. Return the results and extra outputs.
 
         `outcome`, a list, receives what the form returns, even if an interrupt follows.
         """
@@ -182,7 +182,7 @@ class Program(Staged):
             self._compile_form()
 
     def _compile_form(self):
-        """Compile the current form for its current arguments."""
+        """Compile the current form (variant of the program) for its current arguments."""
         started = time.perf_counter()
         form = self._forms.current
         try:
@@ -224,7 +224,7 @@ class Program(Staged):
             self.errors.report(outs[self.results.count - 1])
 
     def _refresh_storage(self):
-        """Select the form that observers and threads need now, and look up the arrays of Parameters."""
+        """Select the form (variant) that observers and threads need now, and look up the arrays of Parameters."""
         self._forms.select(self)
         self._stores.find()
         if self.spread is not None:
@@ -253,7 +253,7 @@ class Program(Staged):
         return self.results.build(outs)
 
     def _as_kernel(self, form):
-        """Return `form` as a kernel of the Parameters, the random number and the arguments."""
+        """Return `form`, a variant of the program, as a kernel of Parameters, random number and arguments."""
         count, use_random = len(self.params), self.random
         integers = [index for index, aval in enumerate(self.jaxpr.in_avals) if aval.dtype.kind in "iu"]
 
@@ -282,11 +282,11 @@ class Program(Staged):
 
     # ------------------------------------------------------------------ inspection
     def example_arguments(self) -> Any:
-        """Return shapes, dtypes and shardings of the arguments of the form that ran last, or of a first call."""
+        """Return shapes, dtypes and shardings of the arguments of the last run, or of a first call."""
         return self._find_inspected_form()[1]
 
     def _find_inspected_form(self):
-        """Return (form, its arguments) of the last run, or of the first call if it has not run."""
+        """Return (compiled variant, its arguments) of the last run, or of the first call if there was none."""
         # Once compiled, arguments are described as they are now: Parameters may have been moved to other devices.
         forms = self._forms
         if forms.ready is not None:
@@ -294,7 +294,7 @@ class Program(Staged):
         return forms.compiled or (forms.own, self._current_arguments())
 
     def _form_arguments(self):
-        """Return shapes, dtypes and shardings of the arguments that a form takes now, with the stop flag if any."""
+        """Return shapes, dtypes and shardings of the arguments of a compiled variant, the stop flag included."""
         flag = [argument_signature(stop_flag.array_on(self._forms.device))] if self._forms.is_stoppable else []
         return *self._current_arguments(), *flag
 

@@ -34,7 +34,7 @@ def device_of(program: Staged) -> Any:
 
 
 class _ObservedForm(NamedTuple):
-    """The form of a program with the extra outputs of some observers."""
+    """The form (variant) of a program with the extra outputs of some observers."""
 
     observers: tuple[Any, ...]  # weak, because recordings are large; `extra_outputs` holds the current ones
     graphs: list[Any]
@@ -146,7 +146,7 @@ class ProgramForms:
         return self._flatten(graphs)
 
     def without_stop_flag(self) -> Callable[..., Any]:
-        """Return the program's own form without stop flag, as views show it; it never runs."""
+        """Return the program without stop flag, for views. This form (variant) never runs."""
         self._plain = self._plain or self._compile_call(self.flatten([self._returning]), donate=bool(self._written))
         return self._plain
 
@@ -165,7 +165,7 @@ class ProgramForms:
         self._partial_forms.clear()
 
     def select(self, program: Any) -> None:
-        """Select the form of `program` that observers and threads need now."""
+        """Select the form (variant) of `program` that observers and threads need now."""
         self._ready_forms.clear()
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
             self._adopt_observers(program, extra_outputs.observers)
@@ -173,7 +173,7 @@ class ProgramForms:
             self.current = self._select_unobserved_form()
 
     def select_for_run(self, program: Any) -> None:
-        """Select the observed form if an observer wants the next run, else the program's own form."""
+        """Select the form with extra outputs if an observer wants the next run, else the one without."""
         observed = self._observed_form
         wanting = tuple(
             i

@@ -177,8 +177,8 @@ class Reads:
                 )
 
     def _add_snapshot(self, program, label, value, get=None, cells=()):
-        """Take a snapshot of `value` that each call compares with its current contents; with `get`, with the result of
-        `get()`.
+        """Take a snapshot of `value`, which each call compares with the current contents of `value` or, if there is a
+        function `get`, with the result of ``get()``.
         """
         has_leaked = _remove_traced(value)
         if has_leaked:

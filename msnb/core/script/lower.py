@@ -138,7 +138,10 @@ class Lowering(ast.NodeTransformer):
         return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno), ast.Constant(self.owner)], ast.Load())
 
     def variables(self, names: Sequence[str]) -> Any:
-        """Return (definitions of the reader and the writer of `names`, their names)."""
+        """Return ([get, set], name of get, name of set) for the variables `names`.
+
+        The two function definitions read and assign the variables.
+        """
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
         reader = ast.FunctionDef(read, arguments(), [ast.Return(_name_tuple(names, ast.Load))], [])
         body: list[ast.stmt] = [ast.Pass()]

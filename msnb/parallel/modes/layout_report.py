@@ -152,7 +152,7 @@ def _add_replica_group(layout, devices):
 
 
 def _layouts_of_constrained_inputs(program, devices):
-    """Iterate over (input index, layout) for the inputs that must be sharded like a call's output."""
+    """Iterate over (input index, layout) for inputs with a sharding constraint equal to that of a call's output."""
     jaxpr = program.jaxpr.jaxpr
     numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}
     constrained = {}

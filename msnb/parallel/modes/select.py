@@ -107,8 +107,10 @@ def _create_mesh_partitioner(mode, number):
 
 
 def _ranks_with_this_process(group):
-    """Return the ranks of the processes in `group`. Raise RuntimeError if there is no such group, or this process is
-    not in it.
+    """Return the ranks of the processes in `group`.
+
+    Raises:
+        RuntimeError: If there is no such group, or this process is not in it.
     """
     try:
         ranks = ranks_of(group)

@@ -167,8 +167,10 @@ class _Links:
 
 
 def computing_time(equation: Any, choice: Choice, hardware: Hardware, efficiency: float) -> float:
-    """Return the seconds that an equation takes: the arithmetic of products, the memory traffic of others, and both
-    in all rounds for a nested graph.
+    """Return the seconds that a device computes an equation.
+
+    A product takes the time of its arithmetic, and any other equation that of its memory traffic. A nested graph takes
+    both, in all rounds.
     """
     seconds = choice.written / hardware.memory_bandwidth
     if is_product(equation) or holds_graph(equation):

@@ -156,7 +156,7 @@ def _normalize_strategy(call, strategy, rule):
 
 
 def _count_shards(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
-    """Return the number of shards of each letter."""
+    """Return {letter: number of shards}; a letter names a dimension in `rule`."""
     shard_counts: dict[str, int] = {}
     for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy)):
         if cuts is None:
