@@ -42,7 +42,7 @@ class GlobalComm:
     INITED = False
 
 
-# Ranks of the groups that were created, by name. The group of all processes is not stored: it has every rank.
+# {name: ranks} of the groups that were created. The group of all processes is not stored: it has every rank.
 _groups = {}
 
 

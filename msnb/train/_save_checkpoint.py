@@ -141,7 +141,7 @@ def save(
     values = {**values, **convert_appended(append_dict)}
 
     def prepared():
-        # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
+        # Copy on the device, without waiting: the next training step may overwrite the arrays of Parameters.
         copies = {name: Tensor(value) if isinstance(value, Tensor) else value for name, value in values.items()}
         return path, lambda: _exec_save(path, copies, crc_check, after, cipher, form, texts)
 
@@ -220,7 +220,7 @@ def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None,
     folder = os.path.dirname(ckpt_file_name)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    # copies of Parameters: a step on another thread donates their arrays
+    # `asarray` copies Parameters: a training step on another thread may donate their arrays.
     arrays = {k: np.asarray(v) if isinstance(v, Tensor) else v for k, v in values.items()}
     if form == "safetensors":
         safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, further=texts)

@@ -141,7 +141,7 @@ def _replace_cells(network, predicate, wrapper):
             continue
         if predicate(cell):
             wrapper_cell = wrapper(cell)
-            # Not through setattr, which would prefix the names of the Parameters once more.
+            # `setattr` is not used, because it would add a prefix to the names of the Parameters again.
             network._cells[name] = wrapper_cell
             network.__dict__[name] = wrapper_cell
             wrapper_cell.__dict__["_attr_name"] = name

@@ -71,7 +71,7 @@ class Model(Assembly):
         >>> model.eval(unseen_digits)
     """
 
-    # Class attributes, as a derived class may lack this constructor.
+    # Class attributes, because a derived class may not call this constructor.
     _epochs_done = 0
     _progress: Any = None  # the progress line of the current training
 
@@ -195,7 +195,7 @@ class Model(Assembly):
         self._parallel.check()
         self._parallel.begin(self._train_network)
         resumption = resumption_of(resume, record)
-        # The record of one process suffices.
+        # Only the process of rank 0 records.
         callbacks = _add_run_callback(callbacks, record, bool(resume)) if record and get_rank() == 0 else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:

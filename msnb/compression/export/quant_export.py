@@ -264,7 +264,7 @@ def _float_parameters(core):
         return weight, no_factor, bias
     if isinstance(core, quant.Conv2dBnWithoutFoldQuant):
         factor, bias = quant_utils.normalisation_of(core, core.batchnorm)
-        # A bias cannot be expressed in steps of a factor of 0; the weight is set to 0 then.
+        # The bias is expressed in steps of the factor, so a factor of 0 becomes 1 and its weight 0.
         return weight * quant_utils.along_channels(factor != 0, weight), np.where(factor == 0, 1, factor), bias
     return weight, no_factor, core.bias.asnumpy() if core.has_bias else None
 

@@ -312,7 +312,7 @@ def as_api2(cls: type) -> type:
     if isinstance(cls, _Api2Class) or noted_difference(cls) is None:
         return cls
 
-    # A program that replaces `__init__` may call this one, which keeps r1.1's arguments.
+    # Read now: a program may replace `cls.__init__` by a method that calls this one with r1.1's arguments.
     written_init = cls.__init__
     _positional_names(cls)
 
@@ -321,7 +321,7 @@ def as_api2(cls: type) -> type:
         with generation_scope(2):
             written_init(self, *args, **kwargs)
 
-    # for inspect.signature of `super().__init__`
+    # Used by `inspect.signature` of `super().__init__`.
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = _api2_signature(cls)
     __init__.__signature__ = signature.replace(parameters=[self_parameter, *signature.parameters.values()])  # type: ignore[attr-defined]

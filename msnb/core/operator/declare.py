@@ -400,7 +400,7 @@ def _cache_key(attributes):
 
 
 def _exact_key(attributes):
-    # Ints and nonzero floats are their own normal form, which saves the call of `hashable`.
+    # Ints and nonzero floats are hashable as they are; skipping the call of `hashable` saves time.
     return tuple([(k, type(v), v if type(v) in _PLAIN and v else hashable(v)) for k, v in attributes.items()])
 
 

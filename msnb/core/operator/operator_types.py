@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.operator.value_checks import Check
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
-# name -> Operator or class that a user declared, while it is alive; the last one of each name
+# {name: operator or class that a user declared}, the newest one of each name, while it is alive.
 USER_OPERATORS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 

@@ -37,8 +37,8 @@ class _Job:
         self.started = time.perf_counter()
         self.settings = thread_settings()
         self.error = None
-        # The wait is for this event and not for the thread: after a Stop in join(), Python 3.11 and 3.12 count the
-        # thread as ended.
+        # The main thread waits for this event and does not join the thread: after a Stop in join(), Python 3.11 and
+        # 3.12 treat the thread as ended.
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
         self.thread.start()
@@ -52,7 +52,7 @@ class _Job:
     def _run(self):
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
-                # A call with other settings would not find this executable and compiles itself.
+                # With other settings than this thread's, the caller would not find the executable and compiles it itself.
                 if thread_settings() == self.settings:
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:

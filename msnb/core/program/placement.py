@@ -23,7 +23,7 @@ class Placement:
 
     def __init__(self, program: Any) -> None:
         self.shardings: ArrayShardings | None = None
-        # The first run raises it: until then, a program for other devices can be viewed.
+        # Raised by the first run, so that a program for devices that do not exist can be viewed.
         self._error: RuntimeError | None = None
         try:
             if program.spread is not None:

@@ -74,7 +74,7 @@ class Program(Staged):
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
         if self._forms.is_stoppable:
             self.__class__ = _StoppableProgram  # a class, so that calls of other programs do not ask
-            # A call that changes Parameters or draws a number returns when it is known that it was not stopped.
+            # If a run changes Parameters or draws a number, the call returns only when the loops have not been stopped.
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
             self.__class__ = _UnstoppableProgram
@@ -143,7 +143,7 @@ class Program(Staged):
         run = self._forms.current
         if not self.written and outcome is None:
             return run([], read, *[r[0] for r in rest])[1]
-        # `extend` stores the result of the call in C: a Stop leaves either the old arrays or the new ones.
+        # `extend` runs in C: whenever a Stop arrives, the list holds either the old arrays or the new ones.
         store = self._stores.shared
         if store is not None and outcome is None:
             results = store.results
@@ -205,7 +205,7 @@ class Program(Staged):
             clear_compiled(self._forms.current, error)
             raise
         self._forms.compiled = form, arguments
-        # If XLA has moved Parameters, the next call compiles for their shardings.
+        # If XLA has moved Parameters, the next call has other arguments and compiles for them.
         if self._current_arguments() == arguments:
             self._forms.ready = form
         return outs
@@ -287,7 +287,7 @@ class Program(Staged):
 
     def _find_inspected_form(self):
         """Return (compiled variant, its arguments) of the last run, or of the first call if there was none."""
-        # Once compiled, arguments are described as they are now: Parameters may have been moved to other devices.
+        # The arguments of a compiled form are described as they are now: Parameters may have moved to other devices.
         forms = self._forms
         if forms.ready is not None:
             return forms.ready, self._current_arguments()

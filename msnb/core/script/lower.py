@@ -341,7 +341,7 @@ class Lowering(ast.NodeTransformer):
                 call = self.rt("contains", node.left, node.comparators[0])
                 return at_location(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
             return node
-        # a < b < c is a < b and b < c with b computed once: nested lambdas bind it
+        # ``a < b < c`` means ``a < b and b < c``, but b is computed once: nested lambdas bind it to a name.
         names = [self.fresh("operand") for _ in node.comparators[:-1]]
         result = None
         for i in reversed(range(len(node.ops))):

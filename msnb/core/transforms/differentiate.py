@@ -162,7 +162,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
-    # No context manager: a Stop while it exits would leave the thread recording.
+    # try/finally instead of a context manager: if a Stop interrupted its exit, the thread would go on recording.
     try:
         _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
         variables = []
@@ -238,7 +238,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
         boxes = [box(t._array) for t in tensors]
         for i, array in zip(inexact, arrays):
             boxes[i] = box(array)
-        # Copies, so that a Tensor passed twice is two variables, distinct from those of an outer gradient.
+        # Copy the array, so that a Tensor passed twice gives two variables, and an outer gradient has others.
         for i in integers:
             array = tensors[i]._array
             if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):

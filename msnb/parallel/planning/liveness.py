@@ -28,7 +28,7 @@ _VIEWS = frozenset(("reshape", "squeeze", "expand_dims", "name", "stop_gradient"
 _BROADCASTS = frozenset(("broadcast_in_dim", "iota"))
 _NESTED = frozenset(("scan", "shard_map"))
 _ACCUMULATING = "scan", "scatter"  # these update their first operand in place
-# Besides convolutions, these read operands from memory. All others are fused into element-wise loops.
+# Primitives that read operands from memory, as convolutions do. XLA fuses all others into element-wise loops.
 _READ_FROM_MEMORY = (
     *(
         "dot_general",

@@ -69,7 +69,7 @@ def _encode_png(canvas):
     from PIL import Image  # spares Pillow to runs without images
 
     file = io.BytesIO()
-    # the fastest level: the writer competes with the training for the CPU
+    # Level 1 is the fastest: this thread competes with the training for the CPU.
     Image.fromarray(canvas.squeeze(2) if canvas.shape[2] == 1 else canvas).save(file, "PNG", compress_level=1)
     return file.getvalue()
 
