@@ -81,7 +81,7 @@ def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
     signs_of: dict[int, dict[str, str]] = {1: {}, 2: {}}
     count = 0
     for piece in pieces:
-        piece_uses = _uses_in(piece)
+        piece_uses = _find_uses(piece)
         count += len(piece_uses)
         for generation, sign_uses in evidence([use for use in piece_uses if not use.guarded]).items():
             for use in sign_uses:
@@ -93,7 +93,7 @@ def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
     return Judgement(generation, signs, count > 0)
 
 
-def _uses_in(piece: Piece) -> list[Use]:
+def _find_uses(piece: Piece) -> list[Use]:
     try:
         return uses(piece.tree) if piece.tree is not None else []
     except RecursionError:
@@ -106,26 +106,26 @@ def _iterate_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
     while waiting:
         piece, path = waiting.pop(0)
         yield piece
-        for file in _imported_files(piece.tree, path, folder) if piece.tree is not None else ():
+        for file in _find_imported_files(piece.tree, path, folder) if piece.tree is not None else ():
             if file not in visited and len(visited) < _MAX_FILES:
                 visited.add(file)
                 waiting.append((read_piece(file, str(file.relative_to(folder))), file))
 
 
-def _imported_files(tree: ast.Module, path: Path, folder: Path) -> Iterator[Path]:
+def _find_imported_files(tree: ast.Module, path: Path, folder: Path) -> Iterator[Path]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield from _files_of(folder, alias.name.split("."), folder)
+                yield from _iterate_module_files(folder, alias.name.split("."), folder)
         elif isinstance(node, ast.ImportFrom):
             base = path.parents[node.level - 1] if 0 < node.level <= len(path.parents) else folder
             parts = node.module.split(".") if node.module else []
-            yield from _files_of(base, parts, folder)
+            yield from _iterate_module_files(base, parts, folder)
             for alias in node.names:
-                yield from _files_of(base, [*parts, alias.name], folder)
+                yield from _iterate_module_files(base, [*parts, alias.name], folder)
 
 
-def _files_of(base: Path, parts: list[str], folder: Path) -> Iterator[Path]:
+def _iterate_module_files(base: Path, parts: list[str], folder: Path) -> Iterator[Path]:
     """Yield the files that Python runs when it imports a module below `base`, including those of parent packages."""
     if not parts or parts[0] in (ROOT, "msnb") or parts[0] in sys.stdlib_module_names:
         return

@@ -173,7 +173,7 @@ def _iterate_dict_entries(items):
     for name, value in items.items():
         value = Tensor(value) if isinstance(value, np.ndarray) else value
         if not (isinstance(name, str) and isinstance(value, (str, Tensor))):
-            raise _invalid_entry_error("dict", name, value)
+            raise _make_entry_error("dict", name, value)
         yield name, value
 
 
@@ -188,11 +188,11 @@ def _iterate_list_entries(items):
                 f"but it holds {item!r:.80}."
             )
         if not (isinstance(item["name"], str) and isinstance(item["data"], Tensor)):
-            raise _invalid_entry_error("list", item["name"], item["data"])
+            raise _make_entry_error("list", item["name"], item["data"])
         yield item["name"], item["data"]
 
 
-def _invalid_entry_error(what, name, value):
+def _make_entry_error(what, name, value):
     return TypeError(
         f"For 'save_checkpoint', an entry of the {what} should be a name (str) with data (Tensor or Parameter), but "
         f"got {name!r} with {type(value).__name__}."

@@ -179,7 +179,7 @@ class Model(Assembly):
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
         Validator.check_is_int(sink_size, "sink_size", "Model.train")
         Validator.check_bool(display, "display", "Model.train")
-        dataset_size = _dataset_size(train_dataset, "train_dataset")
+        dataset_size = _get_dataset_size(train_dataset, "train_dataset")
         if dataset_size == 0:
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
         if sink_size < -1 or sink_size == 0:
@@ -440,7 +440,7 @@ class Model(Assembly):
         cb_params = self._callback_params(
             "eval",
             callbacks,
-            batch_num=_dataset_size(valid_dataset, "valid_dataset"),
+            batch_num=_get_dataset_size(valid_dataset, "valid_dataset"),
             eval_network=self._eval_network,
             valid_dataset=valid_dataset,
         )
@@ -586,7 +586,7 @@ def _add_run_callback(callbacks, record, resume=False):
     return [*_as_list(callbacks), RunCallback(record, resume)]
 
 
-def _dataset_size(dataset, argument):
+def _get_dataset_size(dataset, argument):
     if not hasattr(dataset, "get_dataset_size"):
         raise TypeError(f"'{argument}' should be a mindspore.dataset Dataset, but got {type(dataset).__name__}.")
     return dataset.get_dataset_size()

@@ -250,7 +250,7 @@ copyreg.pickle(_Api2Class, _reduce_class)
 
 
 class _Signature:
-    """Descriptor: MindSpore 2's signature of the class; a subclass has that of its own constructor."""
+    """Descriptor that returns the signature of a class in MindSpore 2, or that of a subclass's own constructor."""
 
     def __get__(self, instance: Any, owner: type) -> inspect.Signature | None:
         first = owner.__dict__.get("_first")
@@ -286,7 +286,7 @@ def _to_first_arguments(first, args, kwargs):
 
 
 def noted_difference(cls: type) -> Difference | None:
-    """Return the difference declared for a class, or for a base class including its subclasses."""
+    """Return the difference declared for `cls`, or with ``below=True`` for a base class; None if there is none."""
     if cls in DIFFERENCES or not cls.__module__.startswith("msnb."):
         return DIFFERENCES.get(cls)
     inherited = (DIFFERENCES[base] for base in cls.__mro__ if base in DIFFERENCES)

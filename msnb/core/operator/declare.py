@@ -350,7 +350,7 @@ def _make_function(op, name, shown_names) -> Callable:
         def function(*args, **kwargs):
             return call(prim, *args, **kwargs)
     else:
-        cache, key_of = LruCache(), _cache_key if op.traced is None else _exact_key
+        cache, key_of = LruCache(), _make_cache_key if op.traced is None else _make_exact_key
         names = list(op.attributes)
 
         def function(*args, **kwargs):
@@ -369,7 +369,7 @@ def _make_function(op, name, shown_names) -> Callable:
             try:
                 prim = cache.get(key)
             except TypeError:
-                key = _exact_key(given)
+                key = _make_exact_key(given)
                 prim = cache.get(key)
             if prim is None:
                 prim = cache.recall(key)
@@ -395,11 +395,11 @@ def _make_function(op, name, shown_names) -> Callable:
     return function
 
 
-def _cache_key(attributes):
+def _make_cache_key(attributes):
     return tuple([(k, type(v), v) for k, v in attributes.items()])  # so that True and 1 differ
 
 
-def _exact_key(attributes):
+def _make_exact_key(attributes):
     # Ints and nonzero floats are hashable as they are; skipping the call of `hashable` saves time.
     return tuple([(k, type(v), v if type(v) in _PLAIN and v else hashable(v)) for k, v in attributes.items()])
 

@@ -52,7 +52,7 @@ class _Job:
     def _run(self):
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
-                # With other settings than this thread's, the caller would not find the executable and compiles it itself.
+                # A caller with other settings than this thread would not find the executable, so nothing is compiled.
                 if thread_settings() == self.settings:
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:

@@ -57,6 +57,6 @@ class Placement:
 
 
 def _count_in_batch(params):
-    """Return how many of the first Parameters are moved at once: at least one."""
+    """Return the number of Parameters, from the first on, that are moved at once; at least one."""
     sizes = itertools.accumulate(p.size * p.itemsize for p in params)
     return max(1, sum(size <= _BATCH_BYTES for size in sizes))

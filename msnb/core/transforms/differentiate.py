@@ -195,7 +195,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
         with tape.paused():
             dense_grads = tuple(map(tape.dense, weight_grads))
         events.notify("differentiated", outputs, weights, weight_sources, dense_grads)
-    return _untrack(out), grads, weight_grads
+    return _drop_nodes(out), grads, weight_grads
 
 
 def _gradient_array(gradient):
@@ -207,7 +207,7 @@ def _zeros_like(tensor):
     return box(jnp.zeros(array.shape, array.dtype))
 
 
-def _untrack(out):
+def _drop_nodes(out):
     """Drop the tape nodes of results if no gradient is being recorded."""
     if not _thread.recording:
         for leaf in flatten(out)[0]:

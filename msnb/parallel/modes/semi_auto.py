@@ -55,7 +55,7 @@ class SemiAuto:
         self.strategy_file: StrategyFile | None = StrategyFile(file) if file else None
 
     def within(self, value: Any) -> Any:
-        """Return the argument with the batch of all processes where each passes its own; see `Partitioner`."""
+        """Return the argument; if each process passes its own examples, the shape of all of them. See `Partitioner`."""
         shape = np.shape(value)
         if world_size() == 1 or self.full_batch or not shape:
             return value

@@ -274,7 +274,7 @@ def _iterate_nested(jaxpr: Any, times: int = 1) -> Iterator[tuple[Any, int]]:
             yield eqn, times
 
 
-def _collective_axes(eqn):
+def _get_collective_axes(eqn):
     axes = eqn.params.get("axes", eqn.params.get("axis_name"))
     return tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
 
@@ -283,8 +283,8 @@ def _find_communication(jaxpr: Any, sizes: dict[str, int]) -> list[Sent]:
     transfers = []
     for eqn, times in _iterate_nested(jaxpr):
         name = eqn.primitive.name
-        if name.startswith(("psum", "ppermute")) and all(axis in sizes for axis in _collective_axes(eqn)):
-            size, axes = sum(Value(v.aval).bytes for v in eqn.invars), _collective_axes(eqn)
+        if name.startswith(("psum", "ppermute")) and all(axis in sizes for axis in _get_collective_axes(eqn)):
+            size, axes = sum(Value(v.aval).bytes for v in eqn.invars), _get_collective_axes(eqn)
             number = math.prod(sizes[axis] for axis in axes)
             if name.startswith("psum"):
                 transfers.append(Sent("all-reduce", axes, times * 2 * (number - 1) / number * size, 0))

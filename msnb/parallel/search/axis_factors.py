@@ -218,7 +218,7 @@ def _gather_factors(equation):
     """
     numbers, table, indices = equation.params["dimension_numbers"], *equation.shapes[:2]
     sizes = equation.params["slice_sizes"]
-    table_labels, index_labels = _table_and_index_factors(
+    table_labels, index_labels = _assign_table_and_index_factors(
         table,
         indices,
         numbers.start_index_map,
@@ -243,7 +243,7 @@ def _scatter_add_factors(equation):
     dropped, batched = numbers.inserted_window_dims, numbers.operand_batching_dims
     windows = [k for k in range(len(table)) if k not in (*dropped, *batched)]
     full_axes = [k for k, w in zip(windows, numbers.update_window_dims, strict=True) if updates[w] == table[k]]
-    table_labels, index_labels = _table_and_index_factors(
+    table_labels, index_labels = _assign_table_and_index_factors(
         table,
         indices,
         numbers.scatter_dims_to_operand_dims,
@@ -257,7 +257,7 @@ def _scatter_add_factors(equation):
     return Factors([table_labels, [*index_labels, None], update_labels], [table_labels])
 
 
-def _table_and_index_factors(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
+def _assign_table_and_index_factors(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
     """Return (factors of the table's axes, factors of the axes of the indices without the last)."""
     index_labels: Labels = [len(table) + i for i in range(len(indices) - 1)]
     row_axis = mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) else None

@@ -72,7 +72,7 @@ def _group_connected_axes(body: FlatGraph) -> tuple[_AxisGroups, list[tuple[Axis
     return groups, sums
 
 
-def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int | None) -> Factors:
+def _compute_body_factors(body: FlatGraph, constants: int, carried: int, rounds: int | None) -> Factors:
     """Return the factors of a nested graph.
 
     The first `constants` inputs are the same in each round, and the next `carried` inputs are passed from round to
@@ -110,9 +110,9 @@ def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int 
 
 @FACTORS.register("scan")
 def _scan_factors(equation: Equation) -> Factors:
-    return _factors_of_body(flatten_body(equation), *scan_counts(equation), equation.params["length"])
+    return _compute_body_factors(flatten_body(equation), *scan_counts(equation), equation.params["length"])
 
 
 @FACTORS.register(*REMAT_PRIMITIVES)
 def _remat_factors(equation: Equation) -> Factors:
-    return _factors_of_body(flatten_body(equation), 0, 0, None)
+    return _compute_body_factors(flatten_body(equation), 0, 0, None)
