@@ -169,7 +169,7 @@ def _lock_file(descriptor, wait):
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    # Some network file systems have no locks: nothing is removed there.
+    # Some network file systems have no locks. There every draft counts as in use and is not removed.
     except OSError:
         return False
     return True

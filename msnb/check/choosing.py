@@ -36,7 +36,7 @@ class Judgement(NamedTuple):
     is_of_mindspore: bool
 
     def explained(self, program: str, way: str) -> str:
-        """Return one sentence about the resulting generation.
+        """Return a text for the user: the generation, the names that indicate it, and the way to choose another one.
 
         Args:
             program (str): The name of the program, such as "train.py".
@@ -68,20 +68,20 @@ class Judgement(NamedTuple):
 def judge_script(path: str | Path) -> Judgement:
     """Return the generation of a Python file, including the local files that it imports."""
     path = Path(path)
-    return _judge_pieces(_with_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent))
+    return _judge_pieces(_iterate_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent))
 
 
 def judge_cell(tree: ast.Module, folder: str | Path, name: str = "this cell") -> Judgement:
     """Return the generation of a cell, including the files in `folder` that it imports."""
     folder = Path(folder).resolve()
-    return _judge_pieces(_with_imports(Piece(name, tree, "", []), folder / "cell", folder))
+    return _judge_pieces(_iterate_imports(Piece(name, tree, "", []), folder / "cell", folder))
 
 
 def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
     signs_of: dict[int, dict[str, str]] = {1: {}, 2: {}}
     count = 0
     for piece in pieces:
-        piece_uses = _uses_in(piece)
+        piece_uses = _find_uses(piece)
         count += len(piece_uses)
         for generation, sign_uses in evidence([use for use in piece_uses if not use.guarded]).items():
             for use in sign_uses:
@@ -93,39 +93,39 @@ def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
     return Judgement(generation, signs, count > 0)
 
 
-def _uses_in(piece: Piece) -> list[Use]:
+def _find_uses(piece: Piece) -> list[Use]:
     try:
         return uses(piece.tree) if piece.tree is not None else []
     except RecursionError:
         return []
 
 
-def _with_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
+def _iterate_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
     """Yield the piece at `path`, and those of the files below `folder` that it imports directly or indirectly."""
     waiting, visited = [(piece, path)], {path}
     while waiting:
         piece, path = waiting.pop(0)
         yield piece
-        for file in _imported_files(piece.tree, path, folder) if piece.tree is not None else ():
+        for file in _find_imported_files(piece.tree, path, folder) if piece.tree is not None else ():
             if file not in visited and len(visited) < _MAX_FILES:
                 visited.add(file)
                 waiting.append((read_piece(file, str(file.relative_to(folder))), file))
 
 
-def _imported_files(tree: ast.Module, path: Path, folder: Path) -> Iterator[Path]:
+def _find_imported_files(tree: ast.Module, path: Path, folder: Path) -> Iterator[Path]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield from _files_of(folder, alias.name.split("."), folder)
+                yield from _iterate_module_files(folder, alias.name.split("."), folder)
         elif isinstance(node, ast.ImportFrom):
             base = path.parents[node.level - 1] if 0 < node.level <= len(path.parents) else folder
             parts = node.module.split(".") if node.module else []
-            yield from _files_of(base, parts, folder)
+            yield from _iterate_module_files(base, parts, folder)
             for alias in node.names:
-                yield from _files_of(base, [*parts, alias.name], folder)
+                yield from _iterate_module_files(base, [*parts, alias.name], folder)
 
 
-def _files_of(base: Path, parts: list[str], folder: Path) -> Iterator[Path]:
+def _iterate_module_files(base: Path, parts: list[str], folder: Path) -> Iterator[Path]:
     """Yield the files that Python runs when it imports a module below `base`, including those of parent packages."""
     if not parts or parts[0] in (ROOT, "msnb") or parts[0] in sys.stdlib_module_names:
         return

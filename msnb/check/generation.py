@@ -22,7 +22,7 @@ def _load_table():
 
 
 @cache
-def _unique_names():
+def _load_unique_names():
     """Return {generation: names that only it has}, including arguments as "mindspore.nn.Dropout(p=)"."""
     return {
         g: frozenset(
@@ -34,14 +34,14 @@ def _unique_names():
 
 
 @cache
-def _later_owners():
+def _collect_later_owners():
     """Return the modules and classes that contain names of MindSpore 2."""
-    return frozenset(name.rpartition(".")[0] for name in _unique_names()[2] if not name.endswith("=)"))
+    return frozenset(name.rpartition(".")[0] for name in _load_unique_names()[2] if not name.endswith("=)"))
 
 
 def is_later(name: str) -> bool:
     """Return True if MindSpore 2 has `name`, or a name below it, and msnb does not."""
-    return name in _unique_names()[2] or name in _later_owners()
+    return name in _load_unique_names()[2] or name in _collect_later_owners()
 
 
 def evidence(uses: list[Use]) -> dict[int, list[Use]]:
@@ -50,7 +50,7 @@ def evidence(uses: list[Use]) -> dict[int, list[Use]]:
     for use in uses:
         plain = use.name.replace("()", "")
         for candidate in (plain, *(f"{plain}({keyword}=)" for keyword in use.keywords)):
-            for generation, names in _unique_names().items():
+            for generation, names in _load_unique_names().items():
                 if candidate in names or generation == 2 and candidate == plain and _is_in_later_module(plain):
                     uses_of[generation].append(use._replace(name=candidate))
     return uses_of

@@ -44,27 +44,27 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     if generation == 2 and target is not ABSENT:
         target = api2_meaning(name.rpartition(".")[2], target, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
     if target is ABSENT:
-        missing = _first_missing(name)
+        missing = _find_missing_prefix(name)
         later = (is_later(name) or is_later(missing)) and unsupported.reason(missing.partition(".")[2]) is None
         text = f"msnb has no {missing} yet, which MindSpore 2 has." if later else missing_sentence(missing)
         return Finding(use, "name", text)
     if (why := getattr(target, "_later", None)) is not None and isinstance(target, type):
         return Finding(use, "later", f"{name} is not available in msnb yet; {why}.")
     if is_call_result:
-        target = _result_class(target)
+        target = _infer_result_class(target)
         if not isinstance(target, type) or issubclass(target, Cell):
             return None  # the result is unknown, and a Cell has the attributes that its constructor sets
         member = inspect.getattr_static(target, method, ABSENT)
         if member is ABSENT and hasattr(target, "__getattr__") and not issubclass(target, Tensor):
             return None
         if member is ABSENT:
-            return Finding(use, "name", _no_member_text(target, method))
+            return Finding(use, "name", _format_missing_member(target, method))
         target = getattr(target, method)
         return _judge_arguments(use, target, f"{target.__qualname__}" if hasattr(target, "__qualname__") else method, 1)
     return _judge_arguments(use, target, name.removeprefix(f"{ROOT}."), 0) if use.called else None
 
 
-def _result_class(target):
+def _infer_result_class(target):
     """Return the class of a call's result: `target` if it is a class, Tensor if that is its return annotation, else
     None.
     """
@@ -74,13 +74,13 @@ def _result_class(target):
     return Tensor if signature is not None and signature.return_annotation is Tensor else None
 
 
-def _no_member_text(cls, name):
+def _format_missing_member(cls, name):
     if issubclass(cls, Tensor):  # members of Tensor have hints of their own
         return no_attribute(cls.__name__, name, TENSOR, "Tensor").removesuffix(".") + "."
     return f"{cls.__name__} has no {name} here."
 
 
-def _first_missing(name):
+def _find_missing_prefix(name):
     """Return the shortest prefix of a path that does not resolve."""
     parts = name.split(".")
     for count in range(2, len(parts) + 1):

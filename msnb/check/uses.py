@@ -107,9 +107,9 @@ def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]
         if isinstance(inner, ast.Import):
             for alias in inner.names:
                 top = alias.name.partition(".")[0]
-                yield alias.asname or top, _mindspore_path(alias.name if alias.asname else top), None
+                yield alias.asname or top, _to_mindspore_path(alias.name if alias.asname else top), None
         elif isinstance(inner, ast.ImportFrom):
-            base = None if inner.level else _mindspore_path(inner.module or "")
+            base = None if inner.level else _to_mindspore_path(inner.module or "")
             for alias in inner.names:
                 yield alias.asname or alias.name, base and f"{base}.{alias.name}", None
         elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
@@ -126,7 +126,7 @@ def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]
         waiting.extend(ast.iter_child_nodes(inner))
 
 
-def _mindspore_path(path):
+def _to_mindspore_path(path):
     return path if path == ROOT or path.startswith(ROOT + ".") else None
 
 
@@ -201,11 +201,11 @@ class _Reader(ast.NodeVisitor):
     # Names.
     def visit_Import(self, node):
         for alias in node.names:
-            if _mindspore_path(alias.name):
+            if _to_mindspore_path(alias.name):
                 self._add_use(alias.name, node)
 
     def visit_ImportFrom(self, node):
-        base = None if node.level else _mindspore_path(node.module or "")
+        base = None if node.level else _to_mindspore_path(node.module or "")
         for alias in node.names if base else ():
             self._add_use(base if alias.name == "*" else f"{base}.{alias.name}", node)
 

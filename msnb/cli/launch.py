@@ -74,7 +74,7 @@ def _watch_processes(started, number):
     """Wait for all processes; report the first failure and stop waiting."""
     while True:
         ended = {rank: process.poll() for rank, process in started.items()}
-        for rank, status in sorted(ended.items(), key=_failure_order):
+        for rank, status in sorted(ended.items(), key=_get_failure_order):
             if status:
                 how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"failed with status {status}"
                 print(f"Process {rank} of {number} {how}; the others are stopped.", file=sys.stderr, flush=True)
@@ -84,7 +84,7 @@ def _watch_processes(started, number):
         time.sleep(0.1)
 
 
-def _failure_order(ended):
+def _get_failure_order(ended):
     """Return the sort key of a failure: killed processes come first, as others fail in consequence."""
     status = ended[1]
     return status is None or status >= 0

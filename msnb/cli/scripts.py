@@ -25,7 +25,7 @@ _LISTED = 6  # other programs named in a message
 def run(options: Namespace) -> int:
     """Run a script in which ``import mindspore`` imports msnb. Returns the exit status."""
     if not Path(options.script).is_file():
-        return _fail(f"There is no script {options.script!r}.")
+        return _report_failure(f"There is no script {options.script!r}.")
     options.api = generation_of(options)
     return _run_script(options.script, options.arguments, options.api)
 
@@ -56,10 +56,10 @@ def graph(options: Namespace) -> int:
     for sentence in ran.failed:
         print(sentence, file=sys.stderr)
     if not views:
-        return _fail(f"No network has run in {options.script} that can be drawn.")
+        return _report_failure(f"No network has run in {options.script} that can be drawn.")
     title = _choose_title(views, options.name)
     if title is None:
-        return _fail(
+        return _report_failure(
             f"Nothing that ran in {options.script} is called {options.name!r}: there is {_list_titles(views)}."
         )
     view = views.pop(title)
@@ -89,7 +89,7 @@ def profile(options: Namespace) -> int:
     if status:
         return status
     if not recorder.recording.calls:
-        return _fail(f"No network has run in {options.script}, so that there is nothing to profile.")
+        return _report_failure(f"No network has run in {options.script}, so that there is nothing to profile.")
     result = Profile(recorder.recording, Path(options.script).name)
     if not _save_view(view(result), page):
         return 1
@@ -103,7 +103,7 @@ def _run_script(script, arguments, api):
         alias.install(api=api)
         _processes.join()  # before the script computes anything
     except (ValueError, RuntimeError) as error:
-        return _fail(str(error))
+        return _report_failure(str(error))
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     try:
@@ -112,7 +112,7 @@ def _run_script(script, arguments, api):
         terminal_traceback.interrupted(error)
         return 128 + signal.SIGINT
     except Exception as error:
-        # Through the hook, which the script may have replaced, and without the frames above the script's first.
+        # The script may have replaced the hook. The traceback begins at the script's first frame.
         error.__traceback__ = _skip_to_file(script, error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
@@ -132,7 +132,7 @@ def _run_to_end(options):
         status = _run_script(options.script, options.arguments, options.api)
     except SystemExit as end:
         if isinstance(end.code, str):
-            return _fail(end.code)
+            return _report_failure(end.code)
         status = end.code or 0
     if status:
         print("No page was written: the script has to run to its end.", file=sys.stderr)
@@ -191,11 +191,11 @@ def _check_page(options, what, forms):
     script = Path(options.script)
     page = Path(options.output or f"{script.stem}-{what}.html")
     if not script.is_file():
-        _fail(f"There is no script {options.script!r}.")
+        _report_failure(f"There is no script {options.script!r}.")
     elif page.suffix not in forms:
-        _fail(f"The page should end in one of {', '.join(forms)}, but got {str(page)!r}.")
+        _report_failure(f"The page should end in one of {', '.join(forms)}, but got {str(page)!r}.")
     elif not os.access(page.parent, os.W_OK):
-        _fail(f"There is no folder {str(page.parent)!r} to write to.")
+        _report_failure(f"There is no folder {str(page.parent)!r} to write to.")
     else:
         return page
     return None
@@ -205,7 +205,7 @@ def _save_view(view, page):
     try:
         view.save(page)
     except OSError as error:
-        _fail(f"{page} cannot be written: {error.strerror}.")
+        _report_failure(f"{page} cannot be written: {error.strerror}.")
         return False
     return True
 
@@ -224,6 +224,6 @@ def _list_titles(views):
     return ", ".join([*named[:_LISTED], *([f"{more} more"] if more > 0 else [])])
 
 
-def _fail(message):
+def _report_failure(message):
     print(message, file=sys.stderr)
     return 1

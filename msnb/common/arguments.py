@@ -56,7 +56,7 @@ def explain_misfit(
     parameters = list(signature.parameters.values())
     name = function.__name__
     if name == "__init__" and args:
-        # The class that defines this constructor, not a user's subclass that calls it.
+        # The message names the class that defines this constructor, not a user's subclass that calls it.
         kinds = type(args[0]).__mro__
         name = next((k for k in kinds if k.__init__ is public), kinds[0]).__name__
         args, parameters = args[1:], parameters[1:]

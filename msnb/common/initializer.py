@@ -150,15 +150,15 @@ def _calculate_gain(nonlinearity, param=None):
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}, please use tanh, relu, leaky_relu or one of {_LINEAR}.")
 
 
-def _uniform(bound, shape):
+def _draw_uniform(bound, shape):
     return np.random.uniform(-bound, bound, shape)
 
 
-def _normal(std, shape):
+def _draw_normal(std, shape):
     return np.random.normal(0, std, shape)
 
 
-def _truncated_normal(low, high, shape):
+def _draw_truncated_normal(low, high, shape):
     """Return standard normal values within [low, high]: values outside are drawn again."""
     out = np.random.standard_normal(shape)
     wrong = (out < low) | (out > high)
@@ -279,7 +279,7 @@ class XavierUniform(_Formula):
         super().__init__(gain=gain)
 
     def _values(self, shape):
-        return _uniform(self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
+        return _draw_uniform(self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
 
 
 @_register_alias("xavier_normal")
@@ -298,7 +298,7 @@ class XavierNormal(_Formula):
         super().__init__(gain=gain)
 
     def _values(self, shape):
-        return _normal(self.gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
+        return _draw_normal(self.gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
 
 
 class _He(_Formula):
@@ -328,7 +328,7 @@ class HeUniform(_He):
     """
 
     def _values(self, shape):
-        return _uniform(math.sqrt(3.0) * self._deviation(shape), shape)
+        return _draw_uniform(math.sqrt(3.0) * self._deviation(shape), shape)
 
 
 @_register_alias("he_normal")
@@ -344,7 +344,7 @@ class HeNormal(_He):
     """
 
     def _values(self, shape):
-        return _normal(self._deviation(shape), shape)
+        return _draw_normal(self._deviation(shape), shape)
 
 
 @_register_alias()
@@ -363,7 +363,7 @@ class Uniform(_Formula):
         super().__init__(scale=scale)
 
     def _values(self, shape):
-        return _uniform(self.scale, shape)
+        return _draw_uniform(self.scale, shape)
 
 
 @_register_alias()
@@ -420,15 +420,15 @@ class TruncatedNormal(_Formula):
             raise ValueError(f"For 'TruncatedNormal', 'b' must be greater than 'a', but got a={a} and b={b}.")
 
     def _values(self, shape):
-        return self.mean + self.sigma * _truncated_normal(self.a, self.b, shape)
+        return self.mean + self.sigma * _draw_truncated_normal(self.a, self.b, shape)
 
 
 _FANS = {"fan_in": (1, 0), "fan_out": (0, 1), "fan_avg": (0.5, 0.5)}  # weights of fan_in and fan_out
 _DISTRIBUTIONS = {
-    "uniform": lambda std, shape: _uniform(math.sqrt(3) * std, shape),
+    "uniform": lambda std, shape: _draw_uniform(math.sqrt(3) * std, shape),
     # 0.8796... is the standard deviation of a standard normal cut at +-2.
-    "truncated_normal": lambda std, shape: _truncated_normal(-2, 2, shape) * (std / 0.87962566103423978),
-    "untruncated_normal": lambda std, shape: _normal(std, shape),
+    "truncated_normal": lambda std, shape: _draw_truncated_normal(-2, 2, shape) * (std / 0.87962566103423978),
+    "untruncated_normal": lambda std, shape: _draw_normal(std, shape),
 }
 
 
@@ -486,7 +486,7 @@ class Orthogonal(_Formula):
 
     def _values(self, shape):
         size = shape[0], math.prod(shape[1:])
-        q, r = np.linalg.qr(_normal(1, (max(size), min(size))))
+        q, r = np.linalg.qr(_draw_normal(1, (max(size), min(size))))
         q *= np.sign(np.diag(r))  # makes all orthogonal matrices equally likely
         return self.gain * (q if size[0] >= size[1] else q.T).reshape(shape)
 
@@ -511,7 +511,7 @@ class Sparse(_Formula):
 
     def _values(self, shape):
         rows, columns = shape
-        matrix = _normal(self.sigma, shape)
+        matrix = _draw_normal(self.sigma, shape)
         for column in range(columns):
             matrix[np.random.permutation(rows)[: math.ceil(self.sparsity * rows)], column] = 0
         return matrix
@@ -564,9 +564,9 @@ def _check_shape(shape):
 
 def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any = mstype.float32) -> "Tensor":
     """
-    Create a Tensor and fill it with an initializer.
-
     Return a Tensor filled by an initializer.
+
+    Args:
         init (Union[Tensor, str, Initializer, numbers.Number]): An Initializer or the name of one ("normal", "zeros",
             "XavierUniform", ...); a number to fill with; or a Tensor, which is returned as it is.
         shape (Union[tuple, list, int]): Shape of the Tensor. Default: None, the attribute `shape` of the Initializer.

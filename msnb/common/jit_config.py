@@ -9,7 +9,7 @@ __all__ = ["JitConfig"]
 _XLA = "XLA compiles and runs every program whole"
 
 
-def _setting_without_effect(*accepted: str) -> Any:
+def _declare_ineffective_setting(*accepted: str) -> Any:
     return OneOf(accepted[0], otherwise=_XLA, among=OneOf(*accepted))
 
 
@@ -38,11 +38,11 @@ class JitConfig:
     @checked
     def __init__(
         self,
-        jit_level: Annotated[str, _setting_without_effect("", "O0", "O1", "O2")] = "",
-        exc_mode: Annotated[str, _setting_without_effect("auto", "sink", "no_sink")] = "auto",
-        jit_syntax_level: Annotated[str, _setting_without_effect("", "STRICT", "COMPATIBLE", "LAX")] = "",
-        debug_level: Annotated[str, _setting_without_effect("RELEASE", "DEBUG")] = "RELEASE",
-        infer_boost: Annotated[str, _setting_without_effect("off", "on")] = "off",
+        jit_level: Annotated[str, _declare_ineffective_setting("", "O0", "O1", "O2")] = "",
+        exc_mode: Annotated[str, _declare_ineffective_setting("auto", "sink", "no_sink")] = "auto",
+        jit_syntax_level: Annotated[str, _declare_ineffective_setting("", "STRICT", "COMPATIBLE", "LAX")] = "",
+        debug_level: Annotated[str, _declare_ineffective_setting("RELEASE", "DEBUG")] = "RELEASE",
+        infer_boost: Annotated[str, _declare_ineffective_setting("off", "on")] = "off",
         **kwargs: Any,
     ) -> None:
         self.jit_config_dict: dict[str, Any] = {

@@ -26,7 +26,7 @@ def missing(name: str) -> str:
     if owner is None:
         return f"msnb has no {name}: there is no {parent} either."
     names = [n for n in dir(owner) if not n.startswith("_")]
-    # Tools request names such as `_mock_name` of any object, pytest of each test module; a search takes 20 ms.
+    # Names with an underscore get no suggestions: pytest and other tools ask for many, and a search takes 20 ms.
     near = [] if child.startswith("_") else difflib.get_close_matches(child, names, 3, 0.75)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
     return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {hint}"

@@ -240,7 +240,7 @@ class Wait:
         if self._quiet:
             return self
         self._begun = time.perf_counter()
-        # in the context of this thread, so that a notebook finds its cell
+        # The new thread gets a copy of this thread's context, so that a notebook knows the cell to write to.
         self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._tick,), daemon=True)
         self._thread.start()
         return self

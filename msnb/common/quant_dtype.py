@@ -8,7 +8,7 @@ class QuantDtype(Enum):
 
     INT2, INT3, INT4, INT5, INT6, INT7, INT8 = (f"INT{n}" for n in range(2, 9))
     UINT2, UINT3, UINT4, UINT5, UINT6, UINT7, UINT8 = (f"UINT{n}" for n in range(2, 9))
-    # of MindSpore 2; the layers and operators that simulate quantisation take 2 to 8 bits
+    # MindSpore 2 has these as well. Layers and operators that simulate quantisation accept 2 to 8 bits.
     INT1, INT9, INT10, INT11, INT12, INT13, INT14, INT15, INT16 = (f"INT{n}" for n in (1, *range(9, 17)))
     UINT1, UINT9, UINT10, UINT11, UINT12, UINT13, UINT14, UINT15, UINT16 = (f"UINT{n}" for n in (1, *range(9, 17)))
 

@@ -82,7 +82,7 @@ _DEVICE = 'context.set_context(device_target="{}")'
 _ONE_STEP = "nn.TrainOneStepCell(net_with_loss, optimizer), which is one step when it is called"
 _LISTED = "net.trainable_params(), or net.get_parameters() for all"
 
-# Members of Tensor, written x.
+# Members of Tensor. In the sentences the Tensor is called x.
 TENSOR: dict[str, str] = {
     "backward": f"{_GRADIENT} or ops.GradOperation(): gradients are functions",
     "grad": f"{_GRADIENT} or ops.GradOperation(): gradients are what they return",
@@ -98,7 +98,7 @@ TENSOR: dict[str, str] = {
     "relu": "ops.relu(x)",
 }
 
-# Members of Cell, written net, and of optimizers.
+# Members of Cell and of optimizers. In the sentences the Cell is called net.
 CELL: dict[str, str] = {
     "forward": "construct",
     "call": "construct",
@@ -171,7 +171,7 @@ DIFFERS: dict[tuple[str, str], str] = {
     ("betas", "beta1"): "Its second number is beta2.",
     ("train", "usage"): 'usage names the part, such as "train".',
 }
-# Arguments without counterpart: an argument that identifies the signatures concerned, "" for all; advice.
+# Arguments without counterpart -> (an argument that a signature must have for the advice, "" for any; the advice).
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "inplace": ("", "Leave it out: the result is always a Tensor of its own."),
     "device": ("", "Leave it out: context.set_context(device_target=...) says where to compute."),

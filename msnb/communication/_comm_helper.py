@@ -42,7 +42,7 @@ class GlobalComm:
     INITED = False
 
 
-# Ranks of the groups that were created, by name. The group of all processes is not stored: it has every rank.
+# {name: ranks} of the groups that were created. The group of all processes is not stored: it has every rank.
 _groups = {}
 
 
@@ -85,7 +85,7 @@ def ranks_of(group):
     return _groups[group]
 
 
-def _max_ranks():
+def _count_available_ranks():
     """Return how many ranks a group may name: the number of processes, or the devices of a single process."""
     return world_size() if world_size() > 1 else max(1, context._parallel.values.device_num)
 
@@ -121,7 +121,7 @@ def add_group(group, rank_ids):
         raise TypeError(f"'rank_ids' should be a list of int, but got {rank_ids!r} ({type(rank_ids).__name__}).")
     if not rank_ids or len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"'rank_ids' should name at least one rank, each once, but got {rank_ids!r}.")
-    limit = _max_ranks()
+    limit = _count_available_ranks()
     wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < limit]
     if wrong:
         count = "1 process" if limit == 1 else f"{limit} {'processes' if world_size() > 1 else 'devices'}"

@@ -120,7 +120,7 @@ def join() -> World:
         "coordinator_address": requested.coordinator, "num_processes": requested.size, "process_id": requested.rank,
     }  # fmt: skip
     jax.distributed.initialize(
-        local_device_ids=_local_device_ids(requested), heartbeat_timeout_seconds=HEARTBEAT, **coordinates
+        local_device_ids=_select_device_ids(requested), heartbeat_timeout_seconds=HEARTBEAT, **coordinates
     )
     _joined = requested
     sys.excepthook = _make_exception_hook(sys.excepthook)
@@ -139,7 +139,7 @@ def _make_exception_hook(hook):
     return report_and_exit
 
 
-def _local_device_ids(requested):
+def _select_device_ids(requested):
     """Return the ids of the accelerators that this process uses if several processes share the machine, otherwise
     None.
     """

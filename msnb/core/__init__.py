@@ -10,8 +10,9 @@ import jax as _jax
 if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
-# Each of these modules registers itself when it is imported. The lowering cache must wrap JAX's compiler after the XLA
-# options have: for a cached program it passes an empty module, which the XLA options must not get.
+# Each of these modules registers itself when it is imported, in this order. Both `xla_options` and `lowering_cache`
+# wrap JAX's compiler. The cache comes last: it compiles an empty module for a cached program, and the options must not
+# see that.
 # isort: off
 from msnb._util import renamed_modules as _renamed_modules  # noqa: E402
 from msnb.core.program import persistent_cache as _persistent_cache  # noqa: E402, F401

@@ -67,8 +67,8 @@ def load_checkpoint(
     Validator.check_string(format, FORMATS, "format", "load_checkpoint")
     check_flags("load_checkpoint", crc_check=crc_check, remove_redundancy=remove_redundancy)
     path = _check_path(ckpt_file_name, format)
-    excluded = _as_prefixes("filter_prefix", filter_prefix)
-    included = _as_prefixes("specify_prefix", specify_prefix)
+    excluded = _check_prefixes("filter_prefix", filter_prefix)
+    included = _check_prefixes("specify_prefix", specify_prefix)
     if format == "safetensors" and dec_key is not None:
         raise ValueError(
             "For 'load_checkpoint', a file of the format 'safetensors' is not encrypted; leave out 'dec_key'."
@@ -160,7 +160,7 @@ def _check_path(ckpt_file_name, form):
     return path
 
 
-def _as_prefixes(argument, value):
+def _check_prefixes(argument, value):
     if value is None:
         return ()
     if not isinstance(value, (str, list, tuple)):

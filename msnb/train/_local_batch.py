@@ -53,7 +53,7 @@ class _BatchRepeater:
         return self._network(*self.fit_batch(element))
 
     def compile(self, *element: Any) -> Any:
-        """Compile the network for such a batch."""
+        """Compile the network for a batch like `element`."""
         return self._network.compile(*self.fit_batch(element))
 
     def fit_batch(self, element: tuple[Any, ...]) -> tuple[Any, ...]:

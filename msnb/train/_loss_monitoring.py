@@ -39,7 +39,7 @@ class LossWatch:
         self._recent.append((arrays, epoch, step))
 
     def look(self, most=1):
-        """Read the newest computed loss, and some of those since the last call.
+        """Return up to `most` of the losses computed since the last call, the newest included. Does not wait.
 
         Args:
             most (int): The largest number of losses to read. Default: 1.

@@ -67,7 +67,7 @@ class Assembly:
     _device_number: int
     _parameter_broadcast: bool
 
-    # Defaults for derived classes that build no networks for evaluation.
+    # Class attributes, because a derived class may not build networks for evaluation.
     _eval_network: Any = None
     _eval_indexes: Any = None
     _metric_fns: Any = None

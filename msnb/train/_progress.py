@@ -210,7 +210,7 @@ class Speed:
 
 
 def prints(callback):
-    """Return whether a callback may print: whether the code of its methods uses `print` or similar names."""
+    """Return whether the methods of a callback use `print` or similar names, so that it may print."""
     classes = type(callback).__mro__
     classes = classes[: classes.index(Callback)] if Callback in classes else classes
     values = [value for cls in classes for value in vars(cls).values()] + list(vars(callback).values())

@@ -78,7 +78,7 @@ class RunCallback(Callback):
                 record_.add_value("histogram", parameter.name, parameter)
             images = moment.train_dataset_element[0] if moment.train_dataset_element else None
             if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
-                record_.add_value("image", "input", _first_images(images))
+                record_.add_value("image", "input", _copy_first_images(images))
         outputs = moment.net_outputs
         loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
         if isinstance(loss, Tensor):
@@ -107,7 +107,7 @@ class RunCallback(Callback):
             self.run._record.record(max(self.run._step, 0))
 
 
-def _first_images(images):
+def _copy_first_images(images):
     """Return the first images of a batch. If they are in host memory, numpy copies them without a JAX program."""
     array = images._array
     if isinstance(array, np.ndarray) or is_in_host_memory(array):

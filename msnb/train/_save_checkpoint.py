@@ -141,7 +141,7 @@ def save(
     values = {**values, **convert_appended(append_dict)}
 
     def prepared():
-        # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
+        # Copy on the device, without waiting: the next training step may overwrite the arrays of Parameters.
         copies = {name: Tensor(value) if isinstance(value, Tensor) else value for name, value in values.items()}
         return path, lambda: _exec_save(path, copies, crc_check, after, cipher, form, texts)
 
@@ -173,7 +173,7 @@ def _iterate_dict_entries(items):
     for name, value in items.items():
         value = Tensor(value) if isinstance(value, np.ndarray) else value
         if not (isinstance(name, str) and isinstance(value, (str, Tensor))):
-            raise _invalid_entry_error("dict", name, value)
+            raise _make_entry_error("dict", name, value)
         yield name, value
 
 
@@ -188,11 +188,11 @@ def _iterate_list_entries(items):
                 f"but it holds {item!r:.80}."
             )
         if not (isinstance(item["name"], str) and isinstance(item["data"], Tensor)):
-            raise _invalid_entry_error("list", item["name"], item["data"])
+            raise _make_entry_error("list", item["name"], item["data"])
         yield item["name"], item["data"]
 
 
-def _invalid_entry_error(what, name, value):
+def _make_entry_error(what, name, value):
     return TypeError(
         f"For 'save_checkpoint', an entry of the {what} should be a name (str) with data (Tensor or Parameter), but "
         f"got {name!r} with {type(value).__name__}."
@@ -220,7 +220,7 @@ def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None,
     folder = os.path.dirname(ckpt_file_name)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    # copies of Parameters: a step on another thread donates their arrays
+    # `asarray` copies Parameters: a training step on another thread may donate their arrays.
     arrays = {k: np.asarray(v) if isinstance(v, Tensor) else v for k, v in values.items()}
     if form == "safetensors":
         safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, further=texts)

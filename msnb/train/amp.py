@@ -141,7 +141,7 @@ def _replace_cells(network, predicate, wrapper):
             continue
         if predicate(cell):
             wrapper_cell = wrapper(cell)
-            # Not through setattr, which would prefix the names of the Parameters once more.
+            # `setattr` is not used, because it would add a prefix to the names of the Parameters again.
             network._cells[name] = wrapper_cell
             network.__dict__[name] = wrapper_cell
             wrapper_cell.__dict__["_attr_name"] = name
@@ -275,7 +275,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
     """
     Validator.check_value_type("network", network, nn.Cell)
     Validator.check_string(amp_level, _LEVELS, "amp_level", "auto_mixed_precision")
-    _check_16(dtype, "auto_mixed_precision")
+    _check_16_bit_dtype(dtype, "auto_mixed_precision")
     if amp_level == "O0":
         return network
     if amp_level == "auto":
@@ -288,7 +288,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
     return _OutputTo32(network)
 
 
-def _check_16(dtype, function):
+def _check_16_bit_dtype(dtype, function):
     if dtype not in (mstype.float16, mstype.bfloat16):
         raise ValueError(
             f"For '{function}', 'dtype' should be mindspore.float16 or mindspore.bfloat16, but got {dtype}."
@@ -352,7 +352,7 @@ def custom_mixed_precision(
         >>> net = amp.custom_mixed_precision(Net(), white_list=white)
     """
     Validator.check_value_type("network", network, nn.Cell)
-    _check_16(dtype, "custom_mixed_precision")
+    _check_16_bit_dtype(dtype, "custom_mixed_precision")
     if (white_list is None) == (black_list is None):
         raise ValueError("For 'custom_mixed_precision', one of 'white_list' and 'black_list' should be given.")
     classes = white_list if white_list is not None else black_list

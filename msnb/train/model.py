@@ -71,7 +71,7 @@ class Model(Assembly):
         >>> model.eval(unseen_digits)
     """
 
-    # Class attributes, as a derived class may lack this constructor.
+    # Class attributes, because a derived class may not call this constructor.
     _epochs_done = 0
     _progress: Any = None  # the progress line of the current training
 
@@ -179,7 +179,7 @@ class Model(Assembly):
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
         Validator.check_is_int(sink_size, "sink_size", "Model.train")
         Validator.check_bool(display, "display", "Model.train")
-        dataset_size = _dataset_size(train_dataset, "train_dataset")
+        dataset_size = _get_dataset_size(train_dataset, "train_dataset")
         if dataset_size == 0:
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
         if sink_size < -1 or sink_size == 0:
@@ -195,7 +195,7 @@ class Model(Assembly):
         self._parallel.check()
         self._parallel.begin(self._train_network)
         resumption = resumption_of(resume, record)
-        # The record of one process suffices.
+        # Only the process of rank 0 records.
         callbacks = _add_run_callback(callbacks, record, bool(resume)) if record and get_rank() == 0 else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
@@ -440,7 +440,7 @@ class Model(Assembly):
         cb_params = self._callback_params(
             "eval",
             callbacks,
-            batch_num=_dataset_size(valid_dataset, "valid_dataset"),
+            batch_num=_get_dataset_size(valid_dataset, "valid_dataset"),
             eval_network=self._eval_network,
             valid_dataset=valid_dataset,
         )
@@ -586,7 +586,7 @@ def _add_run_callback(callbacks, record, resume=False):
     return [*_as_list(callbacks), RunCallback(record, resume)]
 
 
-def _dataset_size(dataset, argument):
+def _get_dataset_size(dataset, argument):
     if not hasattr(dataset, "get_dataset_size"):
         raise TypeError(f"'{argument}' should be a mindspore.dataset Dataset, but got {type(dataset).__name__}.")
     return dataset.get_dataset_size()

@@ -239,7 +239,7 @@ class Recording:
         if self._code is not None:
             content["code"] = self._code
         with writing(self.folder / "run.json", "w", durable=False, encoding="utf-8") as file:
-            file.write(run_file.text_of(_to_plain(content)))
+            file.write(run_file.text_of(_to_json_value(content)))
 
 
 class _TensorBoard:
@@ -316,14 +316,14 @@ def is_number(value):
     return isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "biuf"
 
 
-def _to_plain(value):
+def _to_json_value(value):
     """Convert a value to types that `json.dumps` accepts. NaN and infinity stay floats, and objects become text."""
     if isinstance(value, Mapping):
-        return {str(name): _to_plain(item) for name, item in value.items()}
+        return {str(name): _to_json_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_to_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic, Tensor)):
-        return _to_plain(value.tolist() if not isinstance(value, Tensor) else value.asnumpy().tolist())
+        return _to_json_value(value.tolist() if not isinstance(value, Tensor) else value.asnumpy().tolist())
     if isinstance(value, float):
         return float(value)
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)

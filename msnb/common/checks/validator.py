@@ -25,7 +25,7 @@ class Validator:
 
     check_number = staticmethod(_check_number)
 
-    # As older releases had them, which some networks for r1.1 still call: the argument's name comes first.
+    # Some networks for r1.1 call these methods of older releases, whose first argument is the name.
 
     @staticmethod
     def check_integer(arg_name, arg_value, value, rel, prim_name=None):

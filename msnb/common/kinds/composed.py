@@ -109,9 +109,11 @@ def Finite(kind: Any) -> Kind:
 
 
 def ConstantAt(kind: Any, *values: float) -> Kind:
-    """Return `kind` as an input of the program (traced), but a constant of the program if it is one of `values`: there
-    the computation differs (no smoothing, nothing dropped) or is much cheaper (a power of one half). The function tests
-    for that with `is_constant`."""
+    """Return `kind` as a traced input of the program, except that each of `values` is a constant of the program.
+
+    For those the computation differs (no smoothing, nothing dropped) or is much cheaper (a power of one half). The
+    function tests for them with `is_constant`.
+    """
     python, kind = python_type(kind), required(kind)
     return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)
 

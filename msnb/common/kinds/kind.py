@@ -10,7 +10,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.arguments import uncalled
 
-# Candidates for a Kind's example.
+# Values that `Kind.example` tries.
 _PLAIN = (1, 1.0, -0.5, True, 2, (1,), (1, 1), ((1, 1), (1, 1)), (1.0,) * 4, "name", mstype.int32)
 _ATOMS = frozenset((int, bool, str, type(None)))
 

@@ -15,7 +15,7 @@ def _accept_int(value):
     return int(value)
 
 
-def _bounded_int(low):
+def _make_bounded_int_check(low):
     def accept(value):
         value = _accept_int(value)
         if value < low:
@@ -105,8 +105,8 @@ def _accept_dtype(value):
 
 
 Int = Annotated[int, Kind("an int", _accept_int)]
-PositiveInt = Annotated[int, Kind("a positive int", _bounded_int(1))]
-NonNegInt = Annotated[int, Kind("a non-negative int", _bounded_int(0))]
+PositiveInt = Annotated[int, Kind("a positive int", _make_bounded_int_check(1))]
+NonNegInt = Annotated[int, Kind("a non-negative int", _make_bounded_int_check(0))]
 Float = Annotated[float, Kind("a number", _accept_float, traced=True)]
 StrictFloat = Annotated[float, Kind("a float", _accept_strict_float, traced=True)]
 PositiveFloat = Annotated[float, Kind("a positive number", _accept_positive_float, traced=True)]

@@ -14,7 +14,7 @@ from msnb.common.kinds.kind import Kind
 
 _Function = TypeVar("_Function")
 
-# Element types of containers whose Kind has none.
+# Texts of container types whose Kind declares no element type.
 _OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 
 

@@ -84,7 +84,7 @@ class ExportToQuantInferNetwork:
         for node in ir.graph(self.network, *inputs).all_nodes():
             if node.op not in ("Conv2D", "MatMul") or len(node.inputs) < 2:
                 continue
-            weight = _observer_name(node.inputs[1])
+            weight = _find_observer_name(node.inputs[1])
             if weight is not None:
                 self.quant_info_table[weight] = _find_source(node.inputs[0])
 
@@ -114,7 +114,7 @@ class ExportToQuantInferNetwork:
             if isinstance(origin, nn.Cell):
                 return origin
             if self.is_mindir:
-                _add_attributes(origin, _output_range(cell.fake_quant_act))
+                _add_attributes(origin, _make_output_range(cell.fake_quant_act))
             return _OperatorCell(origin)
         if isinstance(cell, quant.FakeQuantWithMinMaxObserver):
             return nn.Identity()
@@ -124,7 +124,7 @@ class ExportToQuantInferNetwork:
                 continue
             converted = self._convert_cached(inner)
             if isinstance(inner, quant.FakeQuantWithMinMaxObserver) and isinstance(previous, quant.QuantMindirBlock):
-                _add_attributes(previous.core_op, _output_range(inner))
+                _add_attributes(previous.core_op, _make_output_range(inner))
             cell.insert_child_to_cell(name, converted)
             previous = converted
         if isinstance(cell, (nn.SequentialCell, nn.CellList)):
@@ -136,7 +136,7 @@ class ExportToQuantInferNetwork:
         observer = core.fake_quant_weight
         scale_w, zero_w, high_w, low_w = quant_utils.scale_zp_max_min_from_fake_quant_cell(observer, np.int8)
         scale_x, zero_x, high_x, low_x = self._input_range(core)
-        weight, factor, bias = _float_parameters(core)
+        weight, factor, bias = _compute_float_parameters(core)
         is_dense = isinstance(core, quant.DenseQuant)
         operator = P.MatMul() if is_dense else core.conv
         if self.is_mindir:
@@ -148,12 +148,14 @@ class ExportToQuantInferNetwork:
             if low_x is None:
                 ranges |= {"mean": self.mean, "std_dev": self.std_dev}
             if output is not None:
-                ranges |= _output_range(output)
+                ranges |= _make_output_range(output)
             if type(activation) in _MERGEABLE_ACTIVATIONS:  # a reader of the file may merge it into the layer
                 ranges["activation_name"] = type(activation).__name__
             weight = weight * quant_utils.along_channels(factor, weight)
             floats = Tensor(weight.T if is_dense else weight, mstype.float32)
-            return quant.QuantMindirBlock(operator, floats, _optional_tensor(bias, mstype.float32), activation, ranges)
+            return quant.QuantMindirBlock(
+                operator, floats, _to_optional_tensor(bias, mstype.float32), activation, ranges
+            )
         steps = quant_utils.weight2int(weight, scale_w, zero_w, np.int8, observer.num_bits, observer.narrow_range)
         product = scale_x * scale_w * factor
         if bias is not None:
@@ -165,7 +167,7 @@ class ExportToQuantInferNetwork:
             P.Dequant(dtype=mstype.float32),
             # The hardware takes the bits of a float32 in the lower half of a uint64.
             Tensor(product.astype(np.float32).view(np.uint32).astype(np.uint64), mstype.uint64),
-            _optional_tensor(bias, mstype.int32),
+            _to_optional_tensor(bias, mstype.int32),
             None if isinstance(activation, nn.Identity) else activation,
             Tensor(zero_w, mstype.int32),
         )
@@ -209,7 +211,7 @@ class ExportManualQuantNetwork(ExportToQuantInferNetwork):
     """
 
 
-def _observer_name(node):
+def _find_observer_name(node):
     """Return the name of the Parameter with the lower end of the range if the node is an observer, else None."""
     if isinstance(node, ir.CNode) and node.op.startswith("FakeQuantPer"):
         return getattr(node.inputs[1], "name", None)
@@ -228,7 +230,7 @@ def _find_source(node):
         if any(node is other for other in visited):
             continue
         visited.append(node)
-        if (name := _observer_name(node)) is not None:
+        if (name := _find_observer_name(node)) is not None:
             return name
         if isinstance(node, ir.ParameterNode) and not node.is_weight:
             return INPUT
@@ -236,7 +238,7 @@ def _find_source(node):
     return None
 
 
-def _output_range(observer):
+def _make_output_range(observer):
     """Return the range of an operator's output as attributes of the operator."""
     return {"output_maxq": observer.maxq.asnumpy(), "output_minq": observer.minq.asnumpy()}
 
@@ -253,7 +255,7 @@ def _strip_observers(activation):
     return activation.subcell if isinstance(activation, _AddFakeQuantAfterSubCell) else activation
 
 
-def _float_parameters(core):
+def _compute_float_parameters(core):
     """Return (weight of a layer, rounded as in training; factor of each channel; bias).
 
     A folded normalisation is part of the weight, another one is part of the factor.
@@ -264,10 +266,10 @@ def _float_parameters(core):
         return weight, no_factor, bias
     if isinstance(core, quant.Conv2dBnWithoutFoldQuant):
         factor, bias = quant_utils.normalisation_of(core, core.batchnorm)
-        # A bias cannot be expressed in steps of a factor of 0; the weight is set to 0 then.
+        # The bias is expressed in steps of the factor, so a factor of 0 becomes 1 and its weight 0.
         return weight * quant_utils.along_channels(factor != 0, weight), np.where(factor == 0, 1, factor), bias
     return weight, no_factor, core.bias.asnumpy() if core.has_bias else None
 
 
-def _optional_tensor(array, dtype):
+def _to_optional_tensor(array, dtype):
     return None if array is None else Tensor(array, dtype)

@@ -248,7 +248,7 @@ class QuantizationAwareTraining(Quantizer):
         used_names = set()
         for name, primitive in operators:
             follower = _AddFakeQuantAfterSubCell(primitive, self.quant_config, self.act_dtype)
-            # MindSpore names the range after the operator, so a second operator of the same type would repeat the name.
+            # MindSpore names the range after the operator's type. The second operator of a type gets another name here.
             word = re.sub(r"(?<=.)([A-Z])", r"_\1", primitive.name).lower()
             word = name if word in used_names else word
             used_names.add(word)
@@ -275,7 +275,7 @@ class QuantizationAwareTraining(Quantizer):
             quantised = quant.Conv2dQuant(conv.in_channels, conv.out_channels, **settings)
         else:
             norm = cell.batchnorm
-            # The momentum of a normalisation is the weight of the old average here, and of the new value in the layers.
+            # In `norm` the momentum is the weight of the old average; in the quantised layers, that of the new value.
             settings |= {"eps": norm.eps, "momentum": 1 - norm.momentum}
             if not self.bn_fold:
                 quantised = quant.Conv2dBnWithoutFoldQuant(conv.in_channels, conv.out_channels, **settings)

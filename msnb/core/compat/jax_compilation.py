@@ -2,7 +2,7 @@
 fallback.
 """
 
-# Names that this JAX does not have are None; their users check that.
+# A name that the installed JAX lacks is None; the code that uses it checks for None.
 # pyright: reportOptionalMemberAccess=false
 
 import functools
@@ -113,7 +113,10 @@ def lowering_settings():
 
 
 def deliver_interrupts_with(deliver):
-    """Make `deliver` run the functions that JAX calls for each new executable inside a bare ``except``."""
+    """Make JAX run two of its functions through `deliver`, which raises an interrupt that they have caught.
+
+    JAX calls them for each new executable, inside a bare ``except``.
+    """
     for name in ("get_out_shardings_from_executable", "_get_layouts_from_executable"):
         original = getattr(_pxla, name, None)
         if original is not None:

@@ -1,6 +1,6 @@
 """Private API of JAX for arrays, tracing and errors. The comment at each import states the fallback."""
 
-# Names that this JAX does not have are None; their users check that.
+# A name that the installed JAX lacks is None; the code that uses it checks for None.
 # pyright: reportOptionalMemberAccess=false
 
 import atexit
@@ -90,7 +90,7 @@ def from_numpy(array):
 
 
 def compute_outside_trace(compute, array):
-    """Return ``compute()``, executed at once even during a trace, if `array` is not a tracer."""
+    """Return ``compute()``. If `array` is no tracer, execute it at once, even during a trace."""
     if isinstance(array, jax.core.Tracer) or _put is None or _outside_of_traces():
         return compute()
     with jax.ensure_compile_time_eval():
@@ -131,7 +131,7 @@ _single_device = functools.lru_cache(maxsize=64)(jax.sharding.SingleDeviceShardi
 
 
 def from_float(number):
-    """Return a Python float as a jit converts it: float64 of weak type on the device; None while JAX traces."""
+    """Return a Python float as the array that a jit makes of it, a float64 of weak type; None while JAX traces."""
     if _put is None or not _outside_of_traces():
         return None
     device = jax.config.jax_default_device or jax.local_devices()[0]
@@ -282,7 +282,7 @@ def run_in_trace_of(value, fn):
 
 
 def restore_trace_state(state):
-    """Restore the result of `trace_state`. An interrupt may have come between the end of a context and its clean-up."""
+    """Set JAX's trace and source context back to `state`: an interrupt may have skipped the clean-up of a context."""
     context, tracing = state
     if context is not None:
         _source_info._source_info_context.context = context
@@ -294,7 +294,8 @@ def restore_trace_state(state):
 def clear_compiled(compiled, error):
     """Clear the cache of a `jax.jit` function whose first call was interrupted by `error`.
 
-    JAX marks the entry so that all later calls take the slow path. Primitives in the traceback are treated alike.
+    JAX marks the entry so that all later calls take the slow path. The caches of primitives in the traceback are
+    cleared, too.
     """
     compiled.clear_cache()
     traceback = error.__traceback__
@@ -347,13 +348,16 @@ def _exit_at_once():
 
 
 def exit_without_waiting(status: int = 1) -> None:
-    """Exit this process without waiting for the others, which may be waiting for it."""
+    """Make this process exit with `status` at its end, without waiting for the other processes.
+
+    Those may be waiting for this one.
+    """
     _exit_status.append(status)
 
 
 def refuse_computations(sentence):
     """Make every later computation of this process raise RuntimeError(sentence), even of programs already compiled."""
-    # Compiled functions are looked up by this setting: all lookups miss, and every call goes through tracing.
+    # This setting is part of the key of compiled functions: all lookups miss, and every call is traced, which fails.
     jax.config.update("jax_random_seed_offset", jax.config.jax_random_seed_offset + 1)
     if not hasattr(_pjit, "_infer_params"):  # pragma: no cover
         jax.config.update("jax_no_tracing", True)
@@ -420,7 +424,7 @@ def source_context(source_info):
     """Return a context in which equations are traced with the line and scope of another one."""
     if source_info is None or _source_info is None:
         return contextlib.nullcontext()
-    # The scope of an equation in a nested graph begins at that graph.
+    # The scope of an equation in a nested graph is relative to that graph.
     name_stack = _source_info.current_name_stack() + source_info.name_stack
     return _source_info.user_context(source_info.traceback, name_stack=name_stack)
 
@@ -464,9 +468,9 @@ _GRAPHS = frozenset((jex_core.ClosedJaxpr, jex_core.Jaxpr))
 
 
 def map_nested_graphs(params, change):
-    """Return {name: value} of the parameters of an equation whose graphs, single or in a tuple, `change` replaces.
+    """Apply `change` to each graph among the parameters of an equation, also in tuples of graphs.
 
-    `change` returns the same object for a graph that it does not replace.
+    Return {name: new value} of the parameters that changed. For others `change` returns the same object.
     """
     new = {}
     for name, value in params.items():

@@ -1,4 +1,4 @@
-"""`check_operator` tests an operator of a user in the same way as msnb's own operators are tested."""
+"""`check_operator`: tests a user's operator as msnb's own operators are tested."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -121,7 +121,7 @@ def _check_gradient(op, name, inputs, outputs, positions, floats, tolerance):
 
     def gradients():
         grads = GradOperation(get_all=True)(total)(*inputs)
-        return [grads[_gradient_index(inputs, place)].asnumpy() for place in positions]
+        return [grads[_find_gradient_index(inputs, place)].asnumpy() for place in positions]
 
     eager = _run_in_mode(context.PYNATIVE_MODE, gradients)
     compiled = _run_in_mode(context.GRAPH_MODE, gradients)
@@ -132,7 +132,7 @@ def _check_gradient(op, name, inputs, outputs, positions, floats, tolerance):
         scale = max(float(np.abs(grad).max(initial=0.0)), 1e-3)
         for flat in rng.permutation(x.size)[:_PROBES]:
             index = np.unravel_index(flat, x.shape)
-            difference = _finite_difference(op, inputs, position, index, floats, weights)
+            difference = _compute_finite_difference(op, inputs, position, index, floats, weights)
             error = abs(float(grad[index]) - difference) / scale
             if not error <= tolerance:
                 raise AssertionError(
@@ -144,12 +144,12 @@ def _check_gradient(op, name, inputs, outputs, positions, floats, tolerance):
     return worst
 
 
-def _gradient_index(inputs, position):
+def _find_gradient_index(inputs, position):
     """Return the index of an input among the gradients of `get_all`, which are those of Tensors."""
     return sum(isinstance(x, Tensor) for x in inputs[:position])
 
 
-def _finite_difference(op, inputs, position, index, floats, weights):
+def _compute_finite_difference(op, inputs, position, index, floats, weights):
     """Return a central difference, summed in float64."""
     x = inputs[position].asnumpy()
     step = 1e-2 * max(1.0, abs(float(x[index]))) if x.dtype != np.float64 else 1e-6

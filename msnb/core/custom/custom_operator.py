@@ -123,7 +123,7 @@ _again.__module__ = "msnb.core.custom"  # pickles name this module
 
 
 def _to_declared_parameter(parameter):
-    """Return a parameter as `@operator` expects it: one that is no Tensor has a Kind."""
+    """Return a parameter as `@operator` expects it: without annotation for a Tensor, else with a Kind."""
     kind = parameter.kind
     if kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise TypeError(f"An operator takes a fixed number of inputs, but got a function with '*{parameter.name}'.")

@@ -25,7 +25,7 @@ def begin() -> None:
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.trace).checking = True
-    # Vital: a training skips its step if an overflow is detected.
+    # `vital`, because a training skips its step if an overflow is detected: errors of the listener are raised.
     if frame is None and _state.listener is None:
         _state.listener = events.listen(pulled=_note_cotangents, name="float status", here=True, vital=True)
     trace_state.update_results_observed()

@@ -62,7 +62,7 @@ def differentiable_inputs(
         return inexact, list(arrays)
     for chosen in _iterate_real_inputs(integers, requested_integers):
         reals = [as_real(a) if i in chosen else a for i, a in enumerate(arrays)]
-        if _accepts(fn, reals):
+        if _accepts_arrays(fn, reals):
             return [i for i in requested if i in chosen or i in inexact], reals
     return inexact, list(arrays)
 
@@ -78,7 +78,7 @@ def _iterate_real_inputs(integers, requested):
                 yield set(chosen)
 
 
-def _accepts(fn, arrays):
+def _accepts_arrays(fn, arrays):
     """Return True if `fn` can be computed for `arrays`."""
     positions = [i for i, a in enumerate(arrays) if isinstance(a, jax.Array)]
 
@@ -97,7 +97,10 @@ def _accepts(fn, arrays):
 
 # ---------------------------------------------------------------------- inside a graph
 class Carriers:
-    """Carriers of integer arrays while a function is differentiated in a graph, including those of outer gradients."""
+    """The carriers of integer arrays while a function is differentiated in a graph; those of outer gradients included.
+
+    A carrier is an array of float64 zeros through which the gradient of an integer array flows.
+    """
 
     __slots__ = ("own", "outer", "active")
 

@@ -78,7 +78,7 @@ class Kernel:
         self._pullbacks = {}
 
     def make_stoppable(self) -> None:
-        """Make a Ctrl-C end the loops of the kernel and of its gradients, outside of graphs."""
+        """Let Ctrl-C end the loops of the kernel and of its gradients when they run outside a graph."""
         with _lock:
             self.is_stoppable = True
             self.run = StoppableRun(self.compiled)

@@ -21,8 +21,9 @@ _traced_for = None  # the permission at the last trace of an operator
 
 
 def allowed() -> tuple[bool, bool]:
-    """Return (matrix products, convolutions): True if they may be rounded on the current device; both True without a
-    GPU.
+    """Return two bools: True if float32 matrix products, and convolutions, may use TF32 on the current device.
+
+    Both are True without a GPU.
     """
     if context.device().platform != "gpu":
         return True, True
@@ -31,7 +32,7 @@ def allowed() -> tuple[bool, bool]:
 
 
 def products(arrays: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
-    """Return a context manager for tracing an operator on `arrays`: it sets the precision of matrix products."""
+    """Return a context manager that sets the precision of matrix products while an operator on `arrays` is traced."""
     global _traced_for
     _traced_for = allowed()
     is_decided = _traced_for[0] or jax.config.jax_default_matmul_precision is not None

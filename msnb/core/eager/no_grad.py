@@ -12,7 +12,7 @@ class _no_grad(contextlib.ContextDecorator):
     Context manager, and decorator: results within have no history, and no gradient flows through them (PYNATIVE mode).
 
     Raises:
-        RuntimeError: If entered inside a graph, where `ops.stop_gradient` says the same of a value.
+        RuntimeError: If entered inside a graph. Use `ops.stop_gradient` there.
 
     Examples:
         >>> w = Parameter(Tensor([2.0]), name="w")

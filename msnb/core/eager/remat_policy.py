@@ -1,4 +1,4 @@
-"""Rematerialisation: values that a gradient saves, and values that it computes again in the backward pass."""
+"""Rematerialisation: choose whether a gradient saves a value or computes it again in the backward pass."""
 
 from collections.abc import Callable
 from typing import Any

@@ -16,7 +16,7 @@ _thread = trace_state.thread
 class StoppableRun:
     """The `run` of a kernel whose loops can be stopped. A stopped call raises KeyboardInterrupt and has no results.
 
-    A call without a loop that takes long, and a call within a trace, is that of the kernel itself.
+    A call within a trace, or without a long loop, is an ordinary call of the kernel.
 
     Args:
         run (Callable): The compiled function of the kernel.

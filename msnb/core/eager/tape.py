@@ -130,7 +130,7 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
 def _has_tracked_integer(inputs, arrays):
     """Return True if a tracked input holds integers.
 
-    Other integer results, such as those of Argmax, have zero gradients.
+    Otherwise an integer result, such as that of Argmax, has a zero gradient and is not tracked.
     """
     return any(i is not None and is_integer(a.dtype) for i, a in zip(inputs, arrays))
 

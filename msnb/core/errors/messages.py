@@ -47,7 +47,7 @@ def user_location() -> tuple[str, int, str] | None:
     if frame is None:
         return None
     file, line = frame.f_code.co_filename, frame.f_lineno
-    # a block of a converted function is a function of its own
+    # A converted function has a nested function for each block; the user's function is the outermost one.
     while "__msnb_" in frame.f_code.co_qualname and frame.f_back is not None:
         frame = frame.f_back
         while is_library_code(frame.f_code.co_filename) and frame.f_back is not None:

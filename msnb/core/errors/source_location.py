@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 namers: list[Callable[[str], str | None]] = []
-# files of notebook cells: their names contain process ids and hashes
+# Matches the file names of notebook cells, which contain process ids and hashes.
 _CELL = re.compile(r"ipykernel_\d+[\\/]|<ipython-input|__marimo__cell_|[\\/]\d+\.py$")
 
 

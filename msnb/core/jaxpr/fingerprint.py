@@ -23,7 +23,7 @@ from msnb.core.compat.jax_private import Literal, is_tracer
 
 _PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 _KEYS = frozenset(("key<fry>", "key<rbg>", "key<urbg>"))  # the random generators of JAX itself
-# Parameters with derivative rules and residual policies: lowering does not read them.
+# Equation parameters that lowering does not read: derivative rules and residual policies.
 _IGNORED_PARAMETERS = {
     "custom_jvp_call": ("jvp_jaxpr_fun",),
     "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),

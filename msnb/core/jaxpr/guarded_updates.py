@@ -37,7 +37,7 @@ def keep_on_error(
     n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
     fine, test = _inline_jaxpr(_trace_no_error_test(error.aval), [error])
     if n_before:
-        # The test gets the scope of the check: at the top level it would end the call of the Cell that contains it.
+        # The test gets the scope of the check. At the top level it would split the call of the Cell around it in two.
         test = [eqn.replace(source_info=jaxpr.eqns[n_before - 1].source_info) for eqn in test]
     olds = {n_results + position: jaxpr.invars[index] for position, index in enumerate(old_inputs)}
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns[n_before:], fine, olds)
@@ -91,7 +91,7 @@ def _is_call(eqn):
 def _add_flag_input(closed: ClosedJaxpr, input_indices: tuple[tuple[int, int], ...]) -> ClosedJaxpr:
     """Return the graph of an operator's call with an additional bool input that selects between new and old outputs."""
     jaxpr = closed.jaxpr
-    flag = new_variable(_flag_variable())
+    flag = new_variable(_make_flag_variable())
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns, flag, {i: jaxpr.invars[index] for i, index in input_indices})
     body = jaxpr.replace(
         invars=[*jaxpr.invars, flag], eqns=eqns, outvars=outvars, debug_info=without_argument_names(jaxpr)
@@ -100,7 +100,7 @@ def _add_flag_input(closed: ClosedJaxpr, input_indices: tuple[tuple[int, int], .
 
 
 @functools.cache
-def _flag_variable():
+def _make_flag_variable():
     return jax.make_jaxpr(lambda fine: fine)(_FLAG).jaxpr.invars[0]
 
 

@@ -69,7 +69,7 @@ def instrument(
             `while` are not measured.
         measure (Measure): The measurement.
     """
-    keys_inside = _keys_by_enclosing_equation(points_by_key)
+    keys_inside = _group_keys_by_enclosing_equation(points_by_key)
     order = {id(point): number for number, point in enumerate(p for points in points_by_key.values() for p in points)}
     evaluate, measured_points = _Evaluator(points_by_key, keys_inside, measure), []
 
@@ -82,7 +82,7 @@ def instrument(
     return jax.make_jaxpr(traced)(*[_shape_of(v.aval) for v in closed.jaxpr.invars]), measured_points
 
 
-def _keys_by_enclosing_equation(points_by_key):
+def _group_keys_by_enclosing_equation(points_by_key):
     keys_inside: dict[tuple[Any, ...], list[Any]] = {}
     for key in points_by_key:
         for end in range(1, len(key)):
@@ -94,7 +94,8 @@ def _shape_of(aval):
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
 
 
-# Equations that are inlined if a value inside is measured: only their name is lost.
+# Primitive of a call -> its parameter with the graph. To measure a value inside, the call is inlined: only its name
+# is lost.
 TRANSPARENT = {
     "jit": "jaxpr",
     "pjit": "jaxpr",
@@ -289,7 +290,7 @@ def evaluate_replaced(
         rule (Replace): Returns the new values.
         run_while (Callable): Runs a loop: (condition, body, state) -> state. It decides how the loop is differentiated.
     """
-    evaluate = _Replacer(points_by_key, _keys_by_enclosing_equation(points_by_key), rule)
+    evaluate = _Replacer(points_by_key, _group_keys_by_enclosing_equation(points_by_key), rule)
     evaluate.run_while = run_while
     return evaluate(closed.jaxpr, closed.consts, list(args), ())[0]
 

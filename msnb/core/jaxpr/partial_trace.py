@@ -84,7 +84,7 @@ def store_on_error(
 
 
 def _store_trace(partial, error, describe):
-    # an error in here must not replace the user's error
+    # An error in this function must not replace the user's error.
     with contextlib.suppress(Exception):
         name, inputs, extra_params = describe()
         closed, indices, is_input = get_partial_jaxpr(partial.arrays, [p._stored() for p in extra_params])

@@ -88,7 +88,7 @@ def deliver(values: tuple[SownValue, ...], outs: Any) -> None:
 
 
 # ------------------------------------------------------------------- changes of a graph
-# primitive -> parameter with the nested graphs that are searched
+# {primitive: name of its parameter with nested graphs}, for the search for sown values.
 _NESTED_GRAPHS = {**TRANSPARENT, "cond": "branches", "while": "body_jaxpr", "scan": "jaxpr"}
 
 

@@ -59,7 +59,7 @@ class Difference(NamedTuple):
         order (tuple): Names of its positional arguments; empty if they are those of r1.1.
         defaults (dict): Arguments with another default.
         below (bool): True if it also applies to msnb's subclasses.
-        given (str): An argument without which nothing differs.
+        given (str): An argument; a call without it means the same in both generations.
     """
 
     says: str
@@ -250,7 +250,7 @@ copyreg.pickle(_Api2Class, _reduce_class)
 
 
 class _Signature:
-    """Descriptor: MindSpore 2's signature of the class; a subclass has that of its own constructor."""
+    """Descriptor that returns the signature of a class in MindSpore 2, or that of a subclass's own constructor."""
 
     def __get__(self, instance: Any, owner: type) -> inspect.Signature | None:
         first = owner.__dict__.get("_first")
@@ -286,7 +286,7 @@ def _to_first_arguments(first, args, kwargs):
 
 
 def noted_difference(cls: type) -> Difference | None:
-    """Return the difference declared for a class, or for a base class including its subclasses."""
+    """Return the difference declared for `cls`, or with ``below=True`` for a base class; None if there is none."""
     if cls in DIFFERENCES or not cls.__module__.startswith("msnb."):
         return DIFFERENCES.get(cls)
     inherited = (DIFFERENCES[base] for base in cls.__mro__ if base in DIFFERENCES)
@@ -312,7 +312,7 @@ def as_api2(cls: type) -> type:
     if isinstance(cls, _Api2Class) or noted_difference(cls) is None:
         return cls
 
-    # A program that replaces `__init__` may call this one, which keeps r1.1's arguments.
+    # Read now: a program may replace `cls.__init__` by a method that calls this one with r1.1's arguments.
     written_init = cls.__init__
     _positional_names(cls)
 
@@ -321,7 +321,7 @@ def as_api2(cls: type) -> type:
         with generation_scope(2):
             written_init(self, *args, **kwargs)
 
-    # for inspect.signature of `super().__init__`
+    # Used by `inspect.signature` of `super().__init__`.
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = _api2_signature(cls)
     __init__.__signature__ = signature.replace(parameters=[self_parameter, *signature.parameters.values()])  # type: ignore[attr-defined]

@@ -91,7 +91,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
 def cast_result(value: Any, dtype: Any) -> Any:
     """Cast a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
 
-    A constant is cast here, where its name is known, and is no constant for the calling Cell.
+    Only constants, see `is_constant`, are cast. The result is a new Tensor, which the calling Cell does not cast again.
     """
     if type(value) in (tuple, list):
         return type(value)(cast_result(v, dtype) for v in value)

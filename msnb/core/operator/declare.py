@@ -350,7 +350,7 @@ def _make_function(op, name, shown_names) -> Callable:
         def function(*args, **kwargs):
             return call(prim, *args, **kwargs)
     else:
-        cache, key_of = LruCache(), _cache_key if op.traced is None else _exact_key
+        cache, key_of = LruCache(), _make_cache_key if op.traced is None else _make_exact_key
         names = list(op.attributes)
 
         def function(*args, **kwargs):
@@ -369,7 +369,7 @@ def _make_function(op, name, shown_names) -> Callable:
             try:
                 prim = cache.get(key)
             except TypeError:
-                key = _exact_key(given)
+                key = _make_exact_key(given)
                 prim = cache.get(key)
             if prim is None:
                 prim = cache.recall(key)
@@ -395,12 +395,12 @@ def _make_function(op, name, shown_names) -> Callable:
     return function
 
 
-def _cache_key(attributes):
+def _make_cache_key(attributes):
     return tuple([(k, type(v), v) for k, v in attributes.items()])  # so that True and 1 differ
 
 
-def _exact_key(attributes):
-    # Ints and nonzero floats are their own normal form, which saves the call of `hashable`.
+def _make_exact_key(attributes):
+    # Ints and nonzero floats are hashable as they are; skipping the call of `hashable` saves time.
     return tuple([(k, type(v), v if type(v) in _PLAIN and v else hashable(v)) for k, v in attributes.items()])
 
 
@@ -414,8 +414,10 @@ def _sort_defaults_last(parameters):
 
 
 def _make_method(op, form, name):
-    """Return a Tensor method. Binary dunder methods accept what `tensor.operands` accepts, and return NotImplemented
-    else.
+    """Return the Tensor method `name`, which calls the function `form`.
+
+    A binary operator such as `__add__` takes the operands that `tensor.operands` converts, and returns NotImplemented
+    for others.
     """
     if not (name.startswith("__") and len(op.inputs) == 2):
 

@@ -157,7 +157,7 @@ def _make_static_call(op):
         try:
             out = kernel.run(*arrays, *numbers)
         except BaseException as error:
-            return op.handle_error(error, kernel, _tensors_in(args), arrays)
+            return op.handle_error(error, kernel, _find_tensors(args), arrays)
         if type(out) is not tuple:
             for array in arrays:
                 if out is array:
@@ -171,7 +171,7 @@ def _make_static_call(op):
     return call
 
 
-def _tensors_in(args):
+def _find_tensors(args):
     """Return the Tensors among arguments, in order."""
     leaves = [leaf for arg in args for leaf in (arg if type(arg) in (tuple, list) else (arg,))]
     return [leaf for leaf in leaves if isinstance(leaf, Tensor)]

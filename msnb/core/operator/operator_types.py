@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.operator.value_checks import Check
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
-# name -> Operator or class that a user declared, while it is alive; the last one of each name
+# {name: operator or class that a user declared}, the newest one of each name, while it is alive.
 USER_OPERATORS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 
@@ -217,7 +217,7 @@ class Operator:
         return self
 
     def prepare_call(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
-        """Return (kernel, arguments after the arrays) for a call with these inputs; None if calls cannot be cached."""
+        """Return (kernel, traced attributes to pass after the arrays) for a call; None if it cannot be cached."""
         op, scalars = self, ()
         if self.traced is not None:
             names, op = self.traced.open(self, attributes, is_graph=False)
@@ -241,7 +241,7 @@ class Operator:
         return op.kernel(attributes, tuple(layout), tuple(statics)), scalars
 
     def _make_kernel(self, attributes, layout, statics):
-        """Create a kernel with its checks and sparse gradient, which follows `Primitive.recompute` in a gradient."""
+        """Create a kernel with its checks and sparse gradient. It respects the setting of `Primitive.recompute`."""
         kernel = self._make_kernel_function(attributes, layout, statics)
         if self.checks:
             kernel.checked = value_checks.locate_inputs(self, attributes, layout, statics)

@@ -137,7 +137,7 @@ class Primitive:
             if op is None:
                 raise TypeError(f"There is no operator '{self.name}' to call; derive it from PrimitiveWithInfer.")
             function = op.primitive(**{k: v for k, v in self.attrs.items() if k in op.attributes})
-            # attributes of older versions that are inputs now; there an empty list means None
+            # In older versions these inputs were attributes, and an empty list stood for None.
             inputs = {i.name: self.attrs.get(i.name) for i in op.inputs[len(args) :]}
             return function(*args, **{k: v for k, v in inputs.items() if v is not None and v != []})
         return function(*args)

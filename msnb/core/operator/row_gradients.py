@@ -105,7 +105,8 @@ class _RowCollectingKernel:
             if tables.reads[ident]:  # another operator reads it, and was traced before the backward pass
                 return add_rows(jnp.zeros_like(saved[0]), *rows), None
             tables.rows_by_param.setdefault(ident, []).append(rows)
-            # This cotangent is dropped for the rows. It is the table itself, because zeros would add an operator.
+            # JAX needs a cotangent of the table's shape, but the gradient is taken from the rows. The table itself
+            # serves, because zeros would add an operator.
             return saved[0] if len(tables.rows_by_param[ident]) == 1 else None, None
 
         look_up = jax.custom_vjp(kernel.run)

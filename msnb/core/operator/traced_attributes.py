@@ -106,7 +106,10 @@ def _append_inputs(op, names):
 
 
 def traced_call(op: Operator) -> Callable[..., Any] | None:
-    """Return the `__call__` of a class with traced attributes and plain Tensor inputs: dispatch with its scalars."""
+    """Return the `__call__` of a class that has traced attributes and whose inputs are plain Tensors.
+
+    It passes the attributes to the kernel as scalars after the Tensors.
+    """
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
     def general(self, args, kwargs):

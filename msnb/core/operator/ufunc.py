@@ -18,14 +18,14 @@ from msnb.core.tensor.tensor import Tensor
 _INTEGERS = (*mstype.int_type, *mstype.uint_type)
 
 
-def _conversions(types, into):
+def _map_each_type(types, into):
     return {mstype.np_dtype(t): into for t in types}
 
 
-_REAL = _conversions((mstype.bool_, *_INTEGERS), mstype.float32)
-_ANGLE = {**_REAL, **_conversions((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
-_NUMBER = _conversions((mstype.bool_,), mstype.int32)
-_TRUTH = _conversions((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
+_REAL = _map_each_type((mstype.bool_, *_INTEGERS), mstype.float32)
+_ANGLE = {**_REAL, **_map_each_type((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
+_NUMBER = _map_each_type((mstype.bool_,), mstype.int32)
+_TRUTH = _map_each_type((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
 
 
 class Ufunc(NamedTuple):

@@ -37,8 +37,8 @@ class _Job:
         self.started = time.perf_counter()
         self.settings = thread_settings()
         self.error = None
-        # The wait is for this event and not for the thread: after a Stop in join(), Python 3.11 and 3.12 count the
-        # thread as ended.
+        # The main thread waits for this event and does not join the thread: after a Stop in join(), Python 3.11 and
+        # 3.12 treat the thread as ended.
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
         self.thread.start()
@@ -52,7 +52,7 @@ class _Job:
     def _run(self):
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
-                # A call with other settings would not find this executable and compiles itself.
+                # A caller with other settings than this thread would not find the executable, so nothing is compiled.
                 if thread_settings() == self.settings:
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
@@ -83,7 +83,7 @@ class TracedProgram(Protocol):
 
 
 def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile `form` in a thread before it is called, and wait until it is compiled.
+    """Compile `form`, a variant of the program, in a thread, and wait until it is compiled.
 
     A progress line is shown if progress lines are on. A Stop reaches the main thread only, so on other threads this
     does nothing and the call compiles.

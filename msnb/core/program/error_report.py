@@ -48,7 +48,7 @@ class ErrorReport:
             file, line, function = location
             where = format_location(file, line)
             if self._first_line is not None and (file, line) == self._first_line[:2]:
-                # only msnb's own Cells are in the graph, so no line of the user's code is that of the operator
+                # The only line of the user is the one that calls the graph: the operator is in a Cell of msnb.
                 error.add_note(f"raised in the graph of {self._title}, first called at {where}")
                 raise error
             error.add_note(f"raised in the graph at {where}")

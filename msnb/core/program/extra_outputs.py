@@ -57,7 +57,7 @@ def add(observer: Any) -> Any:
 
 
 def remove(observer: Any) -> None:
-    """Remove an observer; programs then run their own form again."""
+    """Remove an observer; programs then run without its extra outputs."""
     global observers
     if observer in observers:
         observers = tuple(o for o in observers if o is not observer)
@@ -65,8 +65,9 @@ def remove(observer: Any) -> None:
 
 
 def rewrite_program(observer: Any, program: Any) -> Any:
-    """Return the variant of `program` that `observer` asks for. If it fails, drop the observer and return None; `Halt`
-    propagates.
+    """Return the variant of `program` that `observer` asks for.
+
+    Return None if the observer raises, and remove it. `Halt` propagates.
     """
     try:
         return observer.rewrite(program)
@@ -87,7 +88,7 @@ def send_run(observer: Any, program: Any, run: Any) -> None:
 
 
 def is_wanted(observer: Any, program: Any) -> bool:
-    """Return False if `observer` leaves out the next run of `program`; drop it if it fails."""
+    """Return True if `observer` wants the next run of `program`. An observer that raises is removed."""
     try:
         return not hasattr(observer, "wants") or bool(observer.wants(program))
     except Exception as problem:

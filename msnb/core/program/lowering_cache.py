@@ -59,11 +59,11 @@ class _GraphIndex:
         return True
 
     def find(self, key, state):
-        """Return the entry stored for a graph that was compiled under equal conditions, or None."""
+        """Return the location of the executable that was compiled for `key` under the conditions `state`, or None."""
         return self._notes_of_current_cache().get(key, {}).get(state)
 
     def remember(self, key, state, entry):
-        """Store where the executable of a graph is."""
+        """Store `entry`, the location of the executable that was compiled for `key` under the conditions `state`."""
         notes, files = self._notes_of_current_cache(), self._files
         if files is not None:
             notes[key] = {**notes.get(key, {}), state: entry}

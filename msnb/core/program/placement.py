@@ -23,7 +23,7 @@ class Placement:
 
     def __init__(self, program: Any) -> None:
         self.shardings: ArrayShardings | None = None
-        # The first run raises it: until then, a program for other devices can be viewed.
+        # Raised by the first run, so that a program for devices that do not exist can be viewed.
         self._error: RuntimeError | None = None
         try:
             if program.spread is not None:
@@ -57,6 +57,6 @@ class Placement:
 
 
 def _count_in_batch(params):
-    """Return how many of the first Parameters are moved at once: at least one."""
+    """Return the number of Parameters, from the first on, that are moved at once; at least one."""
     sizes = itertools.accumulate(p.size * p.itemsize for p in params)
     return max(1, sum(size <= _BATCH_BYTES for size in sizes))

@@ -74,7 +74,7 @@ class Program(Staged):
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
         if self._forms.is_stoppable:
             self.__class__ = _StoppableProgram  # a class, so that calls of other programs do not ask
-            # A call that changes Parameters or draws a number returns when it is known that it was not stopped.
+            # If a run changes Parameters or draws a number, the call returns only when the loops have not been stopped.
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
             self.__class__ = _UnstoppableProgram
@@ -87,7 +87,7 @@ class Program(Staged):
 
     @property
     def run(self) -> Callable[..., Any]:
-        """Return the compiled form that the next call runs."""
+        """Return the form (compiled variant) that the next call runs."""
         return self._forms.current
 
     # ------------------------------------------------------------------ running
@@ -136,13 +136,14 @@ class Program(Staged):
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
     def _run_step(self, read, rest, outcome=None):
-        """Run, and rebind the written Parameters; returns the results and extra outputs. A list `outcome` gets the
-        result of the form, also if an interrupt follows.
+        """Run the current form (variant) and rebind the written Parameters. Return the results and extra outputs.
+
+        `outcome`, a list, receives what the form returns, even if an interrupt follows.
         """
         run = self._forms.current
         if not self.written and outcome is None:
             return run([], read, *[r[0] for r in rest])[1]
-        # `extend` stores the result of the call in C: a Stop leaves either the old arrays or the new ones.
+        # `extend` runs in C: whenever a Stop arrives, the list holds either the old arrays or the new ones.
         store = self._stores.shared
         if store is not None and outcome is None:
             results = store.results
@@ -181,7 +182,7 @@ class Program(Staged):
             self._compile_form()
 
     def _compile_form(self):
-        """Compile the current form for its current arguments."""
+        """Compile the current form (variant of the program) for its current arguments."""
         started = time.perf_counter()
         form = self._forms.current
         try:
@@ -204,7 +205,7 @@ class Program(Staged):
             clear_compiled(self._forms.current, error)
             raise
         self._forms.compiled = form, arguments
-        # If XLA has moved Parameters, the next call compiles for their shardings.
+        # If XLA has moved Parameters, the next call has other arguments and compiles for them.
         if self._current_arguments() == arguments:
             self._forms.ready = form
         return outs
@@ -223,7 +224,7 @@ class Program(Staged):
             self.errors.report(outs[self.results.count - 1])
 
     def _refresh_storage(self):
-        """Select the form that observers and threads need now, and look up the arrays of Parameters."""
+        """Select the form (variant) that observers and threads need now, and look up the arrays of Parameters."""
         self._forms.select(self)
         self._stores.find()
         if self.spread is not None:
@@ -252,7 +253,7 @@ class Program(Staged):
         return self.results.build(outs)
 
     def _as_kernel(self, form):
-        """Return `form` as a kernel of the Parameters, the random number and the arguments."""
+        """Return `form`, a variant of the program, as a kernel of Parameters, random number and arguments."""
         count, use_random = len(self.params), self.random
         integers = [index for index, aval in enumerate(self.jaxpr.in_avals) if aval.dtype.kind in "iu"]
 
@@ -281,19 +282,19 @@ class Program(Staged):
 
     # ------------------------------------------------------------------ inspection
     def example_arguments(self) -> Any:
-        """Return shapes, dtypes and shardings of the arguments of the form that ran last, or of a first call."""
-        return self._inspected_form()[1]
+        """Return shapes, dtypes and shardings of the arguments of the last run, or of a first call."""
+        return self._find_inspected_form()[1]
 
-    def _inspected_form(self):
-        """Return (form, its arguments) of the last run, or of the first call if it has not run."""
-        # Once compiled, arguments are described as they are now: Parameters may have been moved to other devices.
+    def _find_inspected_form(self):
+        """Return (compiled variant, its arguments) of the last run, or of the first call if there was none."""
+        # The arguments of a compiled form are described as they are now: Parameters may have moved to other devices.
         forms = self._forms
         if forms.ready is not None:
             return forms.ready, self._current_arguments()
         return forms.compiled or (forms.own, self._current_arguments())
 
     def _form_arguments(self):
-        """Return shapes, dtypes and shardings of the arguments that a form takes now, with the stop flag if any."""
+        """Return shapes, dtypes and shardings of the arguments of a compiled variant, the stop flag included."""
         flag = [argument_signature(stop_flag.array_on(self._forms.device))] if self._forms.is_stoppable else []
         return *self._current_arguments(), *flag
 
@@ -311,7 +312,7 @@ class Program(Staged):
             with_stop_flag (bool): True for the form that runs, False for its equal without stop flag. They differ if
                 loops can be stopped. Default: False.
         """
-        form, arguments = self._inspected_form()
+        form, arguments = self._find_inspected_form()
         if self._forms.is_stoppable:
             if with_stop_flag:
                 arguments = (*arguments, *self._form_arguments()[len(arguments) :])
@@ -379,7 +380,10 @@ class _StoppableProgram(Program):
 
 
 class _UnstoppableProgram(Program):
-    """A program with loops that cannot be stopped. If a Ctrl-C comes while a value waits for it, a message says so."""
+    """A program with loops that cannot be stopped.
+
+    If a Ctrl-C arrives while the main thread waits for a result, a message says that the loops go on.
+    """
 
     def _run_step(self, read, rest, outcome=None):
         outs = stop_flag.run(lambda: Program._run_step(self, read, rest), self.title)  # a GPU may run loops in the call

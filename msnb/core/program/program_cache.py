@@ -97,7 +97,7 @@ class _CacheEntry:
         self.reads = reads
         self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
-        self.checked = _global_state()
+        self.checked = _read_global_state()
         self.epoch = trace_state.epoch.value
         self.state = self.current_state()
 
@@ -110,7 +110,7 @@ class _CacheEntry:
         if self.epoch == now:
             return True
         if (
-            self.checked == _global_state()
+            self.checked == _read_global_state()
             and self.program.device == jax.config.jax_default_device
             and self.reads.same_code()
             and self.reads.same_primitives()
@@ -122,10 +122,10 @@ class _CacheEntry:
 
     def change(self):
         """Describe in words the change since the trace; empty if there is none."""
-        if self.checked != _global_state():
+        if self.checked != _read_global_state():
             changed = [
                 name
-                for name, old, new in zip(_GLOBAL_STATE_NAMES, self.checked, _global_state(), strict=True)
+                for name, old, new in zip(_GLOBAL_STATE_NAMES, self.checked, _read_global_state(), strict=True)
                 if old != new
             ]
             return f"{', '.join(changed)} changed"
@@ -151,7 +151,7 @@ _GLOBAL_STATE_NAMES = (
 )
 
 
-def _global_state():
+def _read_global_state():
     state, hooks = context._state, trace_state.hook_epoch.value
     effort, partitioning = state.compile_effort, partitioner.state()
     return (

@@ -34,7 +34,7 @@ def device_of(program: Staged) -> Any:
 
 
 class _ObservedForm(NamedTuple):
-    """The form of a program with the extra outputs of some observers."""
+    """The form (variant) of a program with the extra outputs of some observers."""
 
     observers: tuple[Any, ...]  # weak, because recordings are large; `extra_outputs` holds the current ones
     graphs: list[Any]
@@ -108,7 +108,7 @@ class ProgramForms:
             flatten_call,
             n_results=program.results.count,
             copied=program.results.copied,
-            # inputs that a failed call restores
+            # If a call fails, the program returns these inputs instead of new values.
             rollback=[position[id(p)] for p in program.written] if program.errors else [],
             n_own=len(program.jaxpr.jaxpr.outvars),
         )
@@ -129,7 +129,7 @@ class ProgramForms:
         self._n_results: int = program.results.count
         self._repeating_form: Callable[..., Any] | None = None
         self._flat = self._flatten_form([program.returning])
-        self.own: Callable[..., Any] = self._donating_form()
+        self.own: Callable[..., Any] = self._make_donating_form()
         self.current: Callable[..., Any] = self.own
         self.ready: Callable[..., Any] | None = None
         self.compiled: tuple[Any, Any] | None = None
@@ -146,18 +146,18 @@ class ProgramForms:
         return self._flatten(graphs)
 
     def without_stop_flag(self) -> Callable[..., Any]:
-        """Return the program's own form without stop flag, as views show it; it never runs."""
+        """Return the program without stop flag, for views. This form (variant) never runs."""
         self._plain = self._plain or self._compile_call(self.flatten([self._returning]), donate=bool(self._written))
         return self._plain
 
-    def _donating_form(self):
+    def _make_donating_form(self):
         return self._compile_call(self._flat, donate=bool(self._written), undonated=undonated_indices(self._written))
 
     def freeze(self, arrays: list[Any]) -> None:
         """Make `arrays` the constants of the program, which then compiles again."""
         assert self.frozen is not None
         self.frozen[:] = arrays
-        self.current = self.own = self._donating_form()
+        self.current = self.own = self._make_donating_form()
         self.ready = self.compiled = self._plain = None
         self._undonated_form = self._repeating_form = None  # they have the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
@@ -165,15 +165,15 @@ class ProgramForms:
         self._partial_forms.clear()
 
     def select(self, program: Any) -> None:
-        """Select the form of `program` that observers and threads need now."""
+        """Select the form (variant) of `program` that observers and threads need now."""
         self._ready_forms.clear()
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
             self._adopt_observers(program, extra_outputs.observers)
         if not self._observers:
-            self.current = self._unobserved_form()
+            self.current = self._select_unobserved_form()
 
     def select_for_run(self, program: Any) -> None:
-        """Select the observed form if an observer wants the next run, else the program's own form."""
+        """Select the form with extra outputs if an observer wants the next run, else the one without."""
         observed = self._observed_form
         wanting = tuple(
             i
@@ -181,8 +181,8 @@ class ProgramForms:
             if (o := weak()) is not None and extra_outputs.is_wanted(o, program)
         )
         if wanting and len(wanting) < len(observed.receivers):
-            observed = self._form_for_some(program, wanting)
-        form = observed.form if wanting else self._unobserved_form()
+            observed = self._make_partial_form(program, wanting)
+        form = observed.form if wanting else self._select_unobserved_form()
         if form is not self.current:
             if self.ready is not None and self.ready not in self._ready_forms:
                 self._ready_forms.append(self.ready)
@@ -190,8 +190,8 @@ class ProgramForms:
             self.ready = form if form in self._ready_forms else self.ready
         self.receivers = observed.receivers if wanting else ()
 
-    def _form_for_some(self, program, indices):
-        """Return the form with the outputs of some of the receivers, which want the next run."""
+    def _make_partial_form(self, program, indices):
+        """Return the form with the extra outputs of the observers at `indices` only, which want the next run."""
         if indices not in self._partial_forms:
             observed = self._observed_form
             graphs = [observed.graphs[i] for i in indices]
@@ -200,7 +200,7 @@ class ProgramForms:
             self._partial_forms[indices] = _ObservedForm(observed.observers, graphs, form, receivers)
         return self._partial_forms[indices]
 
-    def _unobserved_form(self):
+    def _select_unobserved_form(self):
         """Return the program's own form, or the one without donation if threads contend for Parameters."""
         if not (self._written and trace_state.donation_lock.contended and _state.mode != _GRAPH):
             return self.own
@@ -221,7 +221,10 @@ class ProgramForms:
         self.is_selective = any(hasattr(weak(), "wants") for weak, _ in self.receivers)
 
     def _make_observed_form(self, program, observers, last):
-        """Return the form with the outputs of `observers`; `last` is the one of the observers before."""
+        """Return the form with the extra outputs of `observers`.
+
+        `last` is the form of the previous observers. Its compiled function is used again if the graphs are equal.
+        """
         rewritten = [(o, extra_outputs.rewrite_program(o, program)) for o in observers]
         rewritten = [(o, graph) for o, graph in rewritten if graph is not None]
         n_own = len(program.jaxpr.jaxpr.outvars)

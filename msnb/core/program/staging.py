@@ -189,7 +189,9 @@ class Staged:
         )
 
     def _trace_once(self, fn, leaves, rebuild, params, first_key):
-        """Trace; return Parameters that were read without being inputs yet (then trace again).
+        """Trace the function. Return the Parameters that it read and that are no inputs yet.
+
+        If there are any, the caller traces again.
 
         Parameters with a key above `first_key`, if it is not None, were created by this trace and are values of the
         graph.

@@ -36,7 +36,7 @@ def format_hint(program: "Program") -> str | None:
         if count < HINT_AFTER:
             break
         frames = _frames_in_program(first[scope, name].source_info.traceback, call_line)
-        # Otherwise msnb unrolled the loop, over Parameters of an optimizer or over gradients to clip.
+        # Without a loop in the user's code msnb itself unrolled one, such as an optimizer's over its Parameters.
         if any(_is_in_loop(*frame) for frame in frames):
             file, line = frames[0][:2]
             location = format_location(str(file), int(line))

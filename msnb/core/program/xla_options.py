@@ -17,7 +17,7 @@ from msnb.core.program import persistent_cache
 # repeats an expression for each use: large programs, and programs with expensive functions, compile up to eight
 # times as long. Later versions of jaxlib do not have it and reject the option.
 _LOOPS = {"xla_cpu_use_fusion_emitters": False} if jaxlib.version.__version__.startswith("0.10.") else {}
-# Hardly any optimization: with so few elements, the call costs more than the computation.
+# With so few elements the call costs more than the computation, so XLA optimizes hardly anything.
 _SMALL = {**_LOOPS, "xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
 _SMALL_ELEMENTS = 256
 # LLVM's third level compiles a fifth longer than the second, and no step was faster. (The option that avoids
@@ -35,7 +35,8 @@ _MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_EXPENSIVE = (
     4,
 )  # limits for the older emitter, measured
 _CALL = "func.call"  # of an operator
-# Operations of a kernel that reads its inputs in order; with more elements its loops were up to twice as long, too.
+# Operations that read their inputs in order. Kernels of these alone are fast with the older emitter up to
+# `_MOST_ELEMENTWISE` elements; with more, their loops took up to twice as long.
 _ELEMENTWISE = (
     "abs add and broadcast_in_dim compare constant convert divide maximum minimum multiply negate not or select"
 )

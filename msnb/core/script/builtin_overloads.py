@@ -117,7 +117,7 @@ def _is_finite(iterables):
 
 @replace_builtin(isinstance)
 def isinstance_(value: Any, kinds: Any) -> bool:
-    """Return ``isinstance(value, kinds)``. A number as input is no Tensor, although the graph has one for it."""
+    """Return ``isinstance(value, kinds)``. A number that is an input of the graph is a float, not a Tensor."""
     if dynamic(value) and not value._array.ndim and value._array.weak_type:
         return builtins.isinstance(0.0, kinds)
     return builtins.isinstance(value, kinds)

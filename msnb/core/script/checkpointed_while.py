@@ -66,8 +66,8 @@ def _run_loop(test, body, test_consts, body_consts, init):
 
         def step(state):
             carry, rounds, stride, buffer = state
-            # A `cond` would copy the whole buffer in every iteration. A loop of at most one iteration, and a write
-            # of the old value, touch it only where it changes.
+            # A `cond` would copy the whole buffer in every iteration. A `while` of at most one iteration, and a write
+            # of the old value where nothing changes, do not copy it.
             full = rounds == SLOTS * stride
             _, buffer = while_over_tree(
                 lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_drop_every_second, s[1]))), (full, buffer)
@@ -99,7 +99,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
                 scratch = tuple(x.at[slot].set(jnp.where(keep, v, x[slot])) for x, v in zip(scratch, values))
                 return at + 1, quiet_body(body_consts, values), scratch
 
-            # The carries of a block are computed when it is entered; later steps read them from the buffer.
+            # The first step in a block computes all its carries; later steps read them from the buffer.
             last = jnp.where(current_block == block, -1, index)
             _, _, scratch = while_over_tree(
                 lambda f: f[0] <= last, refill, (saved_slot * stride, tuple(x[saved_slot] for x in buffer), scratch)
@@ -140,7 +140,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
 
 
 def _drop_every_second(buffer):
-    """Move every second slot of the buffer into its first half; the second half is unused afterwards."""
+    """Return `buffer` with every second slot moved to the first half. The second half is free afterwards."""
     return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
 

@@ -64,12 +64,12 @@ def note(fn: Any, instance: Any = None) -> None:
         reads.add(fn, instance)
     if trace_state.thread.compute_dtype is not None and trace_state.thread.frame is not None:
         outer_tensors = trace_state.thread.frame.trace.state_of(OuterTensors)
-        outer_tensors.update((id(value), value) for value in _outer_values(fn) if isinstance(value, Tensor))
+        outer_tensors.update((id(value), value) for value in _iterate_outer_values(fn) if isinstance(value, Tensor))
 
 
-def _outer_values(fn):
+def _iterate_outer_values(fn):
     """Yield the values of a function's outer names: globals, closure variables and defaults."""
-    loads, _ = _loaded_names(fn.__code__)
+    loads, _ = _collect_loaded_names(fn.__code__)
     yield from (fn.__globals__[name] for name in loads if name in fn.__globals__)
     for cell in fn.__closure__ or ():
         with contextlib.suppress(ValueError):
@@ -113,7 +113,7 @@ class Reads:
             return  # a function created by the trace does not outlive it
         self.code_ids.add(id(code))
         self.functions.append((fn, code))
-        loads, attributes = _loaded_names(code)
+        loads, attributes = _collect_loaded_names(code)
         self.attributes |= attributes
         space = fn.__globals__
         _, values = self.globals.setdefault(id(space), (space, {}))
@@ -177,8 +177,8 @@ class Reads:
                 )
 
     def _add_snapshot(self, program, label, value, get=None, cells=()):
-        """Take a snapshot of `value` that each call compares with its current contents; with `get`, with the result of
-        `get()`.
+        """Take a snapshot of `value`, which each call compares with the current contents of `value` or, if there is a
+        function `get`, with the result of ``get()``.
         """
         has_leaked = _remove_traced(value)
         if has_leaked:
@@ -250,7 +250,7 @@ class Reads:
         return ""
 
 
-def _loaded_names(code):
+def _collect_loaded_names(code):
     """Return (names of globals, names of attributes) that a code object and its nested code load."""
     cached = _loaded.get(code)
     if cached is not None:
@@ -263,7 +263,7 @@ def _loaded_names(code):
             attributes.add(instruction.argval)
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
-            inner = _loaded_names(const)
+            inner = _collect_loaded_names(const)
             loads |= inner[0]
             attributes |= inner[1]
     _loaded[code] = loads, attributes

@@ -105,7 +105,7 @@ class Jumps:
         return out
 
     def closed(self, place: ast.AST, block: list[ast.stmt]) -> list[ast.stmt]:
-        """Return a branch that returns on every path, `MISSING_RETURN` if the code falls off its end."""
+        """Return `block` rewritten so that every path returns; a path without `return` returns `MISSING_RETURN`."""
         block = self.returns(block)
         if not always_leaves(block):
             block = block + [at_location(place, ast.Return(load(MISSING_RETURN)))]

@@ -168,8 +168,8 @@ class _GraphLoop:
         return self.hints.get((self.place, kind, name))
 
     def _collect_carry(self):
-        """Collect the carry: every Tensor and number among the variables, Parameters, hidden state, and carriers of
-        integers.
+        """Collect the carry: every Tensor and number among the variables, Parameters, hidden state, and the arrays
+        through which gradients of integers flow.
         """
         self.carried_positions, self.init = [], []  # (variable, leaf)
         self.filled = list(self.before)
@@ -196,8 +196,9 @@ class _GraphLoop:
         self.init += self._carriers_of(self.init)
 
     def _carriers_of(self, arrays):
-        """Return the carriers of integers among the arrays, through which their gradients flow, see
-        core.eager.integer_gradients.
+        """Return the carriers of the integer arrays: float64 arrays through which their gradients flow.
+
+        See `core.eager.integer_gradients`.
         """
         return [integer_gradients.carrier_or_new(arrays[p]) for p in self.carriers]
 

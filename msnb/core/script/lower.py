@@ -138,7 +138,10 @@ class Lowering(ast.NodeTransformer):
         return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno), ast.Constant(self.owner)], ast.Load())
 
     def variables(self, names: Sequence[str]) -> Any:
-        """Return (definitions of the reader and the writer of `names`, their names)."""
+        """Return ([get, set], name of get, name of set) for the variables `names`.
+
+        The two function definitions read and assign the variables.
+        """
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
         reader = ast.FunctionDef(read, arguments(), [ast.Return(_name_tuple(names, ast.Load))], [])
         body: list[ast.stmt] = [ast.Pass()]
@@ -338,7 +341,7 @@ class Lowering(ast.NodeTransformer):
                 call = self.rt("contains", node.left, node.comparators[0])
                 return at_location(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
             return node
-        # a < b < c is a < b and b < c with b computed once: nested lambdas bind it
+        # ``a < b < c`` means ``a < b and b < c``, but b is computed once: nested lambdas bind it to a name.
         names = [self.fresh("operand") for _ in node.comparators[:-1]]
         result = None
         for i in reversed(range(len(node.ops))):

@@ -129,7 +129,10 @@ def _is_unknown(value):
 
 
 def _defer(value: Any) -> tuple[Callable[..., Any], list[Any]]:
-    """Return (function from an iterator over arrays to the value, the arrays that it reads)."""
+    """Return (make, arrays) for a value that is known when the graph runs.
+
+    `arrays` are the traced arrays in it. ``make(iterator)`` returns the value with arrays of one run in their place.
+    """
     if isinstance(value, Text):
         deferred = [(lambda _, p=p: p, []) if isinstance(p, str) else _defer_piece(p) for p in value.pieces]
         return lambda arrays: "".join([make(arrays) for make, _ in deferred]), [a for _, own in deferred for a in own]

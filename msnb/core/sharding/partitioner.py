@@ -250,7 +250,7 @@ class CollectiveKernel:
 
 @contextlib.contextmanager
 def on_one_device() -> Iterator[None]:
-    """Context manager in which programs are traced for one device, for any settings."""
+    """Context manager in which programs are traced for one device, whatever the parallel settings are."""
     previous, _providers[:] = list(_providers), []
     try:
         yield
@@ -260,7 +260,7 @@ def on_one_device() -> Iterator[None]:
 
 @contextlib.contextmanager
 def partition_as(partitioner: Partitioner) -> Iterator[None]:
-    """Context manager in which programs are partitioned by `partitioner`, for any settings."""
+    """Context manager in which `partitioner` partitions programs, whatever the parallel settings are."""
     previous, state_key = list(_providers), object()
     single_device = Provider(lambda: None, lambda: None, lambda axis, group: None, lambda fn: None, lambda group: 1)
     _providers[:] = [(previous or [single_device])[0]._replace(state=lambda: state_key, begin=lambda: partitioner)]

@@ -18,7 +18,7 @@ class CellChanges:
     def __init__(self) -> None:
         self.created: set[Any] = set()
         self.new_members: list[Any] = []
-        # (id of Cell, name) -> (Cell, name of the attribute, its value before or ABSENT)
+        # {(id of Cell, attribute): (Cell, attribute, its value before the trace or ABSENT)}
         self._assigned: dict[tuple[int, str], tuple[Any, str, Any]] = {}
 
     def __len__(self) -> int:

@@ -39,7 +39,7 @@ class Stream:
             return self._current_number()
 
     def put_back(self, number):
-        """Draw `number` again next, if it is the last one: the program that took it was stopped."""
+        """Make `number` the next one again if it was drawn last. Called if the program that took it was stopped."""
         with self.lock:
             if number == self._current_number():
                 self.count -= 1

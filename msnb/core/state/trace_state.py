@@ -261,7 +261,7 @@ class Epoch:
 
 
 epoch: Epoch = Epoch()
-# Increases with changes of hooks of Parameters, which are part of a trace.
+# Increases when a hook of a Parameter is added or removed, because hooks are part of a trace.
 hook_epoch: Epoch = Epoch()
 storage_epoch: Epoch = Epoch()  # increases when Parameters move to another store or an observer changes
 

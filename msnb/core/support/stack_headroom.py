@@ -18,5 +18,5 @@ def with_headroom(fn: Callable[[], _Result]) -> _Result:
     return fn()
 
 
-# Unused memory of the frame is never touched.
+# The large frame costs no memory: the system provides pages only when they are used.
 with_headroom.__code__ = with_headroom.__code__.replace(co_stacksize=_SLOTS)

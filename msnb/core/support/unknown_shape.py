@@ -58,8 +58,9 @@ class UnknownShape:
 
 
 def make_unknown_shape(shape: Any, dtype: Any) -> UnknownShape | None:
-    """Return an `UnknownShape` if there is a `dtype` and `shape` or an axis of it is None, or an axis is -1; else
-    None.
+    """Return an `UnknownShape` if `shape` is unknown, None otherwise.
+
+    A shape is unknown if it is None, or if an axis is None or -1, and `dtype` is not None.
     """
     if dtype is not None and shape is None:
         return UnknownShape(None, dtype)

@@ -38,7 +38,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
     elif isinstance(data, (bool, int, float, complex)):
         array = np.array(data) if dtype is not None else _float64_to_float32(np.array(data))
     elif isinstance(data, (list, tuple)):
-        array = _from_list(data, keeps_float64=dtype is not None)
+        array = _convert_nested_list(data, keeps_float64=dtype is not None)
     else:
         raise TypeError(
             f"For 'Tensor', 'input_data' should be a Tensor, numpy.ndarray, list, tuple, float, int or "
@@ -56,7 +56,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
         if isinstance(array, jax.Array):
             array = compute_outside_trace(lambda: jnp.asarray(array, target), array)
         else:
-            array = _of_numpy_as(array, target)
+            array = _convert_numpy(array, target)
     elif not isinstance(array, jax.Array):
         array = of_numpy(array)
     return drop_weak_type(array)
@@ -99,7 +99,7 @@ def _check_element_type(array):
         )
 
 
-def _of_numpy_as(array, dtype):
+def _convert_numpy(array, dtype):
     """Return a numpy array as a jax.Array of another element type.
 
     numpy converts: a number that does not fit an integer type wraps, as in MindSpore, where XLA would clip it.
@@ -111,7 +111,7 @@ def _of_numpy_as(array, dtype):
         return from_numpy(np.asarray(array).astype(dtype))
 
 
-def _from_list(data, keeps_float64=False):
+def _convert_nested_list(data, keeps_float64=False):
     """Return a numpy array of the numbers in nested lists, or a jax.Array of the Tensors."""
     if any(isinstance(v, Boxed) for v in data):
         return jnp.stack([to_array(v) for v in data])

@@ -27,20 +27,20 @@ def other_operand(value: Any) -> Any:
     if isinstance(value, (Tensor, *_NUMBERS)):
         return value
     if isinstance(value, (np.generic, np.ndarray)) and not value.ndim:  # numpy passes such arrays for comparisons
-        return _python_number(value)
+        return _to_python_number(value)
     if isinstance(value, (np.ndarray, list, tuple)):
         return Tensor(value)
     return box(value) if isinstance(value, jax.Array) else NotImplemented
 
 
-def _python_number(scalar):
+def _to_python_number(scalar):
     if scalar.dtype.kind in "mM":  # item() of some datetimes is an int that counts nanoseconds
         return NotImplemented
     number = scalar.item()
     return number if isinstance(number, _NUMBERS) else NotImplemented
 
 
-# numpy ufunc -> methods of a Tensor that is the left, or the right operand
+# {numpy ufunc: (method of a Tensor that is the left operand, method of one that is the right operand)}
 _METHODS = {
     np.add: ("__add__", "__radd__"),
     np.subtract: ("__sub__", "__rsub__"),
@@ -59,7 +59,7 @@ _METHODS = {
     np.less_equal: ("__le__", "__ge__"),
     np.greater: ("__gt__", "__lt__"),
     np.greater_equal: ("__ge__", "__le__"),
-    # a Tensor has none of these methods, so numpy raises its TypeError
+    # Tensors do not have these methods, so numpy raises its own TypeError.
     np.left_shift: ("__lshift__", "__rlshift__"),
     np.right_shift: ("__rshift__", "__rrshift__"),
     np.divmod: ("__divmod__", "__rdivmod__"),

@@ -156,12 +156,13 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
 
 
 def disable_multi_thread() -> None:
-    """Run MindSpore's PYNATIVE mode without threads of its own. Without effect here: XLA keeps its threads."""
+    """Do nothing: XLA always computes with threads. In MindSpore it stops PYNATIVE mode from starting threads."""
     log.once("disable_multi_thread has no effect here: XLA computes with threads of its own.")
 
 
 def ms_memory_recycle() -> None:
-    """Free the memory of networks that are gone. Runs the garbage collector; programs and Parameters are freed with
-    the Cell.
+    """Run Python's garbage collector, which frees networks that are no longer referenced.
+
+    Programs and Parameters are freed with their Cell.
     """
     gc.collect()

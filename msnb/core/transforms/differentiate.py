@@ -70,8 +70,10 @@ class Gradient:
 
 
 def _split_variables(args, positions):
-    """Separate the variables from the differentiated arguments. Returns (Tensors, function to replace them, function
-    for gradients).
+    """Return (variables, replace, gradients) for the arguments at `positions`.
+
+    The variables are the Tensors that a gradient is taken with respect to. ``replace(new)`` returns all arguments with
+    new Tensors for them. ``gradients(grads)`` returns their gradients in the structure of the arguments.
 
     A float is a variable. An int is one only if the arguments hold no Tensor, because beside Tensors it is an axis,
     a size or a flag.
@@ -90,7 +92,7 @@ def _split_variables(args, positions):
         return full
 
     def gradients(grads):
-        """Return gradients in the structure of the inputs: zeros for bools and sizes, None for leaves without one."""
+        """Return gradients in the structure of the inputs: zeros for Tensors and ints without a gradient, else None."""
         grads = iter(grads)
         out = []
         for leaf in picked:
@@ -160,7 +162,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
-    # No context manager: a Stop while it exits would leave the thread recording.
+    # try/finally instead of a context manager: if a Stop interrupted its exit, the thread would go on recording.
     try:
         _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
         variables = []
@@ -193,7 +195,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
         with tape.paused():
             dense_grads = tuple(map(tape.dense, weight_grads))
         events.notify("differentiated", outputs, weights, weight_sources, dense_grads)
-    return _untrack(out), grads, weight_grads
+    return _drop_nodes(out), grads, weight_grads
 
 
 def _gradient_array(gradient):
@@ -205,7 +207,7 @@ def _zeros_like(tensor):
     return box(jnp.zeros(array.shape, array.dtype))
 
 
-def _untrack(out):
+def _drop_nodes(out):
     """Drop the tape nodes of results if no gradient is being recorded."""
     if not _thread.recording:
         for leaf in flatten(out)[0]:
@@ -215,7 +217,7 @@ def _untrack(out):
 
 
 # ---------------------------------------------------------------------- inside a graph
-def _is_same(first, second):
+def _have_same_value(first, second):
     """Return True if two arguments have one value in this graph."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         return first._array is second._array
@@ -224,7 +226,7 @@ def _is_same(first, second):
 
 def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux):
     if not kwargs:
-        _thread.frame.undo_call(fn, _is_same, args)
+        _thread.frame.undo_call(fn, _have_same_value, args)
     tensors, replace, gradients = _split_variables(args, positions)
     inexact = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
     integers = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]
@@ -236,7 +238,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
         boxes = [box(t._array) for t in tensors]
         for i, array in zip(inexact, arrays):
             boxes[i] = box(array)
-        # Copies, so that a Tensor passed twice is two variables, distinct from those of an outer gradient.
+        # Copy the array, so that a Tensor passed twice gives two variables, and an outer gradient has others.
         for i in integers:
             array = tensors[i]._array
             if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):

@@ -17,7 +17,7 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms.differentiate import Gradient
-from msnb.core.transforms.grad import _check_weights, parameter_keys, program_owner
+from msnb.core.transforms.grad import _to_parameter_tuple, parameter_keys, program_owner
 
 _thread = trace_state.thread
 
@@ -31,7 +31,7 @@ def _run_compiled(fn, run, name, key, args):
 
 
 @contextlib.contextmanager
-def _forward_mode():
+def _enable_forward_mode():
     """Context manager in which loops become plain `while` loops, which JAX differentiates in forward mode only."""
     before = _thread.forward_mode
     _thread.forward_mode = True
@@ -104,7 +104,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
             raise ValueError(f"For 'jvp', 'v' should have the shapes of 'inputs', but got {d.shape} for {x.shape}.")
 
     def run(inputs, v):
-        with _forward_mode():
+        with _enable_forward_mode():
             pure, arrays, note = _make_pure(fn, tuple(inputs))
             out, tangent, error = jax.jvp(
                 pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
@@ -131,7 +131,7 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
         tuple, (outputs, function); the function returns a tuple with one gradient per input, with `weights` a pair.
         With `has_aux` the other outputs come third, a single one as it is.
     """
-    params = None if weights is None else _check_weights(weights, fn)
+    params = None if weights is None else _to_parameter_tuple(weights, fn)
     out = fn(*inputs)
 
     def pull(*cotangents):
@@ -154,7 +154,7 @@ def _make_jacobian(transform, name):
 
         def derivative(*args):
             def run(*args):
-                with _forward_mode() if name == "Jacfwd" else contextlib.nullcontext():
+                with _enable_forward_mode() if name == "Jacfwd" else contextlib.nullcontext():
                     chosen = [args[p] for p in positions]
 
                     def call_variables(*picked):

@@ -62,7 +62,7 @@ class GradOperation:
         if not callable(fn):
             raise TypeError(f"For 'GradOperation', 'fn' should be a Cell or a function, but got {describe(fn)}.")
         if weights is not None or self.get_by_list:
-            weights = _check_weights(weights, fn)
+            weights = _to_parameter_tuple(weights, fn)
         return _GradFunction(self, fn, weights)
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class _GradFunction:
         return program_cache.call(*this._graph_call(args, kwargs, with_root=True))
 
     def _move_keywords_to_positions(self, args, kwargs):
-        """Move keyword arguments to their positions: these are inputs, and have gradients, too."""
+        """Return (args, kwargs) with keyword arguments moved to their positions, because they have gradients, too."""
         sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
         inputs = args[: len(args) - len(sens)]
         names = [name for name in self.argument_names[len(inputs) :] if name != "sens"]
@@ -97,7 +97,7 @@ class _GradFunction:
         return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
     def _select_tensor_inputs(self, args):
-        """Return this gradient, of several inputs restricted to those that are or hold Tensors."""
+        """Return a copy of this gradient that differentiates only inputs that are or hold Tensors; itself if all do."""
         inputs = args[:-1] if self.flags[2] else args
         positions = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
         if not positions or len(positions) == len(inputs):
@@ -162,8 +162,8 @@ def _drop_none(grads):
     return tuple(g for g in grads if g is not None)
 
 
-def _check_weights(weights, fn):
-    """Return a tuple of Parameters; the trainable ones of a Cell if `weights` is None."""
+def _to_parameter_tuple(weights, fn):
+    """Return `weights` as a tuple of Parameters; if it is None, the trainable Parameters of the Cell `fn`."""
     if weights is None:
         if not hasattr(fn, "trainable_params"):
             raise TypeError("With get_by_list=True, 'weights' should be a ParameterTuple, but none is given.")
@@ -203,7 +203,7 @@ class _DerivedFunction:
 
     def __init__(self, fn, position, weights, has_aux, with_value):
         self.fn, self.has_aux, self.with_value = fn, has_aux, with_value
-        self.weights = None if weights is None else _check_weights(weights, fn)
+        self.weights = None if weights is None else _to_parameter_tuple(weights, fn)
         self.one_weight = isinstance(weights, Parameter)
         if isinstance(position, tuple) and len(position) == 1:  # one gradient is no tuple
             (position,) = position

@@ -44,7 +44,7 @@ class JitFunction:
         functools.update_wrapper(self, fn)
         self.fn = fn
         self.name: Any = _name_of(fn)
-        self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _signature_tuple(input_signature)
+        self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _to_signature_tuple(input_signature)
         self.key: ObjectKey = ObjectKey(fn)
         self._programs = None
 
@@ -147,7 +147,7 @@ def _name_of(fn):
     return getattr(fn, "__name__", type(fn).__name__)
 
 
-def _signature_tuple(signature):
+def _to_signature_tuple(signature):
     if signature is None:
         return None
     if isinstance(signature, (Tensor, MetaTensor)):
@@ -239,7 +239,7 @@ def jit(
     return ms_function(fn, input_signature=input_signature)
 
 
-def _last_program_of(obj):
+def _find_last_program(obj):
     """Return the last program of `obj`."""
     programs = [*program_cache.programs_of(obj).table.values()]
     if not programs:
@@ -287,7 +287,7 @@ class _Executor:
         Raises:
             RuntimeError: If it has not been compiled.
         """
-        program = _last_program_of(obj)
+        program = _find_last_program(obj)
         return {} if program.spread is None else program.spread.shards(program)
 
     @staticmethod
@@ -300,7 +300,7 @@ class _Executor:
         Raises:
             RuntimeError: If it has not been compiled.
         """
-        program = _last_program_of(obj)
+        program = _find_last_program(obj)
         return 0 if program.spread is None else program.spread.operators(program)
 
     @staticmethod
@@ -310,7 +310,7 @@ class _Executor:
         Raises:
             RuntimeError: If `obj` has not been compiled.
         """
-        _last_program_of(obj)
+        _find_last_program(obj)
         log.once(
             "_get_allreduce_fusion: there are no groups of Parameters, XLA joins communication as it compiles; "
             "msnb.parallel.communication_of says what is sent."

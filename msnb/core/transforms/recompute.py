@@ -55,7 +55,7 @@ class _CellMethod:
 def call_recomputed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call `cell.construct` in the current trace; a gradient saves only its inputs.
 
-    Written Parameters, random numbers and checks belong to the first computation.
+    Only the first computation writes Parameters, draws random numbers and checks values.
     """
     outer = _thread.frame
     construct = script.call(cell.construct)

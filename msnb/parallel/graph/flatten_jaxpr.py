@@ -12,7 +12,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from msnb.core.compat.jax_private import inside_call, nest_source_info
 from msnb.core.jaxpr.instrument import TRANSPARENT
 
-# Their bodies are recomputed in the backward pass. Inlined, they would be stored instead.
+# Primitives whose graphs are not inlined: if they were, their values would be stored instead of recomputed.
 REMAT_PRIMITIVES = (
     "checkpoint",
     "remat",

@@ -13,7 +13,7 @@ from msnb.core.operator.operator_types import REGISTRY
 from msnb.ir.scope import parse
 from msnb.parallel.graph.flatten_jaxpr import REMAT_PRIMITIVES
 
-# an item of a Cell list that is not called itself: "layers.0-Dense"
+# Matches an item of a CellList in a scope: the "layers.0" of "layers.0-Dense".
 _LIST_ITEM = re.compile(r"([^/.]+)\.(\d+)(?=[.-])")
 _LIST_INDEX = re.compile(r"-CellList/\d+-")
 

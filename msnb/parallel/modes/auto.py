@@ -64,7 +64,8 @@ class Auto(SemiAuto):
                         f"whose strategies are searched for: plan with the arguments that it is called with."
                     )
                 self.choice = agree_on(
-                    _decision_key(self.problem), lambda: list(map(int, _get_search()(self.problem, device_memory())))
+                    _make_decision_key(self.problem),
+                    lambda: list(map(int, _get_search()(self.problem, device_memory()))),
                 )
             else:
                 self.problem, self.choice, names = planned_solution
@@ -119,8 +120,9 @@ class Auto(SemiAuto):
         strategies_file.write(path, strategies, parameter_layouts)
 
     def layouts(self, program: Any) -> dict[str, Any]:
-        """Return the layouts of Parameters and arguments that the search selected. Before the search, those that the
-        network's strategies imply. See `Partitioner`.
+        """Return the layouts of Parameters and arguments that the search selected; see `Partitioner`.
+
+        Before the search, return the layouts that follow from the network's own strategies.
         """
         if self._solution is None:
             return super().layouts(program)
@@ -173,7 +175,7 @@ def find_plan(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[
     return None
 
 
-def _decision_key(problem):
+def _make_decision_key(problem):
     """Return the key under which processes agree on a search: everything that the search depends on, except the memory
     that a device reports. That may differ between processes; the value of process 0 is used.
     """
@@ -226,28 +228,28 @@ def _match_choices(searched, choices, graph):
     count, value_numbers = len(searched.inputs), {id(value): i for i, value in enumerate(searched.inputs)}
     output_numbers, equation_numbers = {}, defaultdict(deque)
     for number, equation in enumerate(searched.equations, count):
-        equation_numbers[_equation_key(equation, value_numbers)].append(number)
+        equation_numbers[_make_equation_key(equation, value_numbers)].append(number)
         output_numbers[number] = [len(value_numbers) + i for i in range(len(equation.outputs))]
         value_numbers.update({id(v): i for v, i in zip(equation.outputs, output_numbers[number], strict=True)})
     value_numbers = {id(value): i for i, value in enumerate(graph.inputs[:count])}
     matched = [*choices[:count], *[None] * (len(graph.inputs) - count)]
     for equation in graph.equations:
-        candidates = equation_numbers.get(_equation_key(equation, value_numbers))
+        candidates = equation_numbers.get(_make_equation_key(equation, value_numbers))
         if not candidates:
             matched.append(None)
-            # a value that is written only if a check passes counts as the value itself
+            # The variant selects between the new and the old value by a check. The result counts as the new value.
             if equation.primitive.name == "select_n":
                 operand_numbers = [value_numbers[id(v)] for v in equation.inputs[1:] if id(v) in value_numbers]
                 value_numbers.update({id(v): max(operand_numbers) for v in equation.outputs if operand_numbers})
             continue
-        # the last candidate stays for equations that the variant repeats
+        # The variant may repeat an equation: the last candidate is used for all its copies.
         number = candidates.popleft() if len(candidates) > 1 else candidates[0]
         matched.append(choices[number])
         value_numbers.update({id(v): i for v, i in zip(equation.outputs, output_numbers[number], strict=True)})
     return matched
 
 
-def _equation_key(equation, value_numbers):
+def _make_equation_key(equation, value_numbers):
     """Return the primitive, operand numbers, result types and settings of an equation, to match equal equations."""
     operands = tuple(value_numbers.get(id(v), "new") if isinstance(v, Value) else "constant" for v in equation.inputs)
     settings = tuple((key, value) for key, value in equation.params.items() if isinstance(value, (int, str, tuple)))

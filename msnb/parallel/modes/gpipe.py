@@ -45,7 +45,7 @@ def run_pipeline(
     log.info(
         f"A pipeline of {stages} stages and {count} parts: a stage idles in {bubble(stages, count):.0%} of rounds."
     )
-    batch_axes = _batch_axes(stage, params, keys, parts, mesh, axes)
+    batch_axes = _select_batch_axes(stage, params, keys, parts, mesh, axes)
 
     def local(arrays, keys, parts):
         number = jax.lax.axis_index(axes)
@@ -69,7 +69,7 @@ def run_pipeline(
     return run([_stack_stages(stage_arrays, mesh, axes) for stage_arrays in params], jax.random.key_data(keys), parts)
 
 
-def _batch_axes(stage, params, keys, parts, mesh, axes):
+def _select_batch_axes(stage, params, keys, parts, mesh, axes):
     """Return the mesh axes that shard the batch axis of a micro-batch, or () if that would change a stage's results."""
     free_axes = tuple(axis for axis in mesh.axis_names if axis not in axes)
     if not free_axes:

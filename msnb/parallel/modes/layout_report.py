@@ -94,11 +94,11 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
     for number, call, index in input_readers(program, devices):
         kind = program.inputs[number]
         if kind[0] != "random" and np.shape(program.jaxpr.jaxpr.invars[number].aval):
-            layout = _layout_of_letters(
+            layout = _make_layout_of_letters(
                 call, call.shardings.input_letters[index], np.shape(call.inputs[index].aval), devices
             )
             layouts.setdefault(kind[1], _add_replica_group(layout, devices) if kind[1] in written else layout)
-    for number, layout in _layouts_of_constrained_inputs(program, devices):
+    for number, layout in _iterate_constrained_layouts(program, devices):
         layouts.setdefault(program.inputs[number][1], layout)
     for kind in program.inputs:
         owner = next((name for name in layouts if kind[1].endswith(f".{name}")), None)
@@ -107,7 +107,7 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
     return layouts
 
 
-def _layout_of_letters(call, letters, shape, devices):
+def _make_layout_of_letters(call, letters, shape, devices):
     shard_counts = {letter: count for letter, count in call.shardings.shard_counts.items() if count > 1}
     used_devices = math.prod(shard_counts.values())
     matrix = [*([devices // used_devices] if used_devices < devices else []), *shard_counts.values()]
@@ -151,8 +151,8 @@ def _add_replica_group(layout, devices):
     )
 
 
-def _layouts_of_constrained_inputs(program, devices):
-    """Iterate over (input index, layout) for the inputs that must be sharded like a call's output."""
+def _iterate_constrained_layouts(program, devices):
+    """Iterate over (input index, layout) for inputs with a sharding constraint equal to that of a call's output."""
     jaxpr = program.jaxpr.jaxpr
     numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}
     constrained = {}
@@ -163,7 +163,7 @@ def _layouts_of_constrained_inputs(program, devices):
         for sharding, letters in zip(call.shardings.outputs, call.shardings.output_letters):
             for var, spec in constrained.items():
                 if sharding is not None and sharding.spec == spec and len(letters) == len(var.aval.shape):
-                    yield numbers[var], _layout_of_letters(call, letters, var.aval.shape, devices)
+                    yield numbers[var], _make_layout_of_letters(call, letters, var.aval.shape, devices)
 
 
 def collect_strategies(program: Any, devices: int) -> dict[str, list[list[int]]]:
@@ -207,7 +207,7 @@ def write_strategy_file(program: Any, devices: int, path: str) -> None:
             continue
         cuts.setdefault(f"{call.operator}_{name}", call.strategy)
         shape, letters = np.shape(call.inputs[index].aval), call.shardings.input_letters[index]
-        matrix, tensor_map = _layout_of_letters(call, letters, shape, devices)[:2]
+        matrix, tensor_map = _make_layout_of_letters(call, letters, shape, devices)[:2]
         split = ParallelLayouts([Dims(matrix)], [Dims(tensor_map)])
         parameter_layouts[name] = split._replace(param_split_shape=[Dims(manual_split_rows(call.settings))])
     for name, layout in collect_layouts(program, devices).items():

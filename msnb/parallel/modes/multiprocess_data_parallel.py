@@ -39,7 +39,7 @@ class Processes(Replicas):
         if not groups:
             return None
         mesh = process_mesh()
-        # The spec says that the arrays of all processes are equal. They are not; JAX does not check it.
+        # This sharding claims that the arrays of all processes are equal. They differ, but JAX does not check that.
         per_process = NamedSharding(mesh, PartitionSpec())
         error_index = program.n_results - 1 if program.errors else None
         rest = [per_process] * (program.random + len(program._arguments))
@@ -85,7 +85,7 @@ class PerProcessCall:
 
     def _convert_arguments(self, convert, written, read, *rest):
         places = self._places
-        # strict=False: frozen Parameters are not passed
+        # Not strict, because frozen Parameters are not passed.
         return (
             [convert(a, sharding) for a, sharding in zip(written, places.written, strict=True)],
             [convert(a, sharding) for a, sharding in zip(read, places.read, strict=False)],

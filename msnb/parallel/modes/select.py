@@ -21,7 +21,7 @@ _PYNATIVE = "Work is spread over devices in GRAPH mode; in PYNATIVE mode one dev
 _REPLICAS = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
 
-def _partition_state() -> Hashable:
+def _read_partition_settings() -> Hashable:
     if _settings.parallel_mode == ParallelMode.STAND_ALONE and world_size() == 1:
         return None
     sharding = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.pipeline_stages
@@ -106,9 +106,11 @@ def _create_mesh_partitioner(mode, number):
     return (Auto if mode == ParallelMode.AUTO_PARALLEL else SemiAuto)(number, _settings.full_batch)
 
 
-def _ranks_with_this_process(group):
-    """Return the ranks of the processes in `group`. Raise RuntimeError if there is no such group, or this process is
-    not in it.
+def _find_ranks(group):
+    """Return the ranks of the processes in `group`.
+
+    Raises:
+        RuntimeError: If there is no such group, or this process is not in it.
     """
     try:
         ranks = ranks_of(group)
@@ -122,10 +124,10 @@ def _ranks_with_this_process(group):
 def _count_processes(group):
     if world_size() == 1:
         return 1
-    return len(_ranks_of_own_group(group) if isinstance(group, partitioner.Groups) else _ranks_with_this_process(group))
+    return len(_find_own_ranks(group) if isinstance(group, partitioner.Groups) else _find_ranks(group))
 
 
-def _ranks_of_own_group(group):
+def _find_own_ranks(group):
     """Return the ranks of this process's group among the groups `group`; in a single process, of the first group."""
     candidates = [ranks for ranks in group.ranks if world_size() == 1 or world_rank() in ranks]
     if not candidates:
@@ -137,7 +139,7 @@ def _device_group(axis, group):
     """Return the devices of a group, see `core.sharding.partitioner.Provider`."""
     has_explicit_ranks = isinstance(group, partitioner.Groups)
     ranks, has_processes = (
-        _ranks_of_own_group(group) if has_explicit_ranks else _ranks_with_this_process(group),
+        _find_own_ranks(group) if has_explicit_ranks else _find_ranks(group),
         world_size() > 1,
     )
     if len(ranks) == 1 and (has_processes or not is_world(group)):
@@ -180,5 +182,10 @@ def follow_context() -> None:
 
 
 partitioner.provide(
-    _partition_state, _create_partitioner, _device_group, run_in_all_processes, _count_processes, _warn_outside_graph
+    _read_partition_settings,
+    _create_partitioner,
+    _device_group,
+    run_in_all_processes,
+    _count_processes,
+    _warn_outside_graph,
 )

@@ -55,7 +55,7 @@ class SemiAuto:
         self.strategy_file: StrategyFile | None = StrategyFile(file) if file else None
 
     def within(self, value: Any) -> Any:
-        """Return the argument with the batch of all processes where each passes its own; see `Partitioner`."""
+        """Return the argument; if each process passes its own examples, the shape of all of them. See `Partitioner`."""
         shape = np.shape(value)
         if world_size() == 1 or self.full_batch or not shape:
             return value
@@ -75,7 +75,7 @@ class SemiAuto:
             embedding_rules.check_manual_split(meaning.operator, meaning.marks)
             return kernel.run(*arrays)
         operator = REGISTRY.get(meaning.operator)
-        # operators that use random numbers have a key as first input
+        # The first input of an operator that draws random numbers is a key, which is not sharded.
         first = 1 if operator is not None and operator.random else 0
         shapes = [np.shape(a) for a in arrays[first:]]
         shardings = shardings_of_call(Call(meaning.operator, meaning.settings, shapes), strategy, self.devices)

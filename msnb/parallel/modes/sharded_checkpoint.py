@@ -46,7 +46,7 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
     wait_for_all("msnb.parallel.save_sharded")
     if os.path.exists(path):
         raise ValueError(f"For 'save_sharded', {os.fspath(folder)!r} is there already; give each checkpoint its own.")
-    # no process creates the folder before all have checked that it does not exist
+    # No process may create the folder before all have checked that it does not exist.
     wait_for_all("msnb.parallel.save_sharded")
     with orbax.StandardCheckpointer() as writer:
         writer.save(path, {name: _to_saveable(p._stored()) for name, p in parameters.items()})

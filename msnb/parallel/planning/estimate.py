@@ -46,17 +46,17 @@ def communication(problem: Problem, chosen: list[int]) -> list[Sent]:
     """
     cost_model = problem.cost_model
     operations, resharded = [], set()
-    for number, choice in enumerate(_selected_choices(problem, chosen)):
+    for number, choice in enumerate(_select_choices(problem, chosen)):
         operations += _predict_all_reduces(cost_model, choice, number)
     for edge in problem.edges:
-        layouts = _changed_layouts(problem, chosen, edge)
+        layouts = _find_changed_layouts(problem, chosen, edge)
         if layouts is not None and (edge.source, layouts[1]) not in resharded:
             resharded.add((edge.source, layouts[1]))
             operations += _predict_resharding(problem, edge, layouts)
     return operations
 
 
-def _selected_choices(problem: Problem, chosen: list[int]) -> list[Choice]:
+def _select_choices(problem: Problem, chosen: list[int]) -> list[Choice]:
     return [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
 
 
@@ -68,7 +68,7 @@ def _predict_all_reduces(cost_model, choice, number):
     return operations
 
 
-def _changed_layouts(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:
+def _find_changed_layouts(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:
     """Return (layout at the source, layout at the target) of an edge whose value is resharded, otherwise None."""
     source, target = edge.source[0], edge.target[0]
     pair = problem.layouts(edge, problem.nodes[source][chosen[source]], problem.nodes[target][chosen[target]])
@@ -83,7 +83,7 @@ def _predict_resharding(problem, edge, layouts):
 
 def operations(problem: Problem, chosen: list[int]) -> float:
     """Return the number of arithmetic operations that each device computes."""
-    return sum(choice.operations for choice in _selected_choices(problem, chosen))
+    return sum(choice.operations for choice in _select_choices(problem, chosen))
 
 
 def least_time(problem: Problem, hardware: Hardware) -> float:
@@ -123,7 +123,7 @@ def step_time(
     links, ready, arrived = _Links(problem.cost_model.weights, hardware), [0.0] * len(problem.nodes), {}
 
     def arrival_time(edge):
-        layouts = _changed_layouts(problem, chosen, edge)
+        layouts = _find_changed_layouts(problem, chosen, edge)
         if layouts is None:
             return ready[edge.source[0]]
         key = edge.source, layouts[1]
@@ -133,7 +133,7 @@ def step_time(
 
     clock = computing = loop_sending = 0.0
     first = len(problem.graph.inputs)
-    for number, choice in enumerate(_selected_choices(problem, chosen)):
+    for number, choice in enumerate(_select_choices(problem, chosen)):
         if number >= first:
             equation = problem.graph.equations[number - first]
             if loop_times is not None and number in loop_times:
@@ -167,8 +167,10 @@ class _Links:
 
 
 def computing_time(equation: Any, choice: Choice, hardware: Hardware, efficiency: float) -> float:
-    """Return the seconds that an equation takes: the arithmetic of products, the memory traffic of others, and both
-    in all rounds for a nested graph.
+    """Return the seconds that a device computes an equation.
+
+    A product takes the time of its arithmetic, and any other equation that of its memory traffic. A nested graph takes
+    both, in all rounds.
     """
     seconds = choice.written / hardware.memory_bandwidth
     if is_product(equation) or holds_graph(equation):

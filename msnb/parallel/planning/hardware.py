@@ -41,7 +41,7 @@ class Hardware(NamedTuple):
 
 
 def _make_preset(name, half, single, gigabytes, bandwidth, inside, between, devices, source):
-    """Return a row of the table from TFLOP/s of 16 and of 32 bits, GB, and GB/s."""
+    """Return a `Hardware`. `half` and `single` are TFLOP/s of 16 and of 32 bits; bandwidths are in GB/s."""
     peak = {"float16": half * 1e12, "bfloat16": half * 1e12, "float32": single * 1e12}
     memory, memory_bandwidth, inside_bandwidth, outside_bandwidth = (
         n * 1e9 for n in (gigabytes, bandwidth, inside, between)

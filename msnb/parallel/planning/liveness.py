@@ -28,7 +28,7 @@ _VIEWS = frozenset(("reshape", "squeeze", "expand_dims", "name", "stop_gradient"
 _BROADCASTS = frozenset(("broadcast_in_dim", "iota"))
 _NESTED = frozenset(("scan", "shard_map"))
 _ACCUMULATING = "scan", "scatter"  # these update their first operand in place
-# Besides convolutions, these read operands from memory. All others are fused into element-wise loops.
+# Primitives that read operands from memory, as convolutions do. XLA fuses all others into element-wise loops.
 _READ_FROM_MEMORY = (
     *(
         "dot_general",
@@ -99,7 +99,7 @@ class _MemoryTimeline:
             end = (
                 self._last.get((reader, 0), reader) if reader < self._end and self._names[reader] in _VIEWS else reader
             )
-            # the gradient of a filter has its operand transposed as soon as that is computed
+            # A convolution reads a transposed copy. `conv_filter_grad` has it made as soon as the value is computed.
             if self._is_convolution(reader):
                 first = number if self._names[reader] == "conv_filter_grad" else reader
                 self._add_live_range(size / self._cost_model.count_shards(target_layout), first, reader)

@@ -209,13 +209,13 @@ def _plan_pipeline(root, arguments, network, cost_model, parts):
     first = len(problem.graph.inputs)
     for number, equation in enumerate(problem.graph.equations, first):
         if equation.primitive.name == "shard_map":
-            problem.nodes[number] = NodeChoices([_stage_loop_choice(equation, cost_model)])
+            problem.nodes[number] = NodeChoices([_make_stage_loop_choice(equation, cost_model)])
             loop_communication[number] = [
                 transfer._replace(node=number)
                 for transfer in _find_communication(equation.params["jaxpr"], cost_model.sizes)
             ]
         elif equation.primitive.name == "sharding_constraint":
-            problem.nodes[number] = _constrained_choices(equation, problem.nodes[number])
+            problem.nodes[number] = _keep_constrained_choices(equation, problem.nodes[number])
     specs = input_specs(program.jaxpr.jaxpr)
     inputs = {
         number: _layout_of_spec(specs[var], value) if var in specs else replicate(problem, number)
@@ -232,7 +232,7 @@ def _layout_of_spec(spec: PartitionSpec, value: Any) -> Layout:
     return (*axes, *[()] * (len(value.shape) - len(axes)))
 
 
-def _stage_loop_choice(equation: Equation, cost_model: MeshCostModel) -> Choice:
+def _make_stage_loop_choice(equation: Equation, cost_model: MeshCostModel) -> Choice:
     """Return the only choice for the equation that computes the stages."""
     values_read = [i if isinstance(i, Value) else Value(i) for i in equation.inputs]
     inputs, outputs = (
@@ -250,7 +250,7 @@ def _stage_loop_choice(equation: Equation, cost_model: MeshCostModel) -> Choice:
     return Choice(inputs, outputs, 0.0, float(operations), stored_bytes)
 
 
-def _constrained_choices(equation: Equation, choices: NodeChoices) -> NodeChoices:
+def _keep_constrained_choices(equation: Equation, choices: NodeChoices) -> NodeChoices:
     """Return the choices with the layout that a sharding constraint requires."""
     sharding: Any = equation.params["sharding"]
     required_layout = (
@@ -274,7 +274,7 @@ def _iterate_nested(jaxpr: Any, times: int = 1) -> Iterator[tuple[Any, int]]:
             yield eqn, times
 
 
-def _collective_axes(eqn):
+def _get_collective_axes(eqn):
     axes = eqn.params.get("axes", eqn.params.get("axis_name"))
     return tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
 
@@ -283,8 +283,8 @@ def _find_communication(jaxpr: Any, sizes: dict[str, int]) -> list[Sent]:
     transfers = []
     for eqn, times in _iterate_nested(jaxpr):
         name = eqn.primitive.name
-        if name.startswith(("psum", "ppermute")) and all(axis in sizes for axis in _collective_axes(eqn)):
-            size, axes = sum(Value(v.aval).bytes for v in eqn.invars), _collective_axes(eqn)
+        if name.startswith(("psum", "ppermute")) and all(axis in sizes for axis in _get_collective_axes(eqn)):
+            size, axes = sum(Value(v.aval).bytes for v in eqn.invars), _get_collective_axes(eqn)
             number = math.prod(sizes[axis] for axis in axes)
             if name.startswith("psum"):
                 transfers.append(Sent("all-reduce", axes, times * 2 * (number - 1) / number * size, 0))

@@ -126,7 +126,7 @@ class Plan:
             if search:
                 fixed = alternatives.fix_inputs({number: layout})
                 owner = self._owner
-                # The result is a number of bytes, so computation has a low weight.
+                # The result counts bytes sent, so the search gives computation a low weight.
                 solution = owner.search(fixed, owner.memory, work=0.01)
                 cost = cost_of(fixed, solution)
             else:

@@ -71,7 +71,7 @@ def compile_strategy(
         process = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("compile_subprocess.py"))],
             input=settings.encode() + b"\n" + export_strategy(problem, chosen, returned, is_constrained),
-            env=_child_environment(problem.cost_model.devices),
+            env=_make_child_environment(problem.cost_model.devices),
             capture_output=True,
             timeout=seconds,
             check=False,
@@ -111,7 +111,7 @@ def export_strategy(
     return bytes(export.export(form, platforms=["tpu"], disabled_checks=disabled_checks)(*shapes).serialize())
 
 
-def _child_environment(devices):
+def _make_child_environment(devices):
     """Return the environment of the other process: the number of devices, threads for all of them, and XLA's other
     flags.
     """

@@ -46,7 +46,7 @@ def _prelu_rule(call: Call) -> Rule:
 @rules.register(P.ReLUV2)
 def _relu_v2_rule(call: Call) -> Rule:
     letters = _axis_letters(call.shapes[0])
-    # the mask stores the channels in blocks, so they are not sharded
+    # Channels are not sharded, because the mask stores them in blocks.
     return Rule([letters], [letters, None], unsharded=letters[1])
 
 
@@ -115,7 +115,7 @@ def _batch_norm_rule(call: Call) -> Rule:
     rank = len(call.shapes[0])
     last = call.settings.get("data_format") == "NHWC"
     x = "n" + "." * (rank - 2) + "c" if last else "nc" + "." * (rank - 2)
-    # strategies of r1.1's training describe the input and the weights, but not the moving averages
+    # A strategy of r1.1 may have entries for the input and the weights only, and none for the moving averages.
     return Rule([x, *("c" for _ in call.shapes[1:])], [], min_inputs=3)
 
 
@@ -222,7 +222,7 @@ def _reshape_rule(call: Call) -> Rule:
 def _tile_rule(call: Call) -> Rule:
     shape, times = call.shapes[0], tuple(call.settings["multiples"])
     letters = _axis_letters(times)
-    # The strategy describes the repetitions: each device makes some of them from the full input.
+    # The strategy divides the repetitions: each device makes some of them from the full input.
     return Rule(["." * len(shape)], [letters], strategy_axes={0: (letters, times)})
 
 

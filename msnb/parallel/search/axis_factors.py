@@ -202,12 +202,12 @@ def _reshape_factors(equation):
             else:
                 j += 1
                 b *= after[j]
-        old[_first_nontrivial(before, first, i)] = new[_first_nontrivial(after, second, j)] = number
+        old[_find_nontrivial_axis(before, first, i)] = new[_find_nontrivial_axis(after, second, j)] = number
         number, i, j = number + 1, i + 1, j + 1
     return Factors([old], [new])
 
 
-def _first_nontrivial(shape, first, last):
+def _find_nontrivial_axis(shape, first, last):
     """Return the first axis from `first` to `last` whose size is not 1."""
     return next((k for k in range(first, last) if shape[k] != 1), last)
 
@@ -221,7 +221,7 @@ def _gather_factors(equation):
     """
     numbers, table, indices = equation.params["dimension_numbers"], *equation.shapes[:2]
     sizes = equation.params["slice_sizes"]
-    table_labels, index_labels = _table_and_index_factors(
+    table_labels, index_labels = _assign_table_and_index_factors(
         table,
         indices,
         numbers.start_index_map,
@@ -236,11 +236,7 @@ def _gather_factors(equation):
     ]
     return Factors(
         [table_labels, [*index_labels, None]],
-        [
-            _labels_of_windows_and_indices(
-                window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape)
-            )
-        ],
+        [_merge_labels(window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape))],
     )
 
 
@@ -250,7 +246,7 @@ def _scatter_add_factors(equation):
     dropped, batched = numbers.inserted_window_dims, numbers.operand_batching_dims
     windows = [k for k in range(len(table)) if k not in (*dropped, *batched)]
     full_axes = [k for k, w in zip(windows, numbers.update_window_dims, strict=True) if updates[w] == table[k]]
-    table_labels, index_labels = _table_and_index_factors(
+    table_labels, index_labels = _assign_table_and_index_factors(
         table,
         indices,
         numbers.scatter_dims_to_operand_dims,
@@ -258,13 +254,13 @@ def _scatter_add_factors(equation):
         (batched, numbers.scatter_indices_batching_dims),
         full_axes,
     )
-    update_labels = _labels_of_windows_and_indices(
+    update_labels = _merge_labels(
         [table_labels[k] for k in windows], index_labels, numbers.update_window_dims, len(updates)
     )
     return Factors([table_labels, [*index_labels, None], update_labels], [table_labels])
 
 
-def _table_and_index_factors(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
+def _assign_table_and_index_factors(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
     """Return (factors of the table's axes, factors of the axes of the indices without the last)."""
     index_labels: Labels = [len(table) + i for i in range(len(indices) - 1)]
     row_axis = mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) else None
@@ -276,7 +272,7 @@ def _table_and_index_factors(table, indices, mapped, dropped, batched, full_axes
     return table_labels, index_labels
 
 
-def _labels_of_windows_and_indices(window_labels, index_labels, offsets, rank) -> Labels:
+def _merge_labels(window_labels, index_labels, offsets, rank) -> Labels:
     """Return the labels of an array with window labels at the axes `offsets` and index labels at the others."""
     windows, others = iter(window_labels), iter(index_labels)
     return [next(windows) if k in offsets else next(others) for k in range(rank)]

@@ -106,7 +106,7 @@ class Problem:
             producers.update({id(value): (number, index) for index, value in enumerate(equation.outputs)})
             self.values.append(equation.outputs)
             self.nodes.append(
-                self._equation_choices(equation) if is_live else NodeChoices([_replicated_choice(equation)])
+                self._equation_choices(equation) if is_live else NodeChoices([_make_replicated_choice(equation)])
             )
         for output, index in returned.items():
             value = graph.outputs[output]
@@ -260,7 +260,7 @@ def _layout_at_target(edge, choice) -> Layout:
     return choice.outputs[0] if operand is None else choice.inputs[operand]
 
 
-def _replicated_choice(equation):
+def _make_replicated_choice(equation):
     """Return the only choice of a dead equation, which XLA removes."""
     inputs = tuple(((),) * len(shape) for shape in equation.shapes)
     return Choice(inputs, tuple(((),) * len(o.shape) for o in equation.outputs), 0.0, 0.0, 0.0)

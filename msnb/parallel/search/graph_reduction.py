@@ -67,7 +67,7 @@ class ReducedProblem:
         self.pairs[one][two], self.pairs[two][one] = table, table.T
 
     def _drop_dominated(self):
-        """Drop choices that another choice is never more expensive than. Return True if there were any."""
+        """Drop each choice for which another choice of its node never costs more. Return True if there were any."""
         has_changed = False
         for node in sorted(self._alive):
             cost = self.costs[node]

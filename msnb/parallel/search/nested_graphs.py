@@ -72,7 +72,7 @@ def _group_connected_axes(body: FlatGraph) -> tuple[_AxisGroups, list[tuple[Axis
     return groups, sums
 
 
-def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int | None) -> Factors:
+def _compute_body_factors(body: FlatGraph, constants: int, carried: int, rounds: int | None) -> Factors:
     """Return the factors of a nested graph.
 
     The first `constants` inputs are the same in each round, and the next `carried` inputs are passed from round to
@@ -87,7 +87,7 @@ def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int 
             else:
                 groups.exclude((id(before), axis))
     for value in (*body.inputs, *(o for equation in body.equations for o in equation.outputs)):
-        # two axes of one value in one group, for example of a weight from one state to the next
+        # Two axes of one value cannot be sharded alike. A weight that maps one state to the next has such axes.
         for axis, other in itertools.combinations(range(len(value.shape)), 2):
             if groups.find((id(value), axis)) == groups.find((id(value), other)):
                 groups.exclude((id(value), axis))
@@ -110,9 +110,9 @@ def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int 
 
 @FACTORS.register("scan")
 def _scan_factors(equation: Equation) -> Factors:
-    return _factors_of_body(flatten_body(equation), *scan_counts(equation), equation.params["length"])
+    return _compute_body_factors(flatten_body(equation), *scan_counts(equation), equation.params["length"])
 
 
 @FACTORS.register(*REMAT_PRIMITIVES)
 def _remat_factors(equation: Equation) -> Factors:
-    return _factors_of_body(flatten_body(equation), 0, 0, None)
+    return _compute_body_factors(flatten_body(equation), 0, 0, None)

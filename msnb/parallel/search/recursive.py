@@ -60,7 +60,7 @@ def _choose_greedily(problem: Problem, work: tuple[float, float, float], price: 
         for number in order:
             key = problem.nodes[number], chosen[number] if count else None, count
             if key not in cached:
-                cached[key] = _allowed_choices(key[0], key[1], *remaining_axes)
+                cached[key] = _find_allowed_choices(key[0], key[1], *remaining_axes)
             allowed = cached[key]
             total = costs[number][allowed]
             for edge, other in incident[number]:
@@ -77,7 +77,7 @@ def _choose_greedily(problem: Problem, work: tuple[float, float, float], price: 
     return chosen
 
 
-def _allowed_choices(node: NodeChoices, chosen: int | None, later: set[str], after: set[str]) -> list[int]:
+def _find_allowed_choices(node: NodeChoices, chosen: int | None, later: set[str], after: set[str]) -> list[int]:
     """Return the choices that do not use the axes in `after`, and that equal `chosen` once the axes in `later` are
     removed.
     """

@@ -25,8 +25,8 @@ READ = 1 / 4000  # cost of a read byte, in sent bytes: breaks ties in favour of 
 _FIRST_PRICE, _PRICE_STEPS = 1 / 16, 6  # first price of a stored byte, in sent bytes, and number of prices tried
 _MAX_PRICE = 1e5  # a price at which only memory counts
 _SMALL_PROBLEM = 500  # up to this number of nodes each is chosen separately
-# Measured with 24 layers: merging nodes that are equal within two edges leaves a program of 135 nodes, which takes
-# seconds. Within eight edges it has 317 nodes, and is far from solved after a minute.
+# Measured with 24 layers: if nodes with equal surroundings up to two edges away are merged, 135 nodes remain, which
+# are solved in seconds. With eight edges 317 remain, which are far from solved after a minute.
 _COARSE_ROUNDS, _COARSE_GAP, _COARSE_TIME_SHARE = 2, 1e-2, 1 / 3
 
 

@@ -18,8 +18,7 @@ Strategy = list[list[int]]
 def strategies_of_choices(
     jaxpr: Any, graph: FlatGraph, chosen: Sequence[Choice], sizes: dict[str, int]
 ) -> Iterator[tuple[OperatorCall, Strategy]]:
-    """Iterate over (call, strategy) of a graph's operators, without operators after the gradients and without dead
-    ones.
+    """Iterate over (call, strategy) of the network's own operators, see `network_calls`, without dead ones.
 
     The strategy of an input is its layout in the operator's first equation that reads it. An operator with its own
     strategy keeps it.

@@ -44,7 +44,7 @@ def shardings_of_call(call: Call, strategy: Any, devices: int) -> OpShardings:
     normal = _normalize_strategy(call, strategy, rule)
     rule = rule or batch_rule(call, normal)
     shard_counts = _count_shards(call, rule, normal)
-    named_axes = _axes_of_layouts(call, rule, normal, devices)
+    named_axes = _collect_layout_axes(call, rule, normal, devices)
     error = rule.find_error(shard_counts, devices)
     if error:
         raise RuntimeError(f"{_describe(call, strategy)} {error}.")
@@ -57,15 +57,15 @@ def shardings_of_call(call: Call, strategy: Any, devices: int) -> OpShardings:
     mesh = named_mesh(devices)
     axes = named_axes or dict(zip(shard_counts, take_axes(mesh, tuple(shard_counts.values())), strict=True))
     return OpShardings(
-        [_sharding_of_letters(mesh, axes, letters) for letters in rule.inputs],
-        [None if letters is None else _sharding_of_letters(mesh, axes, letters) for letters in rule.outputs],
+        [_make_sharding_of_letters(mesh, axes, letters) for letters in rule.inputs],
+        [None if letters is None else _make_sharding_of_letters(mesh, axes, letters) for letters in rule.outputs],
         shard_counts,
         list(rule.inputs),
         list(rule.outputs),
     )
 
 
-def _axes_of_layouts(call, rule, strategy, devices):
+def _collect_layout_axes(call, rule, strategy, devices):
     """Return {letter: mesh axes} for a strategy of layouts with named device axes; None for one of plain numbers.
 
     A letter names a dimension in the rule of an operator.
@@ -134,7 +134,7 @@ def sharding_of_array(shape: tuple[int, ...], strategy: tuple[int, ...], devices
     return sharding(mesh, take_axes(mesh, strategy))
 
 
-def _sharding_of_letters(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -> NamedSharding:
+def _make_sharding_of_letters(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -> NamedSharding:
     return sharding(mesh, [axes.get(letter, ()) for letter in letters])
 
 
@@ -156,7 +156,7 @@ def _normalize_strategy(call, strategy, rule):
 
 
 def _count_shards(call: Call, rule: Rule, strategy: list[Any]) -> dict[str, int]:
-    """Return the number of shards of each letter."""
+    """Return {letter: number of shards}; a letter names a dimension in `rule`."""
     shard_counts: dict[str, int] = {}
     for number, (shape, letters, cuts) in enumerate(zip(call.shapes, rule.inputs, strategy)):
         if cuts is None:

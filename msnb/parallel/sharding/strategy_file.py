@@ -42,7 +42,7 @@ class StrategyFile:
         strategy = next((self._strategies[name] for name in names if name in self._strategies), None)
         if strategy is None or strategy == kernel.name.meaning.strategy:
             return kernel
-        return self._kernels.setdefault((kernel, strategy), _with_strategy(kernel, strategy))
+        return self._kernels.setdefault((kernel, strategy), _copy_with_strategy(kernel, strategy))
 
     def record_cast(self, kernel: Kernel, arrays: Sequence[Any], out: Any) -> None:
         """Record the result of a Cast: a Parameter in another type is still that Parameter."""
@@ -62,7 +62,7 @@ class StrategyFile:
         return next((name for result, name in self._casts if result is array), None)
 
 
-def _with_strategy(kernel, strategy):
+def _copy_with_strategy(kernel, strategy):
     """Return a copy of `kernel` that is sharded by `strategy`."""
     name, defaults = kernel.name, getattr(REGISTRY.get(kernel.name.meaning.operator), "usual", None)
     marks = {**name.meaning.marks, "strategy": strategy}

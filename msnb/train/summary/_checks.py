@@ -1,4 +1,4 @@
-"""Checks of the arguments of summaries, with r1.1's messages, as programs compare them."""
+"""Checks of the arguments of summaries. The messages are r1.1's, because programs compare them."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ _DEFAULT_EXPORT_OPTIONS: dict[str, Any] = {name: set(forms) for name, forms in _
 
 
 def typed(name: str, value: Any, *kinds: type) -> Any:
-    """Return `value` if its type is one of `kinds`; a bool is not an int. Raises TypeError.
+    """Return `value` if its type is one of `kinds`; a bool is not an int.
 
     Raises:
-        TypeError: Otherwise.
+        TypeError: If it is of another type.
     """
     if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
         return value

@@ -92,21 +92,26 @@ def _count_and_sum(numbers, least, largest, bin_count):
 
 
 def _scale_exponent(distance, most):
-    """Return the exponent of a power-of-two scale, which is exact, if a distance overflows or is close to zero."""
+    """Return n such that numbers times 2**n, which is exact, have a distance that neither overflows nor is tiny.
+
+    It is 0 for usual distances. `most` is the exponent at which the dtype overflows.
+    """
     if distance < 2.0**-64:
         return 1 - math.frexp(distance)[1]
     return -1 if math.isinf(distance) or math.frexp(distance)[1] >= most else 0
 
 
 def _find_bins(numbers, low, scale):
-    """Return the position of each number in units of bins, as a float."""
+    """Return ``(numbers - low) * scale``: the bin of each number, before it is rounded down."""
     bins = _scratch_arrays(numbers.dtype)[0][: numbers.size]
     np.subtract(numbers, low, out=bins)
     return np.multiply(bins, scale, out=bins)
 
 
 def _count_pairs(bins, width):
-    """Return how many pairs of bins, one of each half of `bins`, fall in each pair of bins, int64[width, width].
+    """Pair each bin number of the first half of `bins` with one of the second half; count equal pairs.
+
+    Return int64[width, width], the count of each pair.
 
     Counting dominates the cost, and takes as long for a pair as for one number.
     """

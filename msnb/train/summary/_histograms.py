@@ -24,7 +24,10 @@ def histograms(arrays: Sequence[np.ndarray]) -> list[Histogram]:
 
 
 def _histograms_of_short_arrays(arrays):
-    """Return the histogram of each float32[n], n from 1 on; None where extreme values need the careful path."""
+    """Return the histogram of each of the arrays, float32 of at least one element.
+
+    It is None for an array with values that are not finite, or whose range is zero or extreme.
+    """
     flat, sizes = np.concatenate(arrays), np.array([array.size for array in arrays])
     starts = np.cumsum(sizes) - sizes
     with np.errstate(all="ignore"):  # results for such values are dropped

@@ -22,7 +22,7 @@ def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, An
 
     Values that cannot be written are dropped, with a line in the log.
     """
-    plain = {tag: _to_plain(value) for tag, value in values.items()}
+    plain = {tag: _to_native_dtype(value) for tag, value in values.items()}
     if kind == "histogram":
         contents = histograms(list(plain.values()))
     else:
@@ -30,7 +30,7 @@ def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, An
     return [(tag, kind, content) for tag, content in zip(plain, contents, strict=True) if content is not None]
 
 
-def _to_plain(value):
+def _to_native_dtype(value):
     """Return an array of a dtype that numpy supports natively."""
     bfloat16 = isinstance(value, np.ndarray) and value.dtype.name == "bfloat16"
     return value.astype(np.float32) if bfloat16 else value
@@ -69,7 +69,7 @@ def _encode_png(canvas):
     from PIL import Image  # spares Pillow to runs without images
 
     file = io.BytesIO()
-    # the fastest level: the writer competes with the training for the CPU
+    # Level 1 is the fastest: this thread competes with the training for the CPU.
     Image.fromarray(canvas.squeeze(2) if canvas.shape[2] == 1 else canvas).save(file, "PNG", compress_level=1)
     return file.getvalue()
 
