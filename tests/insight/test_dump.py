@@ -1,0 +1,215 @@
+"""Dumps: the files of operators, and the settings that choose them."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn, ops
+from msnb.insight.debugger.replay import Replay, program_inputs
+from msnb.insight.dump import Recorder, read_config
+from msnb.insight.dump.file_names import TensorName, bin_name, long_names, npy_name, parse_npy_name, shorten
+from msnb.ir.api import of_program
+
+X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+class Small(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(4, 2)
+
+    def construct(self, x):
+        return ops.relu(self.fc(x))
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    context.set_context(mode=context.GRAPH_MODE)
+
+
+def write_config(folder, end_to_end=True, **common):
+    settings = {
+        "dump_mode": 0,
+        "path": str(folder / "dump"),
+        "net_name": "Small",
+        "iteration": "0-1",
+        "saved_data": "tensor",
+        "input_output": 0,
+        "kernels": [],
+        "support_device": [0],
+    }
+    settings = {"common_dump_settings": settings | common, "e2e_dump_settings": {"enable": end_to_end}}
+    (folder / "config.json").write_text(json.dumps(settings))
+    return folder / "config.json"
+
+
+def training_step():
+    net = Small()
+    return nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.5)).set_train()
+
+
+def dump_steps(path, count=3):
+    step = training_step()
+    recorder = Recorder(read_config(path)).start()
+    try:
+        for number in range(count):
+            step(Tensor(X + number), Tensor(X[:, :2]))
+    finally:
+        recorder.close()
+    return step, recorder
+
+
+def read_tensors(folder):
+    tensors = {}
+    for path in folder.glob("*.npy"):
+        name = parse_npy_name(path.name)
+        tensors[name.op, name.name, name.io, name.slot] = np.load(path)
+    return tensors
+
+
+def test_tensors_of_the_chosen_iterations_are_those_of_the_program(tmp_path):
+    expected = training_step()
+    program, inputs = program_inputs(expected, Tensor(X), Tensor(X[:, :2]))
+    graph = of_program(program, "step")
+    replay = Replay(program, graph, inputs)
+    weight = next(iter(expected.get_parameters())).asnumpy()
+    step = training_step()
+    for new, old in zip(step.get_parameters(), expected.get_parameters(), strict=True):
+        new.set_data(Tensor(old.asnumpy()))
+    recorder = Recorder(read_config(write_config(tmp_path))).start()
+    for number in range(3):
+        step(Tensor(X + number), Tensor(X[:, :2]))
+    recorder.close()
+    network = tmp_path / "dump" / "rank_0" / "Small" / "0"
+    assert sorted(path.name for path in network.iterdir()) == ["0", "1"] and not recorder.problem
+    tensors = read_tensors(network / "0")
+    for node in graph.all_nodes():
+        name = node.fullname.replace("/", "_").replace(".", "_")
+        np.testing.assert_array_equal(tensors[node.op, name, "output", 0], np.asarray(replay.output(node, 0)))
+    np.testing.assert_array_equal(tensors["Parameter", "fc_weight", "output", 0], weight)
+    order = (tmp_path / "dump/rank_0/execution_order/ms_execution_order_graph_0.csv").read_text().splitlines()
+    assert order[1:] == [node.fullname for node in graph.all_nodes()]
+
+
+def test_statistics_are_those_of_the_values(tmp_path):
+    names = ["max", "min", "avg", "count", "zero count", "l2norm", "nan count"]
+    path = write_config(tmp_path, saved_data="full", iteration="2", statistic_category=names)
+    dump_steps(path)
+    folder = tmp_path / "dump/rank_0/Small/0/2"
+    tensors = read_tensors(folder)
+    with open(folder / "statistic.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(tensors)
+    for row in rows:
+        array = tensors[row["Op Type"], row["Op Name"], row["IO"], int(row["Slot"])].astype(np.float64)
+        assert float(row["Max Value"]) == array.max() and float(row["Min Value"]) == array.min()
+        assert float(row["Avg Value"]) == pytest.approx(array.mean())
+        assert float(row["L2Norm Value"]) == pytest.approx(np.sqrt((array**2).sum()))
+        assert int(row["Count"]) == array.size and int(row["Zero Count"]) == (array == 0).sum()
+
+
+def test_kernels_are_chosen_by_name_type_and_pattern(tmp_path):
+    for kernels in (["ReLU"], ["name-regex(.*/ReLU-op\\d+)"]):
+        dump_steps(write_config(tmp_path, dump_mode=1, kernels=kernels, input_output=2, iteration="0"), 1)
+        tensors = read_tensors(tmp_path / "dump/rank_0/Small/0/0")
+        assert {(op, io) for op, _, io, _ in tensors} == {("ReLU", "output")}
+
+
+def test_an_unknown_kernel_ends_the_dump_and_not_the_training(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
+    step, recorder = dump_steps(write_config(tmp_path, dump_mode=1, kernels=["ReLu"]))
+    assert "'ReLu', but the graph has no such operator. The nearest are 'ReLU'" in recorder.problem
+    assert said == [recorder.problem]
+
+
+def test_the_dump_ends_at_its_quota_and_the_training_goes_on(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
+    _, recorder = dump_steps(write_config(tmp_path, max_bytes=200, iteration="all"))
+    assert recorder.nbytes <= 200 and said == ["The dump has ended: it has reached 'max_bytes', 200 bytes."]
+
+
+def test_r1_writes_raw_bytes_below_the_iteration(tmp_path):
+    path = write_config(tmp_path)
+    settings = json.loads(path.read_text())
+    del settings["common_dump_settings"]["saved_data"]
+    settings["common_dump_settings"]["iteration"] = 1
+    path.write_text(json.dumps(settings))
+    dump_steps(path)
+    (folder,) = (tmp_path / "dump" / "Small" / "device_0").iterdir()
+    assert folder.name == "iteration_1"
+    (relu,) = folder.glob("*--ReLU-op*_output_0_shape_3_2_Float32_DefaultFormat.bin")
+    assert np.frombuffer(relu.read_bytes(), np.float32).min() == 0
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"path": "dump"}, "'path' should be an absolute path, but got 'dump'"),
+        ({"iteration": "5-2"}, "'iteration' should be an int, 'all' or such as '0|5-8', but got '5-2'"),
+        ({"saved_data": "tensors"}, "'saved_data' should be one of tensor, statistic, full"),
+        ({"dump_mode": 1}, "'dump_mode' 1 needs names of operators in 'kernels'"),
+        ({"input_outputs": 0}, "no setting 'input_outputs'. Is it 'input_output'?"),
+        ({"dump_mode": 1, "kernels": ["name-regex(()"]}, None),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path, change, message):
+    path = write_config(tmp_path, **change)
+    if message is None:
+        assert "no regular expression" in dump_steps(path, 1)[1].problem
+        return
+    with pytest.raises(ValueError, match="config.json: ") as caught:
+        read_config(path)
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_no_json_names_its_line(tmp_path):
+    (tmp_path / "config.json").write_text('{\n  "common_dump_settings": {,}\n}')
+    with pytest.raises(ValueError, match="config.json, line 2: "):
+        read_config(tmp_path / "config.json")
+
+
+def test_a_file_that_switches_the_dump_off(tmp_path):
+    assert read_config(write_config(tmp_path, end_to_end=False)) is None
+
+
+def test_names_can_be_read_back():
+    tensor = TensorName("Conv2D", "Default/conv-Conv2d/Conv2D-op0", "output", 1, "Float32", 12)
+    name = npy_name(tensor)
+    assert name == "Conv2D.Default_conv-Conv2d_Conv2D-op0.0.0.12.output.1.DefaultFormat.Float32.npy"
+    assert parse_npy_name(name) == tensor._replace(name="Default_conv-Conv2d_Conv2D-op0")
+    assert bin_name(tensor, (2, 3)) == "Default--conv-Conv2d--Conv2D-op0_output_1_shape_2_3_Float32_DefaultFormat.bin"
+
+
+def test_a_name_that_is_too_long_is_listed(tmp_path):
+    name = npy_name(TensorName("Add", "a" * 300, "output", 0, "Float32", 1))
+    path = shorten(tmp_path, name, 7)
+    assert path.name == "7.npy" and long_names(tmp_path) == {"7.npy": name}
+
+
+def test_the_context_starts_a_dump_and_ends_it(tmp_path):
+    context.set_context(enable_dump=True, save_dump_path=str(tmp_path))
+    try:
+        training_step()(Tensor(X), Tensor(X[:, :2]))
+    finally:
+        context.set_context(enable_dump=False)
+    assert list((tmp_path / "Net" / "device_0" / "iteration_0").glob("*ReLU-op*_output_0_*.bin"))
+    training_step()(Tensor(X), Tensor(X[:, :2]))
+    assert [path.name for path in (tmp_path / "Net" / "device_0").iterdir()] == ["iteration_0"]
+
+
+def test_a_process_with_the_variable_writes_its_steps(tmp_path):
+    code = (
+        "import numpy as np, msnb; from msnb import Tensor, context, nn\n"
+        "context.set_context(mode=context.GRAPH_MODE)\n"
+        "nn.ReLU()(Tensor(np.ones(3, np.float32)))\n"
+    )
+    environment = {**os.environ, "MINDSPORE_DUMP_CONFIG": str(write_config(tmp_path))}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
+    assert list((tmp_path / "dump/rank_0/Small/0/0").glob("ReLU.*output.0.*.npy"))
