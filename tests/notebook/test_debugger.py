@@ -5,7 +5,6 @@ import io
 import nbformat
 import pytest
 from IPython.core.error import UsageError
-from IPython.testing.globalipapp import start_ipython
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -34,8 +33,7 @@ x, y = Tensor(np.ones((3, 4), np.float32)), Tensor(np.ones((3, 2), np.float32))
 
 
 @pytest.fixture
-def shell():
-    shell = start_ipython() or __import__("IPython").get_ipython()
+def shell(shell):
     shell.run_cell("%load_ext msnb")
     shell.run_cell(NETWORK)
     yield shell

@@ -109,14 +109,10 @@ def test_a_view_needs_no_widgets(monkeypatch):
     assert set(data) == {"text/plain", "text/html"}
 
 
-def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id():
-    from IPython.core.interactiveshell import InteractiveShell
-    from IPython.testing.globalipapp import start_ipython
-
+def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id(shell):
     from msnb.ir import source
     from msnb.notebook.kernel import cell_names
 
-    shell = InteractiveShell.instance() if InteractiveShell.initialized() else start_ipython()
     cell_names.install()
     number = shell.execution_count
     shell.run_cell("def made_in_a_cell(x):\n    return x * x\n", store_history=True, cell_id="abc")
