@@ -143,7 +143,7 @@ _TABLE = {
     "enable_graph_kernel": (False, Bool, "XLA fuses operators in any case"),
     "enable_reduce_precision": (True, Bool, _ASCEND_ONLY),
     "enable_dump": (False, Bool),
-    "save_dump_path": (".", directory),
+    "save_dump_path": (".", Str),
     "enable_profiling": (False, Bool, "use mindspore.profiler"),
     "profiling_options": ("training_trace", Str, "use mindspore.profiler"),
     "variable_memory_max_size": ("0GB", gigabytes(31), _XLA_DECIDES),
