@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from msnb._util.atomic_file import writing
+
 _LONGEST = 255  # bytes of a file name
 _TABLE = "mapping.csv"  # name in the folder -> the long name
 _NPY = re.compile(
@@ -66,14 +68,15 @@ def parse_npy_name(name: str) -> TensorName | None:
     )
 
 
-def shorten(folder: Path, name: str, number: int) -> Path:
-    """Return the path of a file. A name that is too long is replaced by a number, which ``mapping.csv`` lists."""
-    if len(name.encode()) <= _LONGEST:
-        return folder / name
-    short = f"{number}{Path(name).suffix}"
-    with open(folder / _TABLE, "a", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerow([short, name])
-    return folder / short
+def is_too_long(name: str) -> bool:
+    """Return True if file systems refuse a file name."""
+    return len(name.encode()) > _LONGEST
+
+
+def write_long_names(folder: Path, names: dict[str, str]) -> None:
+    """Write ``mapping.csv``: file name, and the name that was too long for it."""
+    with writing(folder / _TABLE, "w", durable=False, encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(names.items())
 
 
 def long_names(folder: Path) -> dict[str, str]:

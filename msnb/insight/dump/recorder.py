@@ -21,6 +21,7 @@ import jax
 import numpy as np
 
 from msnb import context, log
+from msnb._util.atomic_file import writing
 from msnb.core.program import extra_outputs
 from msnb.insight.debugger.replay import Replay, as_inputs
 from msnb.insight.dump import file_names
@@ -108,6 +109,7 @@ class Recorder:
         self._next_number = itertools.count()
         self._graphs: weakref.WeakKeyDictionary[Any, tuple[FuncGraph, list[CNode]]] = weakref.WeakKeyDictionary()
         self._files = itertools.count()
+        self._long_names: dict[str, str] = {}  # of the current step: file name -> the name that is too long
         self._iteration = 0
         self._steps: queue.Queue[Any] = queue.Queue(_QUEUED)
         self._thread: threading.Thread | None = None
@@ -160,10 +162,13 @@ class Recorder:
         replay = Replay(program, graph, inputs)
         folder = self._folder(program, iteration)
         folder.mkdir(parents=True, exist_ok=True)
+        self._long_names = {}
         with contextlib.ExitStack() as stack:
             rows = None
             if self._config.with_statistics:
-                file = stack.enter_context(open(folder / "statistic.csv", "w", encoding="utf-8", newline=""))
+                file = stack.enter_context(
+                    writing(folder / "statistic.csv", "w", durable=False, encoding="utf-8", newline="")
+                )
                 rows = csv.writer(file)
                 rows.writerow([*_HEAD, *(_COLUMNS[name] for name in self._config.statistics)])
             for name, value in self._tensors(replay, nodes):
@@ -172,6 +177,8 @@ class Recorder:
                     rows.writerow(self._statistics_row(name, value, array))
                 if self._config.with_tensors:
                     self._write_tensor(folder, name, array)
+        if self._long_names:
+            file_names.write_long_names(folder, self._long_names)
 
     def _graph(self, program):
         if program not in self._graphs:
@@ -193,10 +200,12 @@ class Recorder:
         order = self._root / "execution_order"
         for folder in (metadata, order):
             folder.mkdir(parents=True, exist_ok=True)
-        (metadata / "data_dump.json").write_text(json.dumps(self._config.text), encoding="utf-8")
-        names = "\n".join(node.fullname for node in graph.all_nodes())
-        text = f"NodeExecutionOrder-FullNameWithScope\n{names}\n"
-        (order / f"ms_execution_order_graph_{number}.csv").write_text(text, encoding="utf-8")
+        with writing(metadata / "data_dump.json", "w", durable=False, encoding="utf-8") as file:
+            json.dump(self._config.text, file)
+        names = [node.fullname for node in graph.all_nodes()]
+        path = order / f"ms_execution_order_graph_{number}.csv"
+        with writing(path, "w", durable=False, encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in ("NodeExecutionOrder-FullNameWithScope", *names))
 
     def _tensors(self, replay, nodes):
         """Yield (TensorName, value) of each tensor that is written, in the order of execution."""
@@ -221,12 +230,15 @@ class Recorder:
     def _write_tensor(self, folder, name, array):
         if self.nbytes + array.nbytes > self._config.max_bytes:
             raise OSError(f"it has reached 'max_bytes', {self._config.max_bytes} bytes.")
-        number = next(self._files)
-        if self._config.is_r1:
-            path = file_names.shorten(folder, file_names.bin_name(name, array.shape), number)
-            path.write_bytes(np.ascontiguousarray(array).tobytes())
-        else:
-            np.save(file_names.shorten(folder, file_names.npy_name(name), number), array)
+        name = file_names.bin_name(name, array.shape) if self._config.is_r1 else file_names.npy_name(name)
+        if file_names.is_too_long(name):
+            short = f"{next(self._files)}{Path(name).suffix}"
+            self._long_names[short], name = name, short
+        with writing(folder / name, durable=False) as file:
+            if self._config.is_r1:
+                file.write(np.ascontiguousarray(array).tobytes())
+            else:
+                np.save(file, array)
         self.nbytes += array.nbytes
 
     def _statistics_row(self, name, value, array):
