@@ -159,6 +159,14 @@ def fresh():
     interpreter.close()
 
 
+@pytest.fixture
+def graph_mode():
+    """Run the test in GRAPH mode; `_context_as_before` ends it."""
+    from msnb import context
+
+    context.set_context(mode=context.GRAPH_MODE)
+
+
 @pytest.fixture(autouse=True)
 def _context_as_before():
     """Tests change modes and seeds freely; the next one starts from the defaults."""

@@ -40,7 +40,7 @@ def _later_owners():
 
 
 def is_later(name: str) -> bool:
-    """Return whether MindSpore 2 has a name that msnb lacks, or names below it."""
+    """Return True if MindSpore 2 has `name`, or a name below it, and msnb does not."""
     return name in _unique_names()[2] or name in _later_owners()
 
 

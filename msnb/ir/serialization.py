@@ -58,7 +58,7 @@ def _graph_rows(graph, numbers, kernels):
         constants = values(node.inputs)
         number(node)
         fields = {name: getattr(node, name) for name in _NODE}
-        fields["attrs"] = tuple((key, _picklable(value)) for key, value in node.attrs.items())
+        fields["attrs"] = tuple((key, _make_picklable(value)) for key, value in node.attrs.items())
         fields["kernel"] = _kernel_rows(node.kernel, kernels)
         row = ("call", types(node), node.op, tuple(map(number, node.inputs)), tuple(node.slots), fields)
         calls.append((constants, row, tuple(_graph_rows(inner, numbers, kernels) for inner in node.graphs)))
@@ -87,7 +87,7 @@ def _readable_constant(value):
         return None
 
 
-def _picklable(value):
+def _make_picklable(value):
     """Return an attribute, or its text if it cannot be pickled."""
     if type(value) in _PLAIN:
         return value

@@ -10,6 +10,7 @@ from msnb.mint._arithmetic import *  # noqa: F403
 from msnb.mint._arrangement import *  # noqa: F403
 from msnb.mint._making import *  # noqa: F403
 from msnb.mint._reductions import *  # noqa: F403
+from msnb.mint._rows import api2_function as _api2_function
 from msnb.mint._rows import functions_of_ops as _functions_of_ops
 from msnb.mint._rows import with_float_input as _with_float_input
 from msnb.mint._rows import with_mint_names as _with_mint_names
@@ -34,7 +35,6 @@ _RENAMED = {
     "amin": "input dim:axis keepdim:keepdims",
     "any": "input dim:axis keepdim:keep_dims",
     "bmm": "input:input_x mat2",
-    "chunk": "input chunks dim:axis",
     "diff": "input:x n dim:axis prepend append",
     "frac": "input:x",
     "imag": "input",
@@ -63,12 +63,13 @@ isnan = _with_mint_names("isnan", "tensor:input")
 arcsin = _with_mint_names("arcsin", "x:input", _with_float_input("arcsin"))
 arctan2 = _arithmetic.atan2
 fix = _SHARED["trunc"]
+chunk = _with_mint_names("chunk", "input chunks dim", _api2_function("chunk_ext"))
 clip = _arithmetic.clamp
 concat = _arrangement.cat
 conv2d = _functional.conv2d
 
 _MODULES = (_arithmetic, _arrangement, _making, _reductions)
-_ALIASES = ("arcsin", "arctan2", "clip", "concat", "conv2d", "fix", "isnan")
+_ALIASES = ("arcsin", "arctan2", "chunk", "clip", "concat", "conv2d", "fix", "isnan")
 __all__ = sorted(
     {*_SHARED, *_RENAMED, *_FLOAT_FUNCTIONS, *_ALIASES, *(name for module in _MODULES for name in module.__all__)}
 )

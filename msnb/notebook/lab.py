@@ -149,8 +149,11 @@ def change(mode: str | None = None, device: str | None = None) -> dict[str, Any]
 
 
 def typed(cell: str, text: str) -> Any:
-    """Update the graphs that follow a cell from its edited text. If a graph can't follow, return the reason and its
-    line.
+    """Redraw the graphs of a cell from its edited text.
+
+    Returns:
+        dict: ``shown``, the number of redrawn graphs; ``said`` and ``line``, the reason and the line if one can't be
+        redrawn, else None.
     """
     file = _file_of(cell)
     updated, message = (0, None) if file is None else live.update(file, text, get_ipython().user_ns)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, context, ir, nn
+from msnb import Tensor, ir, nn
 from msnb.core.errors.cell_path import attribute_name, attribute_path, class_of
 from msnb.core.program.program_cache import program_of
 from msnb.train import amp  # noqa: F401 - its Cells around others are known once it is there
@@ -65,14 +65,6 @@ class Lists(nn.Cell):
 
 
 PATHS = ["encoder.0", "encoder.1", "decoder.0", "decoder.1", "body.0", "plain.1", "named.act", "deep.0.0"]
-
-
-@pytest.fixture
-def graph_mode():
-    before = context.get_context("mode")
-    context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=before)
 
 
 def _paths(graph):

@@ -1,8 +1,8 @@
-"""Write resnet_interventions.npz: a ResNet-18 of PyTorch whose values are changed by hooks.
+"""Golden results of a ResNet-18 whose values PyTorch's hooks change: run it with an interpreter that has torch (CPU).
 
-    /opt/torch/venv/bin/python tests/golden/make_resnet_interventions.py
+    python tests/golden/make_resnet_interventions.py          writes tests/golden/resnet_interventions.npz
 
-It needs PyTorch, which the tests do not. The network, its weights and inputs are those of `values/make_values.py`.
+The tests do not need PyTorch. The network, its weights and inputs are those of `values/make_values.py`.
 Stored are some elements of the output, of the gradient of the input, and of the gradient of each Parameter.
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_values_of_torch import ResNet, golden, graph_mode, with_weights
+from test_values_of_torch import ResNet, golden, with_weights
 
 import msnb
 from msnb import Tensor, nn, ops
@@ -23,7 +23,7 @@ CHANGES = {  # name -> (operator, its number in the order of execution, change)
     "scale": ("op:Conv2D", 9, scale(2.5, batch=2)),
     "clamp": ("op:FusedBatchNormEx", 7, clamp(-0.5, 0.5)),
 }
-__all__ = ["graph_mode"]
+pytestmark = pytest.mark.usefixtures("graph_mode")
 
 
 def double(array):

@@ -18,14 +18,7 @@ from msnb.insight.debugger.runs_to_compare import ComparedRun
 from msnb.ir.read import read
 
 X = Tensor(np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32))
-
-
-@pytest.fixture(autouse=True)
-def graph_mode():
-    before = context.get_context("mode")
-    context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=before)
+pytestmark = pytest.mark.usefixtures("graph_mode")
 
 
 class Small(nn.Cell):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from msnb import Tensor, context, int32, nn, ops
+from msnb import Tensor, int32, nn, ops
 from msnb.insight.debugger import Replay, select_nodes
 from msnb.insight.debugger.replay import program_inputs
 from msnb.ir.api import of_program
@@ -20,14 +20,7 @@ TOLERANCE = 1e-5  # relative to the largest element
 # The gradient at a convolution of ResNet-18 is 1.14e-5 off in float32 with JAX 0.12 (0.10: below 1e-5).
 GRADIENT_TOLERANCE = 2e-5
 OPERATORS = {"FusedBatchNormEx": "BatchNorm"}  # names in the golden files
-
-
-@pytest.fixture(autouse=True)
-def graph_mode():
-    before = context.get_context("mode")
-    context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=before)
+pytestmark = pytest.mark.usefixtures("graph_mode")
 
 
 class LeNet(nn.Cell):

@@ -30,14 +30,6 @@ def mode(request):
     context.set_context(mode=before)
 
 
-@pytest.fixture
-def graph_mode():
-    before = context.get_context("mode")
-    context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=before)
-
-
 class Net(nn.Cell):
     def __init__(self, hidden=5):
         super().__init__()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, context, nn
+from msnb import Tensor, nn
 from msnb.insight.debugger.replay import Replay
 from msnb.insight.watchpoints import conditions, host_tests
 from msnb.insight.watchpoints.conditions import as_watchpoint
@@ -56,14 +56,6 @@ def test_half_precision_is_left_to_the_device():
     assert host_tests.ratio_test(as_watchpoint("WCL"), 0, 0, np.dtype(np.float16)) is None
     assert host_tests.ratio_test(as_watchpoint("WCL"), None, 0, np.dtype(np.float32)) is None
     assert host_tests.ratio_test(as_watchpoint(("WL", {"max_gt": 1})), 0, 0, np.dtype(np.float32)) is None
-
-
-@pytest.fixture
-def graph_mode():
-    before = context.get_context("mode")
-    context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=before)
 
 
 def _train_step(rate):

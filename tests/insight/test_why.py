@@ -16,14 +16,7 @@ from msnb.ir.api import of_program
 RNG = np.random.default_rng(0)
 X = Tensor(RNG.standard_normal((4, 8)).astype(np.float32))
 Y = Tensor(np.ones((4, 2), np.float32))
-
-
-@pytest.fixture(autouse=True)
-def graph_mode():
-    before = context.get_context("mode")
-    context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=before)
+pytestmark = pytest.mark.usefixtures("graph_mode")
 
 
 def dense(inputs, outputs):

@@ -88,15 +88,21 @@ def test_a_value_that_can_not_be_changed_is_named(shown):
         trained.change("op:MatMul")
 
 
+def select_on_page(browser, shown, query, dark):
+    """Open a view on a page and select a node; return (window, view on the page, node)."""
+    window = Window(browser)
+    window.page.emulate_media(color_scheme="dark" if dark else "light")
+    window.page.set_viewport_size({"width": 1100, "height": 800})
+    live = LiveEdits(window.page, shown)
+    node = live.select(query)
+    live.answer()
+    return window, live, node
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
-    window = Window(browser)
+    window, live, node = select_on_page(browser, shown, "op:ReLU", dark)
     page = window.page
-    page.emulate_media(color_scheme="dark" if dark else "light")
-    page.set_viewport_size({"width": 1100, "height": 800})
-    live = LiveEdits(page, shown)
-    node = live.select("op:ReLU")
-    live.answer()
     page.click("[data-change=remove]")
     assert "computing" in page.inner_text(".change .outcome")
     page.locator(".change [name=factor]").fill("0.5")  # two moves of the slider before the first answer
@@ -181,13 +187,8 @@ def test_a_wrong_attribute_is_named(normalized, query, attribute, message):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_an_attribute_is_moved_on_the_page(browser, normalized, dark):
-    window = Window(browser)
+    window, live, node = select_on_page(browser, normalized, "op:LayerNorm", dark)
     page = window.page
-    page.emulate_media(color_scheme="dark" if dark else "light")
-    page.set_viewport_size({"width": 1100, "height": 800})
-    live = LiveEdits(page, normalized)
-    node = live.select("op:LayerNorm")
-    live.answer()
     slider = page.locator(".change [data-attribute=epsilon]")
     assert page.locator(".change [data-attribute]").count() == 1
     slider.fill("-2")  # the exponent

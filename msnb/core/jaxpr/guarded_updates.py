@@ -123,7 +123,7 @@ def _extend_parameters(params, count):
 
 
 def _trace_parameters(body, name):
-    """Return the parameters of a call of `body` as JAX itself traces them."""
+    """Return the `params` of the equation that JAX traces for a jitted call of `body`."""
     function = jaxpr_as_fun(body)
     operator = lambda *arrays: function(*arrays)  # noqa: E731 - a def could not take the operator's name
     operator.__name__ = operator.__qualname__ = name

@@ -196,7 +196,7 @@ class PrimitiveWithCheck(PrimitiveWithInfer):
 
 
 def _compute(prim, shapes, dtypes, *arrays):
-    """Run the kernel. In a graph, an operator without kernel has only its inferred shapes and dtypes."""
+    """Run the kernel. In a graph, trace an operator without kernel by its inferred shapes and dtypes."""
     has_kernel = type(prim).kernel is not PrimitiveWithInfer.kernel or "kernel" in vars(prim)
     if has_kernel or _thread.frame is None or shapes is None or dtypes is None:
         return prim.kernel(*arrays)

@@ -77,7 +77,7 @@ def rewrite_program(observer: Any, program: Any) -> Any:
 
 
 def send_run(observer: Any, program: Any, run: Any) -> None:
-    """Send a run to `observer`; drop it if it fails. `Halt` propagates."""
+    """Send a run to `observer`. An observer that raises is removed; `Halt` propagates."""
     try:
         observer.receive(program, run)
     except Halt:

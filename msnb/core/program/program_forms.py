@@ -1,10 +1,11 @@
 """The compiled forms (variants) of one program, and the selection of the form that the next call runs.
 
-A program has up to four forms: its own, which donates the arrays of written Parameters; one without donation, for
-threads that contend for Parameters; one with extra outputs for observers; and one as a kernel of the tape, which
-`Program` makes itself.
+A program has up to five forms: its own, which donates the arrays of written Parameters; one without donation, for
+threads that contend for Parameters; one with extra outputs for observers; one that repeats a run without effects; and
+one as a kernel of the tape, which `Program` makes itself.
 """
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Sequence
@@ -239,8 +240,8 @@ class ProgramForms:
     def repeat_run(self, inputs: list[Any]) -> list[Any]:
         """Return the outputs of a run, in the order of the graph; nothing is printed, donated or written.
 
-        The form is that of an observer without values: XLA may round differently if there are other outputs, or no
-        guard around the updates.
+        On one device the bits are those of an observed run: XLA may round differently if a program has other outputs,
+        other options, or no guard around its updates. On several devices the inputs decide the shardings.
 
         Args:
             inputs (list): Parameters, random number and arguments, in the order of the graph.
@@ -250,13 +251,14 @@ class ProgramForms:
             lists[which][i] = array
         flag = [stop_flag.array_on(self.device)] if self.is_stoppable else []
         arguments = lists[0], lists[1] if self.frozen is None else [], *inputs[len(self._plan) :], *flag
-        if self._repeating_form is None:
+        form, compiling = self._repeating_form, contextlib.nullcontext()
+        if form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
-            self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
-            with persistent_cache.compiling(quiet.jaxpr):  # with the options of XLA that programs have
-                new, outs = self._repeating_form(*arguments)
-        else:
-            new, outs = self._repeating_form(*arguments)
+            form = self._compile_unsharded(self._flatten_form([quiet]))
+            compiling = persistent_cache.compiling(quiet.jaxpr)  # with XLA's options of programs
+        with compiling:
+            new, outs = form(*arguments)
+        self._repeating_form = form  # only now: a first call that is interrupted compiles again, with these options
         return [*outs[: self._n_results], *new]
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:

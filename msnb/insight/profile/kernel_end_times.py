@@ -33,7 +33,8 @@ def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
         if key not in graphs or mine[0].device:
             continue
         if key not in readers:
-            readers[key] = _find_readers(graphs[key], {kernel.op for kernel in kernels if kernel.run[:2] == key})
+            traced = {kernel.op for kernel in kernels if kernel.run[:2] == key}
+            readers[key] = _find_reading_kernels(graphs[key], traced)
         starts = {}
         for kernel in mine:
             starts.setdefault(kernel.op, []).append(kernel.start)
@@ -46,11 +47,11 @@ def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
     return runs
 
 
-def _find_readers(graph, traced):
+def _find_reading_kernels(graph, kernels):
     """Return {kernel: kernels that read its result}, also through instructions that are not kernels."""
     readers = {}
     for node in graph.all_nodes():
-        if node.instruction not in traced:
+        if node.instruction not in kernels:
             continue
         todo, visited = [use[0] for use in node.uses], set()
         while todo:
@@ -58,7 +59,7 @@ def _find_readers(graph, traced):
             if not isinstance(source, CNode) or source.id in visited:
                 continue
             visited.add(source.id)
-            if source.instruction in traced:
+            if source.instruction in kernels:
                 readers.setdefault(source.instruction, set()).add(node.instruction)
             else:
                 todo += [use[0] for use in source.uses]

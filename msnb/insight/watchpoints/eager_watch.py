@@ -1,8 +1,8 @@
 """Watchpoints in PYNATIVE mode: results of operators and gradients, as events of operators report them.
 
-The results of one step are tested on the host, or on other devices 32 at a time, in one compiled call for each. After
-an alarm the same arrays are compared in float64. Parameters belong to the optimizer, which is a compiled program also
-in PYNATIVE mode.
+The results of one step are tested on the host if the device is a CPU, else in compiled calls of 32 results. After an
+alarm the same arrays are compared in float64. Parameters are not tested here: the optimizer is a compiled program also
+in PYNATIVE mode, and `watch` tests its inputs and outputs.
 """
 
 import functools
@@ -119,7 +119,7 @@ class EagerRun:
         step (int): number of the step.
         values (list[Value]): the values, in the order of execution.
         verdicts (list): (positions in `values`, bool on the device) of each chunk.
-        host_tests (list): (position in `values`, its watchpoints) of each value that the host tests.
+        on_host (list): (position in `values`, its watchpoints) of each value that the host tests.
         call (Union[Call, None]): the outermost call of a Cell in which the step ran.
         series (list): (watchpoint, position in `values`, statistic or living units).
     """
@@ -129,24 +129,24 @@ class EagerRun:
         step: int,
         values: list[Value],
         verdicts: list[Any],
-        host_tests: list[tuple[int, tuple[Watchpoint, ...]]],
+        on_host: list[tuple[int, tuple[Watchpoint, ...]]],
         call: Any,
         series: list[Any],
     ) -> None:
         self.step, self.values, self.verdicts, self.call, self.series = step, values, verdicts, call, series
-        self.host_tests = host_tests
+        self.on_host = on_host
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of the values."""
         return sum(_nbytes(value.array.shape, value.array.dtype) for value in self.values)
 
-    def rung_positions(self) -> list[int]:
+    def positions_with_alarm(self) -> list[int]:
         """Return the positions of values that may meet a condition."""
-        rung = {at for chunk, verdict in self.verdicts if bool(np.asarray(verdict)) for at in chunk}
+        positions = {at for chunk, verdict in self.verdicts if bool(np.asarray(verdict)) for at in chunk}
         with np.errstate(all="ignore"):
-            rung.update(at for at, tests in self.host_tests if host_tests.value_rings(tests, self.values[at].array))
-        return sorted(rung)
+            positions.update(at for at, tests in self.on_host if host_tests.value_rings(tests, self.values[at].array))
+        return sorted(positions)
 
     def hits(self, watchpoints: Sequence[Watchpoint], positions: Sequence[int] | None = None) -> "list[Hit]":
         """Return the hits, in the order of execution.
@@ -238,11 +238,10 @@ def applies(watchpoint: Watchpoint, value: Value) -> bool:
 
 
 def _is_host_testable(tests, array):
-    """Return True if the host tests a value, when the alarm is read."""
+    """Return True if the host can test a value of a CPU device, when the alarm is read."""
     return (
         host_tests.is_testable(array.dtype)
         and host_tests.are_value_tests(tests)
-        and context.device().platform == "cpu"
         and len(array.sharding.device_set) == 1
     )
 
@@ -414,10 +413,10 @@ class EagerWatch:
         pairs = [(w, at) for w in followed for at, value in enumerate(self._values) if applies(w, value)]
         numbers = _collect_all(tuple(w for w, _ in pairs), [self._values[at].array for _, at in pairs]) if pairs else []
         watchpoints = [w for w in watchpoints if not is_series(w)]
-        active, on_host = tuple(watchpoints), []
+        active, on_host, is_cpu = tuple(watchpoints), [], context.device().platform == "cpu"
         for at, value in enumerate(self._values):
             tests = self._tests_of(value, active)
-            if tests and _is_host_testable(tests, value.array):
+            if tests and is_cpu and _is_host_testable(tests, value.array):
                 on_host.append((at, tests))
             elif tests:
                 chunk.append((at, tests))

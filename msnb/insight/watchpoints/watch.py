@@ -284,11 +284,11 @@ class Watch(Callback):
 
     def _read_eager_run(self, run):
         hits, self._initial_hits = self._initial_hits, []
-        if rung := run.rung_positions():
-            hits += run.hits(self.active_watchpoints(run.step), rung)
+        if positions := run.positions_with_alarm():
+            hits += run.hits(self.active_watchpoints(run.step), positions)
         hits += run.read_series(self._eager_series)
         hits = [hit if hit.kind == "weight" else dataclasses.replace(hit, node=None) for hit in hits]
-        run.verdicts, run.host_tests = [], []
+        run.verdicts, run.on_host = [], []
         self._last = run
         if hits:
             self._store_run(run)

@@ -269,7 +269,10 @@ class _Drawing:
                 yield self.tree.way(node), [*top, result]
 
     def arguments(self, lane):
-        """Return {argument: nodes of the lane that read it}; weights are drawn with the operators that read them."""
+        """Return {argument: nodes of `lane` that read it}, without weights, which are drawn inside their operators.
+
+        It is empty if there are more than `_MOST_ARGUMENTS`.
+        """
         readers = {}
         for node in self.tree.nodes:
             for source in node.inputs:

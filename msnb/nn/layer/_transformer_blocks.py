@@ -27,16 +27,13 @@ __all__ = [
 _BY_NAME = {"relu": F.relu, "gelu": F.gelu}
 
 
-def _activation_function(value):
-    """Return an activation by name, or the callable itself."""
+def _check_activation(value):
     if isinstance(value, str) and value not in _BY_NAME or not isinstance(value, str) and not callable(value):
         raise ValueError
     return value
 
 
-Activation = Annotated[
-    str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _activation_function)
-]
+Activation = Annotated[str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _check_activation)]
 Dropped = Annotated[float, Between(Float, 0, 1, high_in=False)]
 
 

@@ -107,7 +107,7 @@ class Optimizer(Cell):
 
     _has_target = False  # True if `target` may be set
 
-    # With groups a tuple, one for each Parameter; with rates that change by step a schedule, or a list of them.
+    # The rate is a Parameter, or a schedule if it changes by step; with groups, a tuple or list of one per Parameter.
     learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
     weight_decay: float | tuple[float, ...]
 

@@ -33,7 +33,7 @@ STYLE: str = """<style>
 
 
 def framed(body: str, label: str) -> str:
-    """Return `body` with its style sheet. Screen readers read `label` for the group."""
+    """Return `body` as a group with msnb's style sheet. Screen readers announce the group as `label`."""
     return f'{STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
 
 

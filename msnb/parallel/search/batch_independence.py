@@ -45,7 +45,7 @@ def _keeps_batch_axis(closed):
     axis.
     """
     inputs, out = [Value(v.aval) for v in closed.jaxpr.invars], Value(closed.jaxpr.outvars[0].aval)
-    # the rule of recomputed Cells applies to any nested graph
+    # `checkpoint`, the primitive of recomputed Cells, has a sharding rule that fits any nested graph.
     factors = factors_of(Equation("checkpoint", {"jaxpr": closed}, inputs, [out]))
     batch_factor = factors.inputs[-1][0]
     others = [label for labels in factors.inputs[:-1] for label in labels]

@@ -169,7 +169,10 @@ class Problem:
         bytes_produced: list[int],
         operations: float,
     ) -> NodeChoices:
-        """Return all choices of an equation. In each, every mesh axis shards one factor or none."""
+        """Return the ways to shard an equation. In each, a mesh axis shards one factor (a labelled dimension) or none.
+
+        Of the ways with equal layouts, only the one that sends the least remains.
+        """
         cost_model = self.cost_model
         sizes: dict[int, int] = {}
         for shape, labels in zip(shapes, [*factors.inputs, *factors.outputs], strict=True):

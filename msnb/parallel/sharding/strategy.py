@@ -66,11 +66,12 @@ def shardings_of_call(call: Call, strategy: Any, devices: int) -> OpShardings:
 
 
 def _axes_of_layouts(call, rule, strategy, devices):
-    """Return {letter: mesh axes} for a strategy that consists of layouts with named device axes; None for plain
-    numbers.
+    """Return {letter: mesh axes} for a strategy of layouts with named device axes; None for one of plain numbers.
+
+    A letter names a dimension in the rule of an operator.
 
     Raises:
-        RuntimeError: If the layouts have several grids, or their axes contradict each other.
+        RuntimeError: If the layouts have several device matrices, or their axes contradict each other.
     """
     layouts = [(number, layout) for number, layout in enumerate(strategy) if isinstance(layout, DimSharding)]
     if not layouts:

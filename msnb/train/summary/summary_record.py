@@ -147,15 +147,16 @@ class SummaryRecord:
 
         Args:
             plugin (str): "scalar", "image", "tensor" or "histogram"; "graph"; "train_lineage", "eval_lineage",
-                "dataset_graph" or "custom_lineage_data".
+                "dataset_graph" or "custom_lineage_data"; "landscape".
             name (str): Tag of the value.
-            value (Union[Tensor, dict, Graph]): A Tensor for the first four: one number, (N, 1 or 3, H, W), or at least
-                one axis. A :class:`msnb.formats.summary_graphs.Graph`, or the bytes of a GraphProto, for a graph; for
-                the lineage a dict (:mod:`msnb.formats.lineage_events`), or MindSpore's message.
+            value (Union[Tensor, dict, Graph, bytes]): A Tensor for "scalar" (one number), "image" (N, 1 or 3, H, W),
+                "tensor" and "histogram" (at least one axis). A :class:`msnb.formats.summary_graphs.Graph`, or the bytes
+                of a GraphProto, for "graph". A dict (:mod:`msnb.formats.lineage_events`), or MindSpore's message, for
+                the lineage. MindSpore's message, or its bytes, for "landscape".
 
         Raises:
-            ValueError: If `plugin` or the shape is another, or the name is empty.
-            TypeError: If `value` is of another type.
+            ValueError: If there is no such `plugin`, the shape does not fit, or the name is empty.
+            TypeError: If the type of `value` does not fit.
         """
         if plugin in _NUMBERS:
             if not name or not isinstance(name, str):

@@ -71,7 +71,7 @@ def _check_shards(num_shards, shard_id):
             raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
 
 
-def _check_batches(batches, name):
+def _check_batch_sampler(batches, name):
     if isinstance(batches, samplers.BuiltinSampler) or not hasattr(batches, "__iter__"):
         raise TypeError(f"{name} should be an iterable over lists of sample numbers, but got {type(batches).__name__}.")
     return batches
@@ -96,7 +96,7 @@ def _check_batching(source, batch_sampler, collate_fn, excluded):
         raise ValueError("batch_sampler is not supported if source does not have attribute '__getitem__'.")
 
 
-Batching = Annotated[Iterable, Worded("an iterable over lists of sample numbers", _check_batches)]
+Batching = Annotated[Iterable, Worded("an iterable over lists of sample numbers", _check_batch_sampler)]
 Source = Annotated[Callable | Iterable, Worded("a function, an iterable or a sequence", _check_source)]
 SchemaOrPath = Annotated[str | Schema, Worded("a schema or its file", _check_schema)]
 AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _check_sampling)]

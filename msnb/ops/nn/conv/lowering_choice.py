@@ -54,7 +54,7 @@ def input_grad(x, w, g):
 
 
 def filter_grad(x, w, g):
-    """Return the lowering whose transpose gives the gradient with respect to the weights."""
+    """Return the way to compute a convolution, such as by columns, whose transpose is the gradient of the weights."""
     if g.group > 1:
         return _choose_grouped(x, w, g, ways.grouped_columns)
     pixels, _, taps = _matrix_sizes(x, w, g)
