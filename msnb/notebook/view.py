@@ -24,7 +24,7 @@ def checked_height(who: str, height: int) -> int:
 def widget_kind(
     name: str, module: Path, traits: Callable[[Any], dict[str, Any]], sheet: Path | None = None
 ) -> Callable[[], Any]:
-    """Return a function that returns a widget class, or None if anywidget is not installed.
+    """Return a function without arguments. It returns a widget class, or None if anywidget is not installed.
 
     Args:
         name (str): name of the class.

@@ -161,14 +161,14 @@ def _format_component(tensor):
     return head + sign + values.replace(",", "").removeprefix(" ")
 
 
-def _components_from(owner, like, components):
-    """Return the components of the sparse Tensor `like`, or `components` if `like` is None. Raise ValueError if both
+def _choose_components(owner, other, components):
+    """Return the components of the sparse Tensor `other`, or `components` if `other` is None. Raise ValueError if both
     are given."""
-    if like is None:
+    if other is None:
         return components
     if any(part is not None for part in components):
         raise ValueError(f"For '{owner}', either another one or its parts should be given, not both.")
-    return like.to_tuple()
+    return other.to_tuple()
 
 
 def _check_shape(owner, shape, rank=None):
@@ -209,7 +209,7 @@ class COOTensor(_Matrix):
         shape: tuple[int, ...] | None = None,
         coo_tensor: "COOTensor | None" = None,
     ) -> None:
-        components: Any = _components_from("COOTensor", coo_tensor, (indices, values, shape))
+        components: Any = _choose_components("COOTensor", coo_tensor, (indices, values, shape))
         super().__init__(*components[:2], _check_shape("COOTensor", components[2]))
         if self.indices.ndim != 2 or self.indices.shape[1] != len(self.dense_shape) or self.values.ndim != 1:
             raise ValueError(
@@ -313,7 +313,7 @@ class CSRTensor(_Matrix):
         shape: tuple[int, ...] | None = None,
         csr_tensor: "CSRTensor | None" = None,
     ) -> None:
-        components: Any = _components_from("CSRTensor", csr_tensor, (indptr, indices, values, shape))
+        components: Any = _choose_components("CSRTensor", csr_tensor, (indptr, indices, values, shape))
         super().__init__(*components[1:3], _check_shape("CSRTensor", components[3], 2))
         self.indptr = components[0]
         if not isinstance(self.indptr, Tensor) or self.indptr._array.dtype.kind != "i":

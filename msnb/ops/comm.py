@@ -131,10 +131,10 @@ def count_rows(x: jax.Array, name: str, others: DeviceGroup) -> int:
 
 
 def index_in_group(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
-    """Convert the global rank `root` to the index of this device in the group.
+    """Convert the global rank `root` to its index in the group. Without a group the only rank is 0.
 
     Raises:
-        ValueError: If it is not in the group.
+        ValueError: If the rank is not in the group.
     """
     ranks = (0,) if others is None else others.ranks
     if root not in ranks:

@@ -36,7 +36,8 @@ def _compute_iou(box, boxes):
 def _select_boxes(scores, overlaps, most, limit, least):
     """Return the indices of at most `most` boxes with a score above `least`, highest first.
 
-    A box is skipped if it overlaps an earlier one by more than `limit`. `overlaps(i)` is the overlap of box i with all.
+    A box is skipped if it overlaps a box that is already selected by more than `limit`. `overlaps(i)` is the overlap
+    of box i with all.
     """
     indices = []
     left = scores > least

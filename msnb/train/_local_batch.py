@@ -57,10 +57,12 @@ class _BatchRepeater:
         return self._network.compile(*self.fit_batch(element))
 
     def fit_batch(self, element: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the batch, repeated if the network needs it.
+        """Return the batch, or the batch repeated `devices` times if the network fails with the batch itself.
+
+        The network is tried once for each combination of shapes.
 
         Raises:
-            Exception: The network fails with both batches.
+            Exception: The error of the network, if it fails with the repeated batch too.
         """
         shapes = tuple(value.shape if isinstance(value, Tensor) else None for value in element)
         if shapes not in self._needs_repeat:

@@ -317,7 +317,7 @@ def is_number(value):
 
 
 def _to_plain(value):
-    """Convert a value to one that JSON can store, NaN and infinity included; objects become text."""
+    """Convert a value to types that `json.dumps` accepts. NaN and infinity stay floats, and objects become text."""
     if isinstance(value, Mapping):
         return {str(name): _to_plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

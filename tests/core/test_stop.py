@@ -5,10 +5,12 @@ import os
 import signal
 import threading
 
+import jax
 import numpy as np
 import pytest
 
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.jaxpr.stoppable_loops import make_stoppable
 from msnb.core.program.program_cache import program_of
 from msnb.core.state import deferred_errors, stop_flag
 from msnb.core.state import trace_state as trace
@@ -318,13 +320,15 @@ def test_signals_that_arrive_meanwhile_reach_the_descriptor_of_the_user():
 
 
 class Verdict:
-    """An output that is never ready, and an interrupt while it is waited for."""
+    """An output that is never ready, and a Ctrl-C while it is waited for: at the second look."""
+
+    n_looks = 0
 
     def is_ready(self):
+        self.n_looks += 1
+        if self.n_looks > 1:
+            signal.raise_signal(signal.SIGINT)
         return False
-
-    def block_until_ready(self):
-        raise KeyboardInterrupt
 
 
 def test_a_program_that_cannot_be_stopped_says_so(capsys):
@@ -344,3 +348,18 @@ def test_a_program_with_loops_elsewhere_is_waited_for_by_name(graph_mode, monkey
     monkeypatch.setattr(deferred_errors, "defer", lambda verdict, report: seen.append(report.running))
     net(X, N)
     assert seen == ["Repeats"]
+
+
+def test_a_loop_that_counts_gets_no_counter_of_its_own():
+    """Each number of the state of a loop costs a kernel in each round."""
+    closed = jax.make_jaxpr(
+        lambda n: jax.lax.while_loop(lambda v: v[0] > 0, lambda v: (v[0] - 1, v[1] * 2.0), (n, 1.0))
+    )
+    (loop,) = (e for e in make_stoppable(closed(np.int32(4))).jaxpr.eqns if e.primitive.name == "while")
+    assert len(loop.outvars) == 2
+
+
+def test_a_loop_without_a_counter_gets_one():
+    closed = jax.make_jaxpr(lambda x: jax.lax.while_loop(lambda v: v.sum() < 9, lambda v: v + 1, x))(np.ones(2))
+    (loop,) = (e for e in make_stoppable(closed).jaxpr.eqns if e.primitive.name == "while")
+    assert len(loop.outvars) == 2

@@ -1,4 +1,7 @@
-"""Code objects that the source transformation created, for error messages about lines that are part of a graph."""
+"""Registry of the code objects that the source transformation created.
+
+Error messages look here to decide if a line of Python is part of a graph.
+"""
 
 import types
 

@@ -94,6 +94,15 @@ def _runs_once(eqn):
     return isinstance(after, Literal) and not after.val
 
 
+def _find_counter(body, n_consts):
+    """Return the index of an int32 scalar of the state that each round computes anew; None if there is none."""
+    for i, (before, after) in enumerate(zip(body.invars[n_consts:], body.outvars, strict=True)):
+        is_number = before.aval.shape == () and before.aval.dtype == "int32"
+        if is_number and after is not before and any(after in eqn.outvars for eqn in body.eqns):
+            return i
+    return None
+
+
 def runs_in_call(jaxpr: Jaxpr) -> bool:
     """Return True if XLA may run a program in the call that starts it, because it looks short; loops count once."""
     return _count_operations(jaxpr) < _ASYNCHRONOUS
@@ -208,17 +217,25 @@ class _Evaluator:
         def goes_on(carry):
             return self(condition[0], condition[1], [*cond_consts, *carry])[0][0]
 
+        def step(carry):
+            outs = self(body[0], body[1], [*body_consts, *carry])[0]
+            if is_batched:  # a lane whose condition is False keeps its state
+                going = goes_on(carry)
+                outs = [jnp.where(lax.expand_dims(going, range(going.ndim, o.ndim)), o, c) for o, c in zip(outs, carry)]
+            return outs
+
+        position = None if is_batched else _find_counter(body[0], second)
+        if position is not None:  # another number in the state costs a kernel in each round
+            outs = lax.while_loop(lambda carry: goes_on(carry) & self._goes_on(carry[position]), step, list(carry))
+            return outs, outs[position]
+
         def test(state):
             carry, rounds = state
             return jnp.any(goes_on(carry)) & self._goes_on(rounds)
 
         def iterate(state):
             carry, rounds = state
-            outs = self(body[0], body[1], [*body_consts, *carry])[0]
-            if is_batched:  # a lane whose condition is False keeps its state
-                going = goes_on(carry)
-                outs = [jnp.where(lax.expand_dims(going, range(going.ndim, o.ndim)), o, c) for o, c in zip(outs, carry)]
-            return outs, rounds + 1
+            return step(carry), rounds + 1
 
         return lax.while_loop(test, iterate, (list(carry), jnp.int32(0)))
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _thread = trace_state.thread
 _new = object.__new__
-# Static values that their type and value identify; tuples of int are the other kind. Keys hold the type, because
-# True, 1 and 1.0 are equal keys of a dict.
+# Types of static arguments. A cache key holds the pair (type, value), because True, 1 and 1.0 are equal keys of a
+# dict. The only other static arguments are tuples of int.
 _ATOMS = frozenset(
     (int, bool, str, type(None), *{type(t) for t in vars(mstype).values() if isinstance(t, mstype.Type)})
 )

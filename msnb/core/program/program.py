@@ -366,7 +366,8 @@ class _StoppableProgram(Program):
                 Program._run_step(self, read, arguments, outcome)
             finally:  # also if an interrupt came after the start
                 for _, (*results, verdict) in outcome:
-                    deferred_errors.defer(verdict, stop_flag.Results(results, number))
+                    if not verdict.is_ready() or stop_flag.is_set():  # else it has run to its end
+                        deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
         if self._must_finish or self._forms.runs_in_call:
             stop_flag.run(run)
@@ -381,7 +382,7 @@ class _UnstoppableProgram(Program):
     """A program with loops that cannot be stopped. If a Ctrl-C comes while a value waits for it, a message says so."""
 
     def _run_step(self, read, rest, outcome=None):
-        outs = super()._run_step(read, rest)
+        outs = stop_flag.run(lambda: Program._run_step(self, read, rest), self.title)  # a GPU may run loops in the call
         if outs and threading.current_thread() is threading.main_thread():
             deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
         return outs

@@ -157,7 +157,7 @@ class Reads:
                 if name in self.attributes:
                     self._add_snapshot(program, f"'{name}' of {type(cell).__name__}", value, cells=cells)
         for kind in {type(cell) for cell in cells}:
-            for base, name in self._class_attributes(kind):
+            for base, name in self._attributes_read_of(kind):
                 self._add_snapshot(
                     program,
                     f"'{name}' of class {base.__name__}",
@@ -167,8 +167,8 @@ class Reads:
         self.objects = None  # weak references from here on
         return bool(self.checks or self.closures or self.contents)
 
-    def _class_attributes(self, kind):
-        for base in kind.__mro__:
+    def _attributes_read_of(self, cls):
+        for base in cls.__mro__:
             if not is_library_module(base.__module__):
                 yield from (
                     (base, n)

@@ -244,10 +244,10 @@ class Lowering(ast.NodeTransformer):
         return node
 
     def split_target(self, target: Any) -> tuple[Any, list[Any]] | None:
-        """Return (y, [i, j]) of the target ``y[i][j]``, or None if Python's own assignment is enough.
+        """Return (y, [i, j]) of the target ``y[i][j]``, where y is a name or an attribute of one.
 
-        Python's assignment is enough for a single index of a name that must not be rebound. A target that is computed
-        must not be evaluated twice.
+        Return None if Python's own assignment is used: the target has no index; y is computed, and must not be
+        evaluated twice; or a name that must not be rebound has a single index.
         """
         indices = []
         while isinstance(target, ast.Subscript):

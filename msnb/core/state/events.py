@@ -238,7 +238,7 @@ class Call:
 
 
 def current() -> Call | None:
-    """Return the innermost reported `Call` of this thread, or None outside all calls."""
+    """Return the innermost `Call` of this thread that listeners were notified of; None outside all calls."""
     return _thread_state.call
 
 

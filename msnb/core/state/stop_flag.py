@@ -20,6 +20,7 @@ import select
 import signal
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -71,6 +72,11 @@ def array_on(device: Any) -> jax.Array:
     return _flag.on(device)
 
 
+def is_set() -> bool:
+    """Return True if a program may have been stopped since the flag was last clear."""
+    return bool(_flag.memory[CELLS])  # `_set` writes it before the numbers that loops read
+
+
 class Results:
     """The results of a program with loops that it has returned while it runs. They are deleted if it is stopped.
 
@@ -104,6 +110,7 @@ _has_wakeup = hasattr(signal, "set_wakeup_fd") and os.name == "posix"
 _ONE_CALL = ((),)
 _user_descriptor: list[int] = []  # wakeup descriptor of the user while the main thread waits, else empty
 _n_interrupts = 0  # number of Ctrl-C since the main thread waits
+_running: str | None = None  # name of the program that is waited for, if it cannot be stopped
 _is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
 
 
@@ -121,30 +128,31 @@ def wait(verdict: jax.Array, results: Results) -> None:
         return
     if results.running is None:
         run(verdict.block_until_ready)
-        return
-    try:
-        verdict.block_until_ready()
-    except KeyboardInterrupt:
-        if not verdict.is_ready():
-            log.warning(
-                "%s is still running, and the next value waits for it. Stop ends loops that run on one CPU device, "
-                "because they read memory of Python.",
-                results.running,
-            )
-        raise
+    else:
+        run(lambda: _look_until_ready(verdict), results.running)
 
 
-def run(fn: Callable[[], Any]) -> Any:
+def _look_until_ready(verdict):
+    pause = 2e-5
+    while not verdict.is_ready():  # a Ctrl-C is raised between two looks
+        time.sleep(pause)
+        pause = min(2 * pause, 2e-3)
+
+
+def run(fn: Callable[[], Any], running: str | None = None) -> Any:
     """Return ``fn()``. A Ctrl-C in the main thread sets the flag until the programs that run now have ended.
 
     Args:
         fn (Callable): Waits for a program, or starts one and adds it to `trace_state.thread.pending_verdicts`.
+        running (str): Name of the program if it cannot be stopped. A Ctrl-C then logs a message, also while Python
+            waits for the device, and the flag is not set. Default: None.
     """
+    global _running
     if threading.get_ident() != _main_thread() or not _has_wakeup:
         return fn()
     if _user_descriptor or _is_set:  # interrupts came while the last wait ended
         _finish_waiting(False)
-    has_raised = True
+    has_raised, _running = True, running
     try:
         # In C: an interrupt cannot lose the descriptor.
         _user_descriptor.extend(itertools.starmap(_reader().install, _ONE_CALL))
@@ -153,8 +161,8 @@ def run(fn: Callable[[], Any]) -> Any:
     finally:
         try:
             _finish_waiting(has_raised)
-        except KeyboardInterrupt:  # a second one, or the one of a handler that has raised nothing
-            _finish_waiting(has_raised)
+        except KeyboardInterrupt:  # a second one, one that came late, or the one of a handler that has raised nothing
+            _finish_waiting(True)
             raise
     return out
 
@@ -166,9 +174,13 @@ def _finish_waiting(has_raised):
     if _user_descriptor:
         with contextlib.suppress(ValueError, OSError):  # another thread has closed it
             signal.set_wakeup_fd(user)
+    if user == -1 and not (has_raised or reader.received or _n_interrupts or _is_set):
+        if interrupts.raises_at_once():  # a Ctrl-C would have raised: there is none to read, which takes 10 us
+            _user_descriptor.clear()
+            return
     with reader.lock:
         reader.drain()
-        if _n_interrupts and has_raised:  # the handler ran while the main thread waited
+        if _n_interrupts and has_raised and _running is None:  # the handler ran while the main thread waited
             _set(False)
         received, reader.received, _n_interrupts = reader.received, b"", 0
         _user_descriptor.clear()
@@ -232,6 +244,13 @@ class _Reader:
         count = arrived.count(signal.SIGINT)
         if count and _user_descriptor:
             _n_interrupts += count
+            if _running is not None:
+                log.warning(
+                    "%s is still running, and the next value waits for it. Stop ends loops that run on one CPU device, "
+                    "because they read memory of Python.",
+                    _running,
+                )
+                return
             is_default = interrupts.user_handler() is signal.default_int_handler
             if is_default or _n_interrupts > 1:
                 _set(not is_default)

@@ -14,6 +14,14 @@ _Result = TypeVar("_Result")
 _replaced: list[Any] = []  # handlers of the user that the functions below have replaced, the outermost first
 
 
+_current_handler: Callable[..., Any] = getattr(signal, "_signal", signal).getsignal  # the public one makes an enum
+
+
+def raises_at_once() -> bool:
+    """Return True if a Ctrl-C raises KeyboardInterrupt in the main thread: its handler is Python's own."""
+    return _current_handler(signal.SIGINT) is signal.default_int_handler
+
+
 def user_handler() -> Any:
     """Return the handler of Ctrl-C that the user or Python has set, also within the functions below."""
     return _replaced[0] if _replaced else signal.getsignal(signal.SIGINT)

@@ -26,8 +26,9 @@ class ParameterArrays:
         read (list[Parameter]): The other Parameters.
 
     Attributes:
-        shared (Union[Store, None]): Store of exactly the written Parameters; None if there is no such store.
-        epoch (int): The storage epoch for which the stores were looked up; -1 before.
+        shared (Union[Store, None]): The store that holds the arrays of the written Parameters and no others; None if
+            there is no such store.
+        epoch (int): The global count of storage changes when the stores were looked up; -1 before the first time.
     """
 
     __slots__ = ("written", "read", "shared", "epoch", "_read_from")
@@ -49,7 +50,7 @@ class ParameterArrays:
             self._read_from = next(iter(stores.values())), operator.itemgetter(*(p._slot[1] for p in self.read))
 
     def _merge_stores(self):
-        """Return one store of the written Parameters, or None if another program writes only part of them."""
+        """Return one store of the written Parameters; None if another program writes one of them and also others."""
         if not self.written:
             return None
         stores = {id(p._slot[0]): p._slot[0] for p in self.written}

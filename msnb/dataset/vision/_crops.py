@@ -193,7 +193,7 @@ class RandomResizedCrop(ImageOp):
         return kernels.resized_spec(image, self.size, self.interpolation)
 
     def _draw_box(self, stream, height, width):
-        """Return (x, y, width, height) of a random crop."""
+        """Return (x, y, width, height) of a random crop, or of a central one if no random one fits."""
         low, high = self._log_ratio
         for _ in range(self.max_attempts):
             scale = stream.uniform_float(*self.scale)

@@ -44,8 +44,8 @@ class InitWriter:
 
     Attributes:
         init (list[Expression]): Statements of `__init__`.
-        parameters (list): [(attribute, Parameter)], those of layers at ``attribute.name``.
-        cells (list): [(attribute, Block)] of the Cells.
+        parameters (list): [(attribute path, Parameter)], such as "dense.weight" for the weight of a layer.
+        cells (list): [(attribute, Block)] of the Cells inside.
     """
 
     def __init__(self, block: Block, constants: Callable[[np.ndarray], ParameterNode]) -> None:

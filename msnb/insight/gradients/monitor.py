@@ -133,7 +133,7 @@ class GradientMonitor(Callback):
             self.recording.end_step(run_context.original_args().cur_step_num)
 
     # ------------------------------------------------------------------ an observer of compiled programs
-    def rewrite(self, program: "Program") -> ClosedJaxpr:
+    def rewrite(self, program: "Program") -> ClosedJaxpr | None:
         """Return the program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             self._plans[program] = self._plan_for(program) if self._includes_program(program) else None

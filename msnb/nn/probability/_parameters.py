@@ -119,7 +119,7 @@ def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
 
 
 def check_greater_zero(value: Tensor | None, name: str) -> None:
-    """Raise ValueError unless all numbers are greater than 0."""
+    """Raise ValueError if a number is 0 or less. Traced values and None pass."""
     numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers > 0).all():
         raise ValueError(f"{name} should be greater than zero, but got {numbers}.")

@@ -89,7 +89,7 @@ def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
 
 @spelling(Transpose, method="t")
 def _t_of(self: Tensor) -> Tensor:
-    """Transpose a matrix."""
+    """Transpose a matrix; return a number or a vector unchanged."""
     if self.ndim > 2:
         raise ValueError(f"For 't', the Tensor should have at most 2 dimensions, but got shape {self.shape}.")
     return _transpose_of(self)

@@ -116,7 +116,7 @@ class SemiAuto:
         return _constrain_array(array, sharding_of_array(np.shape(array), strategy, self.devices, what))
 
     def places(self, program: Any) -> ArrayShardings:
-        """Return the shardings of a traced program's arrays; see `Partitioner`."""
+        """Return the shardings of a traced program's arrays. Write the strategy file if one is set."""
         layout_report.check_parameters(program, self.devices)
         if self.stages > 1 and program.written and not self._has_stages:
             log.once(

@@ -1,8 +1,9 @@
 """Search for the shardings of a program in AUTO_PARALLEL mode.
 
-`flat` flattens a traced graph into JAX equations. `factors` defines the axes of an equation that may be sharded
-together, and `costs` the cost of resharding a value. `problem` builds a graph of choices and costs from them. `equal`
-groups nodes that get the same choice, `reducing` applies exact eliminations, `program` solves the rest as an integer
-linear program, and `windows` improves solutions of large problems locally. `choosing` combines these into a solver.
-`pinned` constrains the graph to the solution. The module `told` converts the solution into strategies.
+- `axis_factors` defines the axes of an equation that may be sharded together; `nested_graphs` those of loops and
+  recomputed Cells.
+- `choice_problem` builds a graph of choices and their costs. `isomorphic_nodes` groups nodes that get the same choice.
+- `graph_reduction` applies exact eliminations, `ilp` solves the rest as an integer linear program, and
+  `large_neighborhood` improves solutions of large problems. `solver` combines these.
+- `apply_choices` constrains the graph to the solution. `strategies_of_choices` converts it into MindSpore's strategies.
 """

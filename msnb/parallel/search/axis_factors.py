@@ -38,6 +38,9 @@ class InnerSum(NamedTuple):
 class Factors(NamedTuple):
     """The factor of each axis of an equation's operands and results.
 
+    A factor is a number. Axes with the same factor are iterated together, like axes with one letter in an einsum, and
+    are sharded together. None stands for an axis that cannot be sharded.
+
     Attributes:
         inputs (list[list]): The factor of each axis of each input.
         outputs (list[list]): The factor of each axis of each output.

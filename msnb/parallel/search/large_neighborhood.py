@@ -48,7 +48,7 @@ def improve_by_windows(
 
 
 def _iterate_windows(pairs: Sequence[dict[int, Array]]) -> Iterator[list[int]]:
-    """Iterate over windows of nearby nodes. Each node is in several windows."""
+    """Iterate over windows of connected nodes. Windows overlap: each begins at another node and grows breadth-first."""
     for first in range(0, len(pairs), max(1, _WINDOW_SIZE // 3)):
         window, pending = {first}, deque([first])
         while pending and len(window) < _WINDOW_SIZE:

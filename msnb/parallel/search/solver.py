@@ -1,9 +1,9 @@
 """Find the cheapest choice for each node of a problem.
 
-Nodes with equal surroundings get the same choice. Exact eliminations (`reducing`) come first, and an integer linear
-program (`program`) solves the rest. In problems with many nodes, "equal surroundings" first covers few edges, and the
-resulting solution is improved locally (`windows`). Finally each node is improved by itself. A memory limit is enforced
-through a price per byte, which is raised until the solution fits.
+Nodes with equal neighbourhoods get the same choice (`isomorphic_nodes`). Exact eliminations (`graph_reduction`) come
+first, and an integer linear program (`ilp`) solves the rest. In problems with many nodes, a neighbourhood first covers
+few edges, and the solution is then improved window by window (`large_neighborhood`). Finally each node is improved by
+itself. A memory limit is enforced through a price per byte, which is raised until the solution fits.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Table of the module that defines each of MindSpore 2's public data sets."""
+"""Table of the data sets that MindSpore 2 adds to r1.1, by the module that defines them."""
 
 _SETS = {
     "digits": "EMnistDataset FashionMnistDataset KMnistDataset QMnistDataset SemeionDataset USPSDataset",

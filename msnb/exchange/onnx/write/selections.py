@@ -87,7 +87,7 @@ def _lower_window_sum(b, x, window_dimensions, window_strides, padding, base_dil
 # ---------------------------------------------------------------------- gather and scatter
 @primitives.register("gather")
 def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill_value=None, **_):
-    """Write a Gather or GatherND if complete slices are taken along the indexed axes."""
+    """Write a GatherND. Refuse slices longer than 1 along the indexed axes, or incomplete along the other axes."""
     offsets, collapsed, indexed_axes, *batching = dimension_numbers
     batch_x, batch_i = (*batching, (), ())[:2]
     rank, last = len(x.shape), len(indices.shape) - 1

@@ -75,8 +75,8 @@ class KLDivLoss(OfTarget, function=F.kl_div):
         log_target (bool): Whether the targets are logarithms too. Default: False.
 
     Inputs:
-        - **input** (Tensor) - logarithms of shares.
-        - **target** (Tensor) - shares, of the same shape.
+        - **input** (Tensor) - log-probabilities.
+        - **target** (Tensor) - probabilities, of the same shape.
 
     Outputs:
         Tensor.
@@ -96,8 +96,8 @@ class BCELoss(OfTarget, function=F.binary_cross_entropy):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **input** (Tensor) - shares.
-        - **target** (Tensor) - shares, of the same shape.
+        - **input** (Tensor) - probabilities.
+        - **target** (Tensor) - probabilities, of the same shape.
 
     Outputs:
         Tensor.
@@ -119,7 +119,7 @@ class BCEWithLogitsLoss(OfTarget, function=F.binary_cross_entropy_with_logits):
 
     Inputs:
         - **input** (Tensor) - logits.
-        - **target** (Tensor) - shares, of the same shape.
+        - **target** (Tensor) - probabilities, of the same shape.
 
     Outputs:
         Tensor.
@@ -142,7 +142,7 @@ class NLLLoss(OfTarget, function=F.nll_loss):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **input** (Tensor) - logarithms of shares, (N, C, ...).
+        - **input** (Tensor) - log-probabilities, (N, C, ...).
         - **target** (Tensor) - the right classes, (N, ...).
 
     Outputs:
@@ -166,7 +166,7 @@ class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
 
     Inputs:
         - **input** (Tensor) - logits, (N, C, ...).
-        - **target** (Tensor) - the right classes, (N, ...), or shares of the shape of the input.
+        - **target** (Tensor) - the right classes, (N, ...), or probabilities of the shape of the input.
 
     Outputs:
         Tensor.
