@@ -3,13 +3,16 @@
 import csv
 import json
 import os
+import queue
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn, ops
+from msnb.core.program import extra_outputs
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.insight.dump import Recorder, read_config
 from msnb.insight.dump.file_names import TensorName, bin_name, long_names, npy_name, parse_npy_name
@@ -120,27 +123,74 @@ def test_kernels_are_chosen_by_name_type_and_pattern(tmp_path):
         assert {(op, io) for op, _, io, _ in tensors} == {("ReLU", "output")}
 
 
-def test_an_unknown_kernel_ends_the_dump_and_not_the_training(tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
-    step, recorder = dump_steps(write_config(tmp_path, dump_mode=1, kernels=["ReLu"]))
-    assert "'ReLu', but the graph has no such operator. The nearest are 'ReLU'" in recorder.problem
-    assert said == [recorder.problem]
+@pytest.fixture
+def warnings(monkeypatch):
+    texts = []
+    monkeypatch.setattr("msnb.log.warning", lambda form, *args: texts.append(form % args))
+    return texts
 
 
-def test_the_dump_ends_at_its_quota_and_the_training_goes_on(tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
-    _, recorder = dump_steps(write_config(tmp_path, max_bytes=200, iteration="all"))
-    assert recorder.nbytes <= 200 and said == ["The dump has ended: it has reached 'max_bytes', 200 bytes."]
+def test_an_unknown_kernel_is_named_at_the_end_and_the_others_are_written(tmp_path, warnings):
+    _, recorder = dump_steps(write_config(tmp_path, dump_mode=1, kernels=["ReLu", "BiasAdd"], iteration="0"))
+    assert not recorder.problem and len(warnings) == 1
+    assert "has 'ReLu', but no program had such an operator. The nearest are 'ReLU'" in warnings[0]
+    assert {op for op, *_ in read_tensors(tmp_path / "dump/rank_0/Small/0/0")} == {"BiasAdd"}
+
+
+def test_a_program_without_a_chosen_kernel_is_passed_over(tmp_path, warnings):
+    recorder = Recorder(read_config(write_config(tmp_path, dump_mode=1, kernels=["ReLU"], iteration="all"))).start()
+    for net in (nn.Tanh(), nn.ReLU()):
+        net(Tensor(X))
+    recorder.close()
+    assert not warnings and not recorder.problem
+    assert [path.name for path in (tmp_path / "dump/rank_0/Small").iterdir()] == ["1"]
+
+
+@pytest.mark.parametrize("saved_data", ["tensor", "statistic", "full"])
+def test_the_dump_ends_at_its_quota_and_the_training_goes_on(tmp_path, warnings, saved_data):
+    _, recorder = dump_steps(write_config(tmp_path, max_bytes=200, iteration="all", saved_data=saved_data))
+    assert recorder.nbytes <= 200 and warnings == ["The dump has ended: it has reached 'max_bytes', 200 bytes."]
+
+
+def test_runs_of_two_threads_have_their_own_numbers(tmp_path):
+    """A second thread begins and ends a run between the begin and the end of the first one's."""
+    net = nn.ReLU()
+    recorder = Recorder(read_config(write_config(tmp_path, iteration="all"))).start()
+    net(Tensor(X))  # compiles
+    (program,) = recorder._counts
+    written = []
+    recorder._steps.put = lambda step: written.append(step[1]) if step else queue.Queue.put(recorder._steps, step)
+    run = extra_outputs.Run(program_inputs(net, Tensor(X))[1], [], [])
+    recorder.wants(program)
+    thread = threading.Thread(target=lambda: (recorder.wants(program), recorder.receive(program, run)))
+    thread.start()
+    thread.join()
+    recorder.receive(program, run)
+    recorder.close()
+    assert written == [2, 1]
+
+
+def write_r1_config(folder, iteration):
+    path = write_config(folder, iteration=iteration)
+    settings = json.loads(path.read_text())
+    del settings["common_dump_settings"]["saved_data"]
+    path.write_text(json.dumps(settings))
+    return path
+
+
+def test_r1_counts_the_runs_of_all_programs_together(tmp_path):
+    recorder = Recorder(read_config(write_r1_config(tmp_path, 0))).start()
+    first, second = nn.ReLU(), nn.ReLU()
+    for net, x in ((first, X), (second, X[:2]), (first, X)):
+        net(Tensor(x))
+    recorder.close()
+    folder = tmp_path / "dump" / "Small" / "device_0"
+    assert sorted(path.name for path in folder.iterdir()) == ["iteration_0", "iteration_1", "iteration_2"]
+    assert list((folder / "iteration_1").glob("*_output_0_shape_2_4_*")) and not recorder.problem
 
 
 def test_r1_writes_raw_bytes_below_the_iteration(tmp_path):
-    path = write_config(tmp_path)
-    settings = json.loads(path.read_text())
-    del settings["common_dump_settings"]["saved_data"]
-    settings["common_dump_settings"]["iteration"] = 1
-    path.write_text(json.dumps(settings))
+    path = write_r1_config(tmp_path, 1)
     dump_steps(path)
     (folder,) = (tmp_path / "dump" / "Small" / "device_0").iterdir()
     assert folder.name == "iteration_1"
@@ -156,14 +206,14 @@ def test_r1_writes_raw_bytes_below_the_iteration(tmp_path):
         ({"saved_data": "tensors"}, "'saved_data' should be one of tensor, statistic, full"),
         ({"dump_mode": 1}, "'dump_mode' 1 needs names of operators in 'kernels'"),
         ({"input_outputs": 0}, "no setting 'input_outputs'. Is it 'input_output'?"),
-        ({"dump_mode": 1, "kernels": ["name-regex(()"]}, None),
+        (
+            {"dump_mode": 1, "kernels": ["name-regex(()"]},
+            "'kernels' has 'name-regex(()', which is no regular expression",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path, change, message):
     path = write_config(tmp_path, **change)
-    if message is None:
-        assert "no regular expression" in dump_steps(path, 1)[1].problem
-        return
     with pytest.raises(ValueError, match="config.json: ") as caught:
         read_config(path)
     assert message in str(caught.value)

@@ -66,22 +66,9 @@ class DumpConfig:
         """Return True if the iteration of this number, from 0, is written."""
         return self.iterations is None or any(first <= number <= last for first, last in self.iterations)
 
-    def select(self, nodes: "list[CNode]") -> "list[CNode]":
-        """Return the operators that are written.
-
-        Raises:
-            ValueError: If a name of `kernels` selects none.
-        """
-        if not self.kernels:
-            return nodes
-        tests = [(kernel, _test_of_kernel(kernel)) for kernel in self.kernels]
-        for kernel, test in tests:
-            if not any(map(test, nodes)):
-                names = sorted({name for node in nodes for name in (node.fullname, node.op)})
-                near = difflib.get_close_matches(kernel, names, 3, 0.4)
-                hint = f" The nearest are {', '.join(map(repr, near))}." if near else ""
-                raise ValueError(f"'kernels' of the dump has {kernel!r}, but the graph has no such operator.{hint}")
-        return [node for node in nodes if any(test(node) for _, test in tests)]
+    def select(self, nodes: "list[CNode]") -> "dict[str, list[CNode]]":
+        """Return the operators of a graph that each entry of `kernels` selects."""
+        return {kernel: list(filter(_test_of_kernel(kernel), nodes)) for kernel in self.kernels}
 
 
 def read_config(path: str | Path) -> DumpConfig | None:
@@ -132,6 +119,8 @@ def _parse_config(settings: Any) -> DumpConfig | None:
     )
     if mode == 1 and not kernels:
         raise ValueError("'dump_mode' 1 needs names of operators in 'kernels'.")
+    for kernel in kernels:
+        _test_of_kernel(kernel)
     saved = _checked(common, "saved_data", "tensor", f"one of {', '.join(_SAVED)}", lambda value: value in _SAVED)
     side = _checked(common, "input_output", 0, "0, 1 or 2", lambda value: _is_int(value) and 0 <= value <= 2)
     columns = _checked(
@@ -199,9 +188,7 @@ def _test_of_kernel(kernel) -> Callable[["CNode"], bool]:
         try:
             compiled = re.compile(pattern[1])
         except re.error as error:
-            raise ValueError(
-                f"'kernels' of the dump has {kernel!r}, which is no regular expression: {error}."
-            ) from None
+            raise ValueError(f"'kernels' has {kernel!r}, which is no regular expression: {error}.") from None
         return lambda node: compiled.fullmatch(node.fullname) is not None
     return lambda node: kernel in (node.fullname, node.op)
 

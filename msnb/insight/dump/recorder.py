@@ -7,6 +7,8 @@ values, so the step itself computes nothing more. The training waits while two s
 import atexit
 import contextlib
 import csv
+import difflib
+import io
 import itertools
 import json
 import os
@@ -105,12 +107,16 @@ class Recorder:
         self._root = config.path if config.is_r1 else config.path / f"rank_{rank}"
         self._rank = rank
         self._counts: weakref.WeakKeyDictionary[Any, itertools.count[int]] = weakref.WeakKeyDictionary()
+        self._all_runs = itertools.count()
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next_number = itertools.count()
         self._graphs: weakref.WeakKeyDictionary[Any, tuple[FuncGraph, list[CNode]]] = weakref.WeakKeyDictionary()
         self._files = itertools.count()
         self._long_names: dict[str, str] = {}  # of the current step: file name -> the name that is too long
-        self._iteration = 0
+        self._missing: set[str] = set(config.kernels)  # entries of `kernels` that no program has had
+        self._known_names: set[str] = set()  # names and types of operators, to propose for those
+        self._begun = threading.local()  # its `iteration` is that of the run of each thread
+        self._lock = threading.Lock()
         self._steps: queue.Queue[Any] = queue.Queue(_QUEUED)
         self._thread: threading.Thread | None = None
 
@@ -123,12 +129,20 @@ class Recorder:
         return self
 
     def close(self) -> None:
-        """Stop recording, and wait until all recorded steps are written."""
+        """Stop recording, and wait until all recorded steps are written.
+
+        Names in `kernels` that no program had are logged.
+        """
         extra_outputs.remove(self)
         thread, self._thread = self._thread, None
-        if thread is not None:
-            self._steps.put(None)
-            thread.join()
+        if thread is None:
+            return
+        self._steps.put(None)
+        thread.join()
+        for kernel in sorted(self._missing if self._known_names and not self.problem else ()):
+            near = difflib.get_close_matches(kernel, sorted(self._known_names), 3, 0.4)
+            hint = f" The nearest are {', '.join(map(repr, near))}." if near else ""
+            log.warning("'kernels' of the dump has %r, but no program had such an operator.%s", kernel, hint)
 
     def rewrite(self, program: "Program") -> Any:
         """Return the jaxpr of the program, unchanged, so that its inputs stay readable."""
@@ -136,15 +150,18 @@ class Recorder:
 
     def wants(self, program: "Program") -> bool:
         """Count the run that begins, and return True if it is written."""
-        if program not in self._counts:
-            self._counts[program] = itertools.count()
-            self._numbers[program] = next(self._next_number)
-        self._iteration = next(self._counts[program])
-        return not self.problem and self._config.has_iteration(self._iteration)
+        with self._lock:
+            if program not in self._counts:
+                # r1.1 counts the runs of all programs together, because all of them write into one folder
+                self._counts[program] = self._all_runs if self._config.is_r1 else itertools.count()
+                self._numbers[program] = next(self._next_number)
+            iteration = next(self._counts[program])
+        self._begun.iteration = iteration
+        return not self.problem and self._config.has_iteration(iteration)
 
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
         """Pass the inputs of a run to the thread; wait while two steps are unwritten."""
-        self._steps.put((program, self._iteration, as_inputs(program, run.inputs)))
+        self._steps.put((program, self._begun.iteration, as_inputs(program, run.inputs)))
 
     # ------------------------------------------------------------------ writing, on the thread
     def _write_steps(self):
@@ -159,31 +176,36 @@ class Recorder:
 
     def _write_step(self, program, iteration, inputs):
         graph, nodes = self._graph(program)
+        if not nodes and self._config.kernels:  # another program has them
+            return
         replay = Replay(program, graph, inputs)
         folder = self._folder(program, iteration)
         folder.mkdir(parents=True, exist_ok=True)
         self._long_names = {}
-        with contextlib.ExitStack() as stack:
-            rows = None
-            if self._config.with_statistics:
-                file = stack.enter_context(
-                    writing(folder / "statistic.csv", "w", durable=False, encoding="utf-8", newline="")
-                )
-                rows = csv.writer(file)
-                rows.writerow([*_HEAD, *(_COLUMNS[name] for name in self._config.statistics)])
+        rows = [[*_HEAD, *(_COLUMNS[name] for name in self._config.statistics)]]
+        try:
             for name, value in self._tensors(replay, nodes):
                 array = _as_numpy(value)
-                if rows is not None:
-                    rows.writerow(self._statistics_row(name, value, array))
+                if self._config.with_statistics:
+                    rows.append(self._statistics_row(name, value, array))
                 if self._config.with_tensors:
                     self._write_tensor(folder, name, array)
+        finally:
+            if self._config.with_statistics:
+                self._write_statistics(folder, rows)
         if self._long_names:
             file_names.write_long_names(folder, self._long_names)
 
     def _graph(self, program):
         if program not in self._graphs:
             graph = of_program(program, program.name)
-            nodes = self._config.select(list(graph.all_nodes()))
+            nodes = list(graph.all_nodes())
+            if self._config.kernels:
+                selected = self._config.select(nodes)
+                self._missing -= {kernel for kernel, of_kernel in selected.items() if of_kernel}
+                self._known_names |= {name for node in nodes for name in (node.fullname, node.op)}
+                chosen = {node.id for of_kernel in selected.values() for node in of_kernel}
+                nodes = [node for node in nodes if node.id in chosen]
             self._graphs[program] = graph, nodes
             if not self._config.is_r1:
                 self._write_metadata(self._numbers[program], graph)
@@ -218,18 +240,29 @@ class Recorder:
                 for slot in range(len(node.types)):
                     with contextlib.suppress(ValueError):  # in the condition of a `while`: it can't be read
                         values.append(("output", slot, replay.output(node, slot)))
-            for io, slot, value in values:
+            for side, slot, value in values:
                 stamp = time.time_ns() // 1000
-                yield TensorName(node.op, node.fullname, io, slot, dtype_name(value.dtype), stamp), value
+                yield TensorName(node.op, node.fullname, side, slot, dtype_name(value.dtype), stamp), value
         if self._config.with_outputs and not self._config.kernels:
             for parameter, value in zip(replay.graph.parameters, replay.inputs, strict=True):
                 name, stamp = parameter.name, time.time_ns() // 1000
                 if isinstance(value, np.ndarray) or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
                     yield TensorName("Parameter", name, "output", 0, dtype_name(value.dtype), stamp), value
 
-    def _write_tensor(self, folder, name, array):
-        if self.nbytes + array.nbytes > self._config.max_bytes:
+    def _write_statistics(self, folder, rows):
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows(rows)
+        self._count_bytes(len(text.getvalue()))
+        with writing(folder / "statistic.csv", "w", durable=False, encoding="utf-8", newline="") as file:
+            file.write(text.getvalue())
+
+    def _count_bytes(self, count):
+        if self.nbytes + count > self._config.max_bytes:
             raise OSError(f"it has reached 'max_bytes', {self._config.max_bytes} bytes.")
+        self.nbytes += count
+
+    def _write_tensor(self, folder, name, array):
+        self._count_bytes(array.nbytes)
         name = file_names.bin_name(name, array.shape) if self._config.is_r1 else file_names.npy_name(name)
         if file_names.is_too_long(name):
             short = f"{next(self._files)}{Path(name).suffix}"
@@ -239,7 +272,6 @@ class Recorder:
                 file.write(np.ascontiguousarray(array).tobytes())
             else:
                 np.save(file, array)
-        self.nbytes += array.nbytes
 
     def _statistics_row(self, name, value, array):
         shape = f"({', '.join(map(str, array.shape))})"
