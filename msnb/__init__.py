@@ -4,6 +4,7 @@
 """
 
 # ruff: noqa: E402 - the first imports stand in a block of their own
+import os as _os
 import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,8 @@ def _import_submodule(module: str) -> Any:
 
 
 context.on_change("save_graphs", lambda on: on and _import_submodule("ir.save").install())
+for _key in ("enable_dump", "save_dump_path"):
+    context.on_change(_key, lambda _: _import_submodule("insight.dump").follow_context())
 context.on_change("print_file_path", lambda path: _import_submodule("train._print_file").redirect_to(path))
 context.on_parallel_change(lambda: _import_submodule("parallel.modes.select").follow_context())
 _shown_by(lambda value: _import_submodule("notebook.display.formatters").mime(value))
@@ -517,5 +520,8 @@ def unload_ipython_extension(ipython: Any) -> None:
 def _import_notebook():
     return _import_submodule("notebook")
 
+
+if _os.environ.get("MINDSPORE_DUMP_CONFIG"):
+    _import_submodule("insight.dump").follow_context()
 
 __all__ = ["__version__", *(n for n in globals() if not n.startswith("_") and n not in _HELPERS), *_LATER]

@@ -201,9 +201,6 @@ ABSENT: dict[str, dict[str, str]] = {
     "x = ops.stop_gradient(x) is the same": {"ops": "stop_gradient_"},
     "each function is compiled once by itself; leave it out": {"ops": "Reusing"},
     "ops.move_to, or Tensor.move_to, is the same": {"ops": "MoveTo"},
-    "numpy.save(name, x.asnumpy()) writes a Tensor to a file, and ops.Print shows one within a graph": {
-        "ops": "TensorDump tensordump",
-    },
     "files of MindRecord are not encrypted here; keep them on a disk that is": {
         "mindrecord": "set_dec_mode set_enc_key set_enc_mode",
     },
