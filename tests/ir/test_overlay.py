@@ -52,6 +52,8 @@ def test_scopes_show_sums_or_the_largest():
     total = fold_over_scopes(tree, check_column("x", {"values": values}, len(graph)))
     assert total[tree.root.index] == sum(values[1:])
     largest = fold_over_scopes(tree, check_column("x", {"values": values, "fold": "max"}, len(graph)))
+    negative = check_column("x", {"values": [-3.0, 2.0, *[1.0] * (len(graph) - 2)], "fold": "largest"}, len(graph))
+    assert fold_over_scopes(tree, negative)[tree.root.index] == -3
     assert largest[tree.root.index] == len(graph) - 1
     values[1] = math.nan
     assert math.isnan(

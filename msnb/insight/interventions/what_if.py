@@ -77,14 +77,16 @@ class Outcome:
 
     Attributes:
         differences (dict[int, float]): number of a node -> norm of the difference of its value, divided by the norm of
-            the value before. Nodes inside loops and branches are missing.
-        before (list[jax.Array]): results of the network without the edit.
+            the value before. Nodes inside loops and branches are missing, and those that depend on a gradient.
+        before (list[jax.Array]): results of the network without the edit; None for one that depends on a gradient.
         after (list[jax.Array]): results with it.
+        has_gradients (bool): True if the graph computes gradients, which do not follow the edit.
     """
 
     differences: dict[int, float]
     before: list[Any]
     after: list[Any]
+    has_gradients: bool = False
 
 
 class WhatIf:
@@ -121,36 +123,46 @@ class WhatIf:
             channel = _EVERY_CHANNEL if edit.channel is None else edit.channel
             settings = np.int32(number), np.float32(edit.factor), np.float32(edit.shift), np.int32(channel)
             after, differences = form.run_edited(settings, values, *self._inputs)
-        count = form.n_results
         ids = [point.node.id for point in form.points]
         moved = dict(zip(ids, np.asarray(differences).tolist(), strict=True))
-        return Outcome(moved, list(results[:count]), list(after[:count]))
+        return Outcome(moved, form.shown_results(results), form.shown_results(after), form.has_gradients)
 
 
 class _Form:
     """The compiled functions of one program: without a change, and with a change of one node."""
 
     def __init__(self, program):
-        self._jaxpr, self.n_results = program.jaxpr, program.n_results - bool(program.errors)
+        self._jaxpr = program.jaxpr
         if self._jaxpr.effects:
             self._jaxpr = self._jaxpr.replace(jaxpr=remove_debug_callbacks(self._jaxpr.jaxpr))
         points_by_key, graph = list_points(self._jaxpr, program.inputs, program.name)
         self._nodes = {node.id: node for node in graph.all_nodes()}
-        self._takes_gradient = any(node.direction != "forward" for node in self._nodes.values())
+        self._after_gradients = _nodes_after_gradients(graph)
+        self.has_gradients = bool(self._after_gradients)
+        n_results = program.n_results - bool(program.errors)
+        self._is_shown = [node not in self._after_gradients for node, _ in graph.outputs[:n_results]]
         slots = main_slots(graph)
-        self.points, self._points_by_key = [], {}
+        self.points, inner_points, self._points_by_key = [], [], {}
         for key, points in points_by_key.items():
             for point in points:
                 is_main = point.node is not None and point.slot == slots.get(point.node.id, 0)
-                if is_main and not point.nested and is_inexact(point.dtype):
-                    self.points.append(point)
+                if is_main and self._is_changeable(point):
+                    (inner_points if point.nested else self.points).append(point)
                     self._points_by_key.setdefault(key, []).append(point)
-        self._index = {id(point): number for number, point in enumerate(self.points)}
-        self._number = {point.node.id: number for number, point in enumerate(self.points)}
+        self._changeable = [*self.points, *inner_points]
+        self._index = {id(point): number for number, point in enumerate(self._changeable)}
+        self._number = {point.node.id: number for number, point in enumerate(self._changeable)}
         self.run_base = jax.jit(lambda *inputs: self._evaluate(inputs, lambda _, array: array))
         self.run_edited = jax.jit(self._run_edited)
         self._traced_attributes: dict[tuple[int, str], bool] = {}
         self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
+
+    def _is_changeable(self, point):
+        return is_inexact(point.dtype) and not point.in_condition and point.node not in self._after_gradients
+
+    def shown_results(self, results):
+        """Return the results of the network, None in place of those that depend on a gradient."""
+        return [result if is_shown else None for result, is_shown in zip(results, self._is_shown, strict=False)]
 
     def number_of(self, edit):
         """Return the index of the point that an edit changes.
@@ -161,10 +173,10 @@ class _Form:
         node = self._nodes.get(edit.node)
         if node is None:
             raise ValueError(f"The graph has no node {edit.node}.")
-        if self._takes_gradient:
+        if node in self._after_gradients:
             raise ValueError(
-                "This graph computes gradients, which would not be those of the changed network. View the network "
-                "itself, or use msnb.intervene around the training step."
+                f"{node.fullname} depends on a gradient, which would not be that of the changed network. Select a node "
+                "that the loss is computed from, or use msnb.intervene on the network around the training step."
             )
         if edit.node not in self._number:
             raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain(node)}.")
@@ -174,7 +186,7 @@ class _Form:
                 raise ValueError(f"'{edit.name}' should be a number, but got {describe(edit.value)}.")
             self._check_fit(node, lambda: check_attributes(node, {edit.name: edit.value}))
             return number
-        length = _channels(self.points[number].shape)
+        length = _channels(self._changeable[number].shape)
         if edit.channel is not None and not 0 <= edit.channel < length:
             raise ValueError(f"{node.fullname} has {length} channels, but 'channel' is {edit.channel}.")
         return number
@@ -190,7 +202,7 @@ class _Form:
 
     def run_with_attribute(self, number, edit, base, inputs):
         """Return (results, differences) of a run in which a node has another attribute."""
-        node = self.points[number].node
+        node = self._changeable[number].node
         before = as_number(node.attrs.get(edit.name))
         value = float(edit.value) if type(before) is float else edit.value
         is_traced = type(value) is float and self._is_traced(node, edit.name, value)
@@ -241,8 +253,10 @@ class _Form:
 
             def replace(self, point, array, rounds):
                 number = index[id(point)]
-                values[number] = change(number, array)
-                return values[number]
+                new = change(number, array)
+                if number < len(values):
+                    values[number] = new
+                return new
 
         results = evaluate_replaced(self._jaxpr, inputs, self._points_by_key, Edited(), while_over_tree)
         return results, values
@@ -285,4 +299,20 @@ def _relative_difference(now, before):
 def _explain(node: CNode) -> str:
     if not node.types or node.types[0].dtype in ("Key", "Bool") or "Int" in node.types[0].dtype:
         return "it is not a real number"
-    return "it is inside a loop or a branch"
+    return "it is in the condition of a loop"
+
+
+def _nodes_after_gradients(graph: Any) -> set[CNode]:
+    """Return the nodes that compute gradients or depend on one."""
+    after: set[CNode] = set()
+
+    def visit(nodes, is_after):
+        for node in nodes:
+            inside = [inner for nested in node.graphs for inner in nested.all_nodes()]
+            depends = is_after or any(source in after for source in node.inputs)
+            if depends or any(each.direction != "forward" for each in (node, *inside)):
+                after.add(node)
+                visit(inside, True)
+
+    visit(graph.nodes, False)
+    return after

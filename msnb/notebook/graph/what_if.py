@@ -61,8 +61,10 @@ def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, 
     results = []
     for index, (before, after) in enumerate(zip(outcome.before, outcome.after, strict=True)):
         title = "result" if len(outcome.before) == 1 else f"result {index}"
-        results.append({"title": title, "rows": _rows(np.asarray(before), np.asarray(after))})
-    return {"text": str(edit), "results": results}
+        if before is not None:
+            results.append({"title": title, "rows": _rows(np.asarray(before), np.asarray(after))})
+    note = "Gradients and updates do not follow: msnb.intervene around the step computes them." * outcome.has_gradients
+    return {"text": str(edit), "results": results, "note": note}
 
 
 def _rows(before, after):

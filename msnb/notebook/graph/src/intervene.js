@@ -188,6 +188,7 @@ function outcome(answer) {
       : "";
   return (
     `<p class="kind">${escape(answer.text)}; the colour is the relative difference</p>` +
-    answer.results.map(table).join("")
+    answer.results.map(table).join("") +
+    (answer.note ? `<p class="kind">${escape(answer.note)}</p>` : "")
   );
 }
