@@ -159,7 +159,7 @@ class Scale:
         self.log = log
         self.high: float = max(finite, default=0.0)
         self.low: float = min(finite, default=0.0)
-        self.two_sided: bool = not log and self.low < 0 < self.high
+        self.two_sided: bool = not log and self.low < 0  # also without positive values: dark is far from 0
         if log:
             positive = [value for value in finite if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)

@@ -68,6 +68,8 @@ def test_scales_are_linear_logarithmic_or_two_sided():
     assert log.level(1e-2) == (LEVELS - 1) // 2 and log.level(0.0) == 0 and log.level(math.nan) is None
     both = Scale([-1.0, 3.0], log=False)
     assert both.two_sided and both.level(0.0) == (LEVELS - 1) // 2 and both.low == -3.0
+    negative = Scale([-2.0, -1.0], False)
+    assert negative.level(-2.0) == 0 and negative.colours()[0] == both.colours()[0], "the largest effect is dark"
     for scale in (linear, log, both):
         for dark in (False, True):
             fills = [fill for fill, _ in scale.colours(dark)]

@@ -145,7 +145,7 @@ def test_the_effects_of_patching_are_a_column_of_a_graph(net, capsys):
     assert column["values"][relu] == pytest.approx(result.effects[relu]) and column["values"].count(None) > 0
     assert column["note"][relu] == "100.0% of the difference between the two inputs"
     result._ipython_display_()
-    assert "effects of 1 nodes" in capsys.readouterr().out
+    assert "Effect of each node on the metric" in capsys.readouterr().out
 
 
 def select_on_page(browser, shown, query, dark):

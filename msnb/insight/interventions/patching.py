@@ -17,7 +17,6 @@ import numpy as np
 
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.messages import describe
-from msnb.core.errors.source_location import format_location
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.program.program_cache import programs_of
 from msnb.core.script.checkpointed_while import while_over_tree
@@ -25,8 +24,10 @@ from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.tensor import box
 from msnb.core.transforms.jit import ms_function
+from msnb.insight.debugger.names import line_of, name_of_node, short_line
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.debugger.table import TextTable
 from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import list_points
 from msnb.ir.anf import CNode, FuncGraph
@@ -135,21 +136,36 @@ class Patching:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.table())
 
-    def __repr__(self) -> str:
-        kind = "estimated effects" if self.is_estimate else "effects"
-        sources = {node.id: node.source for node in self.nodes}
-        lines = [f"Patching: {kind} of {len(self)} nodes; the metric is {self.corrupt:.6g} on the corrupt input,"]
-        lines[0] += f" {self.clean:.6g} on the clean one"
-        lines += [
-            f"  {row['effect']:+.4g}  {row['share']:+7.1%}  node {row['node']}: {row['scope']}/{row['op']}"
-            + (f", {format_location(*sources[row['node']][:2])}" if sources[row["node"]] is not None else "")
-            for row in self.table()[:20]
+    def largest(self, count: int = 20) -> TextTable:
+        """Return the largest effects as a table that shows itself as text or HTML.
+
+        Args:
+            count (int): number of nodes. Default: 20.
+        """
+        kind = "Estimated effect" if self.is_estimate else "Effect"
+        nodes = {node.id: node for node in self.nodes}
+        rows = [
+            [
+                f"{row['effect']:+.4g}",
+                f"{row['share']:+.1%}",
+                f"%{row['node']}",
+                name_of_node(nodes[row["node"]]),
+                short_line(line_of(nodes[row["node"]])),
+            ]
+            for row in self.table()[:count]
         ]
-        if len(self) > 20:
-            lines.append(f"  ... {len(self) - 20} more; table() has all")
+        title = (
+            f"{kind} of each node on the metric, which is {self.corrupt:.4g} on the corrupt input and {self.clean:.4g} "
+            f"on the clean one. The share is the effect divided by the difference of the two."
+        )
+        if len(self) > count:
+            title += f" The {count} largest of {len(self)} effects; table() has all."
         if self.skipped:
-            lines.append(f"  {len(self.skipped)} selected nodes were left out; `skipped` says why")
-        return "\n".join(lines)
+            title += f" {len(self.skipped)} selected nodes were left out; `skipped` says why."
+        return TextTable(["effect", "share", "node", "name", "line"], rows, title=title)
+
+    def __repr__(self) -> str:
+        return str(self.largest())
 
 
 class _Forms:

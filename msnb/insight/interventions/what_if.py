@@ -1,7 +1,8 @@
 """One run of a network with one changed value: the results, and how far each later value moves.
 
 All nodes share one compiled form, which takes the number of the changed node, a factor, a shift and a channel as
-inputs. After the first edit each further one is a run. An attribute of an operator has a compiled form of its own.
+inputs. It also computes the values before an edit. After the first edit each further one is a run. An attribute of an
+operator has a compiled form of its own.
 """
 
 import dataclasses
@@ -15,6 +16,7 @@ import numpy as np
 from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.program.xla_options import QUICK_COMPILE
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.type_promotion import is_inexact
@@ -25,6 +27,7 @@ from msnb.insight.interventions.changes import UnsuitableValue
 from msnb.ir.anf import CNode
 
 _EVERY_CHANNEL = -1
+_NO_NODE = -1
 _ATTRIBUTE_RUNS = 16  # compiled runs with another attribute, per program
 _MOST_BYTES = 1 << 30  # of all values of a run
 
@@ -115,14 +118,14 @@ class WhatIf:
         number = form.number_of(edit)
         if self._base is None:
             form.check_size()
-            self._base = form.run_base(*self._inputs)
+            self._base = form.run_base(self._inputs)
         results, values = self._base
         if isinstance(edit, AttributeEdit):
             after, differences = form.run_with_attribute(number, edit, values, self._inputs)
         else:
             channel = _EVERY_CHANNEL if edit.channel is None else edit.channel
             settings = np.int32(number), np.float32(edit.factor), np.float32(edit.shift), np.int32(channel)
-            after, differences = form.run_edited(settings, values, *self._inputs)
+            after, _, differences = form.run(settings, values, *self._inputs)
         ids = [point.node.id for point in form.points]
         moved = dict(zip(ids, np.asarray(differences).tolist(), strict=True))
         return Outcome(moved, form.shown_results(results), form.shown_results(after), form.has_gradients)
@@ -152,8 +155,7 @@ class _Form:
         self._changeable = [*self.points, *inner_points]
         self._index = {id(point): number for number, point in enumerate(self._changeable)}
         self._number = {point.node.id: number for number, point in enumerate(self._changeable)}
-        self.run_base = jax.jit(lambda *inputs: self._evaluate(inputs, lambda _, array: array))
-        self.run_edited = jax.jit(self._run_edited)
+        self.run = _jit(self._run)
         self._traced_attributes: dict[tuple[int, str], bool] = {}
         self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
 
@@ -213,7 +215,7 @@ class _Form:
             def evaluate_node(args, traced):
                 return evaluate_with(node, {edit.name: value}, args, {edit.name: traced} if is_traced else None)
 
-            @jax.jit
+            @_jit
             def run(traced, base, *inputs):
                 results, values = self._evaluate(
                     inputs, lambda _, array: array, (number, lambda args: evaluate_node(args, traced))
@@ -261,7 +263,13 @@ class _Form:
         results = evaluate_replaced(self._jaxpr, inputs, self._points_by_key, Edited(), while_over_tree)
         return results, values
 
-    def _run_edited(self, settings, base, *inputs):
+    def run_base(self, inputs):
+        """Return (results, values of the points) without a change."""
+        zeros = [jnp.zeros(point.shape, point.dtype) for point in self.points]
+        settings = np.int32(_NO_NODE), np.float32(0), np.float32(0), np.int32(_EVERY_CHANNEL)
+        return self.run(settings, zeros, *inputs)[:2]
+
+    def _run(self, settings, base, *inputs):
         selected, factor, shift, channel = settings
 
         def change(number, array):
@@ -275,10 +283,15 @@ class _Form:
             return jnp.where(is_changed, new, array)
 
         results, values = self._evaluate(inputs, change)
-        return results, _relative_differences(values, base)
+        return results, values, _relative_differences(values, base)
 
 
 _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
+
+
+def _jit(function):
+    """Compile quickly: a user waits for it, and the form runs a few times."""
+    return jax.jit(function, compiler_options=QUICK_COMPILE if jax.default_backend() == "cpu" else None)
 
 
 def _channels(shape):

@@ -22,7 +22,9 @@ class ViewedPatching(Patching):
         return graph_view
 
     def _ipython_display_(self):
-        print(self)
+        from IPython.display import display  # here to spare the import where no notebook shows it
+
+        display(self.largest(10))
         self.view()._ipython_display_()
 
 

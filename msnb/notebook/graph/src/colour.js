@@ -358,7 +358,7 @@ function scale(scheme, dark, drawn) {
     if (v > 0) least = Math.min(least, v);
   }
   if (top === -Infinity) top = low = 0;
-  const both = !scheme.log && low < 0 && top > 0;
+  const both = !scheme.log && low < 0; // also without positive values: dark is far from 0
   if (scheme.log) low = Math.max(least === Infinity ? top / 10 : least, top / DECADES);
   else if (both) low = -(top = Math.max(top, -low));
   else {
