@@ -163,13 +163,14 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.insight.debugger import debugger
     from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
-    from msnb.insight.interventions import intervene, patch
+    from msnb.insight.interventions import intervene
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.display.summary import summary
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, timeline, view, watch
+    from msnb.notebook.graph.patch_view import patch
     from msnb.notebook.graph.why_view import why
     from msnb.notebook.runs import runs
     from msnb.ops import get_grad, is_tensor
@@ -472,7 +473,7 @@ _VIEWS = {
     "why": "msnb.notebook.graph.why_view",
     **dict.fromkeys(("in_mode", "in_dtype", "on_device"), "msnb.insight.debugger.variants"),
     "intervene": "msnb.insight.interventions",
-    "patch": "msnb.insight.interventions",
+    "patch": "msnb.notebook.graph.patch_view",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",

@@ -5,6 +5,7 @@ The picture's code is here, the widget's in `notebook/graph/src/colour.js`; both
 
 import math
 import numbers
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
     from msnb.ir.layout.hierarchy import Hierarchy
 
-FOLDS, SCALES = ("sum", "max"), ("linear", "log")
+FOLDS, SCALES = ("sum", "max", "largest"), ("linear", "log")
 LEVELS = 9
 # two colour ramps, for light and for dark pages; colour-blind readers can distinguish their colours
 _RAMPS = (
@@ -37,7 +38,8 @@ def check_column(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]
         key (str): the key of the column.
         column (dict): ``values``, one per node of ``graph.all_nodes()``, None for a node without one; and optionally
             ``label``, ``unit``, ``note`` (text per node, or None), ``fold`` (the value of a closed scope: ``"sum"`` or
-            ``"max"`` of its nodes) and ``scale`` (``"linear"`` or ``"log"``).
+            ``"max"`` of its nodes, or ``"largest"``, the value of largest magnitude) and ``scale`` (``"linear"`` or
+            ``"log"``).
         count (int): number of nodes.
 
     Raises:
@@ -119,8 +121,8 @@ def transfer_column(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) 
 
 
 def fold_over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, float]:
-    """Return {scope index: sum or maximum of the values in the scope}; a scope without values is missing."""
-    total, totals = column["fold"] == "sum", {}
+    """Return {scope index: the values in the scope, combined by ``fold``}; a scope without values is missing."""
+    combine, totals = _COMBINATIONS[column["fold"]], {}
     for node in tree.nodes:
         value = column["values"][node.id]
         if value is None:
@@ -128,15 +130,20 @@ def fold_over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, flo
         scope = tree.home[node.id]
         while scope is not None:
             before = totals.get(scope.index)
-            totals[scope.index] = (
-                value if before is None else before + value if total else _larger_or_nan(before, value)
-            )
+            totals[scope.index] = value if before is None else combine(before, value)
             scope = scope.parent
     return totals
 
 
 def _larger_or_nan(a, b):
     return a if math.isnan(a) or a > b else b  # NaN wins: the reader must see it
+
+
+def _larger_magnitude_or_nan(a, b):
+    return a if math.isnan(a) or abs(a) > abs(b) else b
+
+
+_COMBINATIONS = {"sum": operator.add, "max": _larger_or_nan, "largest": _larger_magnitude_or_nan}
 
 
 class Scale:
@@ -152,7 +159,7 @@ class Scale:
         self.log = log
         self.high: float = max(finite, default=0.0)
         self.low: float = min(finite, default=0.0)
-        self.two_sided: bool = not log and self.low < 0 < self.high
+        self.two_sided: bool = not log and self.low < 0  # also without positive values: dark is far from 0
         if log:
             positive = [value for value in finite if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)

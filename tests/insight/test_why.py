@@ -205,9 +205,10 @@ def test_a_step_whose_network_is_not_known():
         recorded.why(net.head.weight)
 
 
-def test_the_path_is_marked_on_the_graph():
+@pytest.mark.parametrize("factor", [1.0, np.nan])  # also where a gradient is no number
+def test_the_path_is_marked_on_the_graph(factor):
     net = Net()
-    answer = ms.why(net.layers[0].weight, loss_of(net), X, Y)
+    answer = ms.why(net.layers[0].weight, loss_of(net), X * factor, Y)
     graph_view = answer.view()
     values = graph_view.columns["path"]["values"]
     marked = [node.id for node, value in zip(graph_view.graph.all_nodes(), values, strict=True) if value is not None]

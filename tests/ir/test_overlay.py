@@ -52,6 +52,8 @@ def test_scopes_show_sums_or_the_largest():
     total = fold_over_scopes(tree, check_column("x", {"values": values}, len(graph)))
     assert total[tree.root.index] == sum(values[1:])
     largest = fold_over_scopes(tree, check_column("x", {"values": values, "fold": "max"}, len(graph)))
+    negative = check_column("x", {"values": [-3.0, 2.0, *[1.0] * (len(graph) - 2)], "fold": "largest"}, len(graph))
+    assert fold_over_scopes(tree, negative)[tree.root.index] == -3
     assert largest[tree.root.index] == len(graph) - 1
     values[1] = math.nan
     assert math.isnan(
@@ -66,6 +68,8 @@ def test_scales_are_linear_logarithmic_or_two_sided():
     assert log.level(1e-2) == (LEVELS - 1) // 2 and log.level(0.0) == 0 and log.level(math.nan) is None
     both = Scale([-1.0, 3.0], log=False)
     assert both.two_sided and both.level(0.0) == (LEVELS - 1) // 2 and both.low == -3.0
+    negative = Scale([-2.0, -1.0], False)
+    assert negative.level(-2.0) == 0 and negative.colours()[0] == both.colours()[0], "the largest effect is dark"
     for scale in (linear, log, both):
         for dark in (False, True):
             fills = [fill for fill, _ in scale.colours(dark)]

@@ -388,3 +388,6 @@ def test_the_loss_of_a_step_follows_an_edit(notebook):
     edited = step.replace("return self.dense(x)", "return self.dense(x) * 3")
     assert live.update(file, edited, notebook.shell.user_ns) == (1, None)
     assert view.widget.stale.startswith("output: ") and " → " in view.widget.stale
+    assert live.update(file, edited.replace("* 3", "* 3.00001"), notebook.shell.user_ns) == (1, None)
+    before, after = view.widget.stale.removeprefix("output: ").split(" → ")
+    assert float(before) != float(after), "a small change needs more digits"

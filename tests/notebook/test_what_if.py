@@ -81,11 +81,71 @@ def test_a_value_that_can_not_be_changed_is_named(shown):
     assert "no node 99" in shown._answer_edit({"node": 99, "factor": 0})["problem"]
     with pytest.raises(ValueError, match=r"call its run\(...\) first"):
         view(nn.ReLU(), Tensor(X)).change("op:ReLU")
-    network = nn.Dense(3, 2)
-    step = nn.TrainOneStepCell(nn.WithLossCell(network, nn.MSELoss()), nn.SGD(network.trainable_params(), 0.1))
-    trained = view(step, Tensor(np.ones((2, 3), np.float32)), Tensor(np.ones((2, 2), np.float32)), values=True)
-    with pytest.raises(ValueError, match="This graph computes gradients"):
-        trained.change("op:MatMul")
+
+
+def test_the_loss_of_a_training_step_follows_a_change_and_its_gradients_do_not():
+    network = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 2))
+    loss_net = nn.WithLossCell(network, nn.MSELoss())
+    step = nn.TrainOneStepCell(loss_net, nn.Momentum(network.trainable_params(), 0.1, 0.9)).set_train()
+    x, y = Tensor(X[0, :, 0, :3]), Tensor(np.ones((3, 2), np.float32))
+    trained = view(step, x, y, values=True)
+    node = select_nodes(trained.graph, "op:ReLU lane:forward")[0]
+    outcome = trained.change(node, 2.5)
+    with msnb.intervene(network, {"op:ReLU": scale(2.5)}):
+        expected = loss_net(x, y).asnumpy()
+    np.testing.assert_allclose(outcome.before[0], loss_net(x, y).asnumpy(), rtol=1e-5)
+    np.testing.assert_allclose(outcome.after[0], expected, rtol=1e-5)
+    assert not np.allclose(outcome.before[0], expected, rtol=1e-4)
+    directions = {each.id: each.direction for each in trained.graph.all_nodes()}
+    assert {directions[ident] for ident in outcome.differences} == {"forward"}
+    answer = trained._answer_edit({"node": node.id, "factor": 0})
+    assert "Gradients and updates do not follow" in answer["note"] and len(answer["results"]) == 1
+    for other in {each.direction: each for each in trained.graph.all_nodes() if each.direction != "forward"}.values():
+        with pytest.raises(ValueError, match="depends on a gradient, .* or use msnb.intervene on the network around"):
+            trained.change(other)
+
+
+def test_results_that_are_gradients_are_left_out():
+    network = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU())
+    gradient = ops.GradOperation(get_all=True)(network)
+    shown = view(lambda x: (network(x), gradient(x)[0]), Tensor(X[0, :, 0, :3]), values=True)
+    outcome = shown.change("op:ReLU lane:forward", 2.0)
+    assert [result is None for result in outcome.after] == [False, True]
+    np.testing.assert_allclose(outcome.after[0], 2 * np.asarray(outcome.before[0]), rtol=1e-6)
+
+
+class Rounds(nn.Cell):
+    def construct(self, x, n):
+        i = Tensor(0, msnb.int32)
+        while i < n:
+            x = ops.tanh(x) + 1.0
+            i = i + 1
+        return ops.exp(x)
+
+
+def test_a_value_in_a_loop_changes_in_each_round():
+    net, inputs = Rounds(), (Tensor(X[0, 0]), Tensor(3, msnb.int32))
+    shown = view(net, *inputs, values=True)
+    outcome = shown.change("op:Tanh", 0.5)
+    expected = msnb.intervene(net, {"op:Tanh": scale(0.5)})(*inputs).asnumpy()
+    np.testing.assert_allclose(outcome.after[0], expected, rtol=1e-5)
+    assert not np.allclose(outcome.before[0], expected)
+    tanh, exp = (select_nodes(shown.graph, query)[0].id for query in ("op:Tanh", "op:Exp"))
+    assert tanh not in outcome.differences and outcome.differences[exp] > 0
+    with pytest.raises(ValueError, match="it is not a real number"):
+        shown.change("op:Less")
+
+
+def test_the_effects_of_patching_are_a_column_of_a_graph(net, capsys):
+    result = msnb.patch(net, Tensor(X), Tensor(-X), lambda y: y[0, 0], nodes="op:ReLU")
+    shown = result.view()
+    column = shown.columns["effect"]
+    assert shown.colour == "effect" and column["fold"] == "largest"
+    relu = select_nodes(shown.graph, "op:ReLU")[0].id
+    assert column["values"][relu] == pytest.approx(result.effects[relu]) and column["values"].count(None) > 0
+    assert column["note"][relu] == "100.0% of the difference between the two inputs"
+    result._ipython_display_()
+    assert "Effect of each node on the metric" in capsys.readouterr().out
 
 
 def select_on_page(browser, shown, query, dark):

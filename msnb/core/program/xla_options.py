@@ -25,9 +25,9 @@ _SMALL_ELEMENTS = 256
 _PROGRAM = {"xla_backend_optimization_level": 2}
 _SMALL_PROGRAM = {**_PROGRAM, **_LOOPS}
 # `compile_effort="quick"`: the first step takes a third of the time, later steps up to three times as long.
-_QUICK_COMPILE = {**_LOOPS, "xla_backend_optimization_level": 0}
+QUICK_COMPILE = {**_LOOPS, "xla_backend_optimization_level": 0}
 # For programs that are only inspected: communication and work equal those of other levels, memory within 0.1 %.
-READ_ONLY = {**_QUICK_COMPILE, "xla_llvm_disable_expensive_passes": True}
+READ_ONLY = {**QUICK_COMPILE, "xla_llvm_disable_expensive_passes": True}
 _MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_EXPENSIVE = (
     1024,
     1500,
@@ -55,14 +55,14 @@ def _choose_options(name, count_operations):
     is_quick = context._state.compile_effort == "quick"
     if persistent_cache.is_compiling_program():  # a program may have the name of an operator
         if is_quick:
-            return _QUICK_COMPILE
+            return QUICK_COMPILE
         counts = count_operations(_MOST_OPERATIONS) if _LOOPS else None
         return _SMALL_PROGRAM if counts is not None and _is_small_program(*counts) else _PROGRAM
     name = name.removeprefix("jit_").rstrip("_")
     if not any(_REWRITTEN.sub("_", k.name).rstrip("_") == name for k in kernel.live_kernels()):
         return {}
     if is_quick:
-        return _QUICK_COMPILE
+        return QUICK_COMPILE
     counts = count_operations(600)
     if counts is None:  # a whole program on the tape
         return _PROGRAM

@@ -181,8 +181,8 @@ class Replay:
 
     @property
     def results(self) -> list[jax.Array]:
-        """The results of the program, without the new values of Parameters."""
-        return self._results[: self.program.n_results]
+        """The results of the network: without the codes of errors, and without the new values of Parameters."""
+        return self._results[: self.program.n_results - bool(self.program.errors)]
 
     def updates(self) -> list[jax.Array]:
         """Return the new values of the written Parameters, in the order of ``program.written``."""

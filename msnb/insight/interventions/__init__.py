@@ -1,6 +1,6 @@
 """Interventions: change values inside a network, and measure what each value contributes."""
 
 from msnb.insight.interventions.intervention import Intervention, intervene
-from msnb.insight.interventions.patching import Patching, patch
+from msnb.insight.interventions.patching import Patching, measure_effects
 
-__all__ = ["Intervention", "Patching", "intervene", "patch"]
+__all__ = ["Intervention", "Patching", "intervene", "measure_effects"]

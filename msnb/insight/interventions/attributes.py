@@ -76,6 +76,8 @@ def evaluate_with(
     except (TypeError, ValueError, IndexError, NotImplementedError) as error:
         raise UnsuitableValue(_one_sentence(error)) from None
     results = results if isinstance(results, tuple) else (results,)
+    if len(results) != len(node.kernel.out_avals):
+        raise UnsuitableValue("it also computes values for a gradient; view the network without its gradient")
     for new, old in zip(results, node.kernel.out_avals, strict=True):
         if new.shape != old.shape or new.dtype != old.dtype:
             raise UnsuitableValue(

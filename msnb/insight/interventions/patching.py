@@ -1,4 +1,4 @@
-"""`patch`: measure what each value contributes to a difference between two inputs.
+"""Measure what each value contributes to a difference between two inputs.
 
 Activation patching runs the network on one input and gives one node the value of a run on another input. All nodes
 share one compiled program, which takes the number of the patched node as an input.
@@ -6,7 +6,8 @@ share one compiled program, which takes the number of the patched node as an inp
 Attribution patching estimates the effects of all nodes from one gradient: difference of the values times gradient.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.messages import describe
-from msnb.core.errors.source_location import format_location
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
 from msnb.core.program.program_cache import programs_of
 from msnb.core.script.checkpointed_while import while_over_tree
@@ -24,55 +24,24 @@ from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.tensor import box
 from msnb.core.transforms.jit import ms_function
+from msnb.insight.debugger.names import line_of, name_of_node, short_line
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.debugger.table import TextTable
 from msnb.insight.gradients.rows import main_slots
-from msnb.insight.instrument import Point, list_points
+from msnb.insight.instrument import list_points
 from msnb.ir.anf import CNode, FuncGraph
 
 _EXTRA = "patch"  # key of the compiled metric among the entries of tools for a function
-_NODES = "op:Add"  # residual streams, in most networks
+DEFAULT_NODES = "op:Add"  # residual streams, in most networks
 _BATCH = 8  # nodes that are patched in one call
 _BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
 
 
-def patch(
-    net: Any,
-    clean: Any,
-    corrupt: Any,
-    metric: Callable[..., Any],
-    nodes: Any = _NODES,
-    attribution: bool = False,
+def measure_effects(
+    net: Any, clean: Any, corrupt: Any, metric: Callable[..., Any], nodes: Any, is_estimate: bool
 ) -> "Patching":
-    """Measure how much of the difference between two inputs each value of a network carries.
-
-    The network runs on `corrupt`, and one node after the other gets the value that it has on `clean`. The effect of a
-    node is the change of the metric. For the other direction, exchange the two inputs.
-
-    Args:
-        net (Union[Cell, Callable]): the network.
-        clean (Union[Tensor, tuple]): input, or inputs, of the first run.
-        corrupt (Union[Tensor, tuple]): input, or inputs, of the second run, of the same shapes and dtypes.
-        metric (Callable): takes the results of the network and returns one number as a Tensor. It is traced.
-        nodes (Any): query of the nodes, as in the search of the graph view. Default: "op:Add".
-        attribution (bool): True to estimate all effects from one gradient: (clean - corrupt) * gradient. It takes
-            about four passes for any number of nodes, and is exact where the network is linear. Default: False.
-
-    Returns:
-        Patching, the effects as a table.
-
-    Raises:
-        ValueError: If the inputs differ in shape or dtype, the metric is not one number, or no node can be patched.
-
-    Examples:
-        >>> import msnb
-        >>> from msnb import Tensor, nn
-        >>> net = nn.SequentialCell(nn.Dense(2, 3, weight_init="ones"), nn.ReLU())
-        >>> clean, corrupt = Tensor([[1.0, 1.0]]), Tensor([[0.0, 1.0]])
-        >>> result = msnb.patch(net, clean, corrupt, lambda y: y[0, 0], nodes="op:ReLU")
-        >>> [round(row["effect"], 3) for row in result.table()]
-        [1.0]
-    """
+    """Return the effects of nodes on a metric, see `msnb.patch`."""
     clean, corrupt = _as_tuple(clean), _as_tuple(corrupt)
     program, clean_inputs = program_inputs(net, *clean)
     other, corrupt_inputs = program_inputs(net, *corrupt)
@@ -83,20 +52,24 @@ def patch(
         )
     clean_inputs, corrupt_inputs = as_inputs(program, clean_inputs), as_inputs(program, corrupt_inputs)
     traced = _Metric(program, metric)
-    forms, fixed = _forms_of(program, traced, nodes, attribution), traced.fixed
+    forms, fixed = _forms_of(program, traced, nodes, is_estimate), traced.fixed
     metrics = float(forms.results(clean_inputs, fixed)), float(forms.results(corrupt_inputs, fixed))
-    if attribution:
+    if is_estimate:
         effects = np.asarray(forms.attributions(clean_inputs, corrupt_inputs, fixed))
     else:
         effects = forms.patch_each(forms.values(clean_inputs), corrupt_inputs, fixed) - metrics[1]
-    return Patching(forms.graph, forms.points, effects, metrics, forms.skipped, attribution)
+    chosen = [point.node for point in forms.points]
+    by_node = {node.id: float(effect) for node, effect in zip(chosen, effects, strict=True)}
+    return Patching(program, forms.graph, chosen, by_node, *metrics, forms.skipped, is_estimate)
 
 
+@dataclasses.dataclass(repr=False, eq=False)
 class Patching:
-    """The effect of each node on a metric; the result of `patch`.
+    """The effect of each node on a metric; the result of `msnb.patch`.
 
     Attributes:
-        graph (FuncGraph): the graph of the network.
+        program (Program): the program of the network.
+        graph (FuncGraph): its graph.
         nodes (list[CNode]): the nodes that were patched.
         effects (dict[int, float]): number of a node -> change of the metric.
         clean (float): the metric of the clean input.
@@ -105,23 +78,14 @@ class Patching:
         is_estimate (bool): True for attribution patching.
     """
 
-    def __init__(
-        self,
-        graph: FuncGraph,
-        points: Sequence[Point],
-        effects: Sequence[float],
-        metrics: tuple[float, float],
-        skipped: dict[int, str],
-        is_estimate: bool,
-    ) -> None:
-        self.graph = graph
-        self.nodes: list[CNode] = [point.node for point in points if point.node is not None]
-        self.effects: dict[int, float] = {
-            node.id: float(effect) for node, effect in zip(self.nodes, effects, strict=True)
-        }
-        self.clean, self.corrupt = metrics
-        self.skipped = skipped
-        self.is_estimate = is_estimate
+    program: Any
+    graph: FuncGraph
+    nodes: list[CNode]
+    effects: dict[int, float]
+    clean: float
+    corrupt: float
+    skipped: dict[int, str]
+    is_estimate: bool
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row per node, largest effect first: ``node`` (number), ``op``, ``scope``, ``line``, ``effect``, and
@@ -154,9 +118,17 @@ class Patching:
     def column(self) -> dict[str, Any]:
         """Return the effects as a column for ``GraphView.set_column``."""
         label = "estimated effect" if self.is_estimate else "effect"
-        values = [self.effects.get(node.id) for node in self.graph.all_nodes()]
-        notes = [self.skipped.get(node.id) for node in self.graph.all_nodes()]
-        return {"label": label, "values": values, "note": notes, "fold": "max"}
+        nodes = list(self.graph.all_nodes())
+        values = [self.effects.get(node.id) for node in nodes]
+        return {"label": label, "values": values, "note": list(map(self._note_of, nodes)), "fold": "largest"}
+
+    def _note_of(self, node):
+        if node.id in self.skipped:
+            return self.skipped[node.id]
+        difference = self.clean - self.corrupt
+        if node.id not in self.effects or not difference:
+            return None
+        return f"{self.effects[node.id] / difference:.1%} of the difference between the two inputs"
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -164,21 +136,36 @@ class Patching:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.table())
 
-    def __repr__(self) -> str:
-        kind = "estimated effects" if self.is_estimate else "effects"
-        sources = {node.id: node.source for node in self.nodes}
-        lines = [f"Patching: {kind} of {len(self)} nodes; the metric is {self.corrupt:.6g} on the corrupt input,"]
-        lines[0] += f" {self.clean:.6g} on the clean one"
-        lines += [
-            f"  {row['effect']:+.4g}  {row['share']:+7.1%}  node {row['node']}: {row['scope']}/{row['op']}"
-            + (f", {format_location(*sources[row['node']][:2])}" if sources[row["node"]] is not None else "")
-            for row in self.table()[:20]
+    def largest(self, count: int = 20) -> TextTable:
+        """Return the largest effects as a table that shows itself as text or HTML.
+
+        Args:
+            count (int): number of nodes. Default: 20.
+        """
+        kind = "Estimated effect" if self.is_estimate else "Effect"
+        nodes = {node.id: node for node in self.nodes}
+        rows = [
+            [
+                f"{row['effect']:+.4g}",
+                f"{row['share']:+.1%}",
+                f"%{row['node']}",
+                name_of_node(nodes[row["node"]]),
+                short_line(line_of(nodes[row["node"]])),
+            ]
+            for row in self.table()[:count]
         ]
-        if len(self) > 20:
-            lines.append(f"  ... {len(self) - 20} more; table() has all")
+        title = (
+            f"{kind} of each node on the metric, which is {self.corrupt:.4g} on the corrupt input and {self.clean:.4g} "
+            f"on the clean one. The share is the effect divided by the difference of the two."
+        )
+        if len(self) > count:
+            title += f" The {count} largest of {len(self)} effects; table() has all."
         if self.skipped:
-            lines.append(f"  {len(self.skipped)} selected nodes were left out; `skipped` says why")
-        return "\n".join(lines)
+            title += f" {len(self.skipped)} selected nodes were left out; `skipped` says why."
+        return TextTable(["effect", "share", "node", "name", "line"], rows, title=title)
+
+    def __repr__(self) -> str:
+        return str(self.largest())
 
 
 class _Forms:
@@ -229,7 +216,7 @@ class _Forms:
         try:
             return select_nodes(self.graph, nodes)
         except ValueError as error:
-            hint = " It is the default of `nodes`; pass another query." if nodes == _NODES else ""
+            hint = " It is the default of `nodes`; pass another query." if nodes == DEFAULT_NODES else ""
             raise ValueError(f"For 'patch': {error}{hint}") from None
 
     def _evaluate(self, inputs, change):

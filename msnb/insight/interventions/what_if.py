@@ -1,7 +1,8 @@
 """One run of a network with one changed value: the results, and how far each later value moves.
 
 All nodes share one compiled form, which takes the number of the changed node, a factor, a shift and a channel as
-inputs. After the first edit each further one is a run. An attribute of an operator has a compiled form of its own.
+inputs. It also computes the values before an edit. After the first edit each further one is a run. An attribute of an
+operator has a compiled form of its own.
 """
 
 import dataclasses
@@ -15,6 +16,7 @@ import numpy as np
 from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.program.xla_options import QUICK_COMPILE
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.type_promotion import is_inexact
@@ -25,6 +27,7 @@ from msnb.insight.interventions.changes import UnsuitableValue
 from msnb.ir.anf import CNode
 
 _EVERY_CHANNEL = -1
+_NO_NODE = -1
 _ATTRIBUTE_RUNS = 16  # compiled runs with another attribute, per program
 _MOST_BYTES = 1 << 30  # of all values of a run
 
@@ -77,14 +80,16 @@ class Outcome:
 
     Attributes:
         differences (dict[int, float]): number of a node -> norm of the difference of its value, divided by the norm of
-            the value before. Nodes inside loops and branches are missing.
-        before (list[jax.Array]): results of the network without the edit.
+            the value before. Nodes inside loops and branches are missing, and those that depend on a gradient.
+        before (list[jax.Array]): results of the network without the edit; None for one that depends on a gradient.
         after (list[jax.Array]): results with it.
+        has_gradients (bool): True if the graph computes gradients, which do not follow the edit.
     """
 
     differences: dict[int, float]
     before: list[Any]
     after: list[Any]
+    has_gradients: bool = False
 
 
 class WhatIf:
@@ -113,44 +118,53 @@ class WhatIf:
         number = form.number_of(edit)
         if self._base is None:
             form.check_size()
-            self._base = form.run_base(*self._inputs)
+            self._base = form.run_base(self._inputs)
         results, values = self._base
         if isinstance(edit, AttributeEdit):
             after, differences = form.run_with_attribute(number, edit, values, self._inputs)
         else:
             channel = _EVERY_CHANNEL if edit.channel is None else edit.channel
             settings = np.int32(number), np.float32(edit.factor), np.float32(edit.shift), np.int32(channel)
-            after, differences = form.run_edited(settings, values, *self._inputs)
-        count = form.n_results
+            after, _, differences = form.run(settings, values, *self._inputs)
         ids = [point.node.id for point in form.points]
         moved = dict(zip(ids, np.asarray(differences).tolist(), strict=True))
-        return Outcome(moved, list(results[:count]), list(after[:count]))
+        return Outcome(moved, form.shown_results(results), form.shown_results(after), form.has_gradients)
 
 
 class _Form:
     """The compiled functions of one program: without a change, and with a change of one node."""
 
     def __init__(self, program):
-        self._jaxpr, self.n_results = program.jaxpr, program.n_results - bool(program.errors)
+        self._jaxpr = program.jaxpr
         if self._jaxpr.effects:
             self._jaxpr = self._jaxpr.replace(jaxpr=remove_debug_callbacks(self._jaxpr.jaxpr))
         points_by_key, graph = list_points(self._jaxpr, program.inputs, program.name)
         self._nodes = {node.id: node for node in graph.all_nodes()}
-        self._takes_gradient = any(node.direction != "forward" for node in self._nodes.values())
+        self._after_gradients = _nodes_after_gradients(graph)
+        self.has_gradients = bool(self._after_gradients)
+        n_results = program.n_results - bool(program.errors)
+        self._is_shown = [node not in self._after_gradients for node, _ in graph.outputs[:n_results]]
         slots = main_slots(graph)
-        self.points, self._points_by_key = [], {}
+        self.points, inner_points, self._points_by_key = [], [], {}
         for key, points in points_by_key.items():
             for point in points:
                 is_main = point.node is not None and point.slot == slots.get(point.node.id, 0)
-                if is_main and not point.nested and is_inexact(point.dtype):
-                    self.points.append(point)
+                if is_main and self._is_changeable(point):
+                    (inner_points if point.nested else self.points).append(point)
                     self._points_by_key.setdefault(key, []).append(point)
-        self._index = {id(point): number for number, point in enumerate(self.points)}
-        self._number = {point.node.id: number for number, point in enumerate(self.points)}
-        self.run_base = jax.jit(lambda *inputs: self._evaluate(inputs, lambda _, array: array))
-        self.run_edited = jax.jit(self._run_edited)
+        self._changeable = [*self.points, *inner_points]
+        self._index = {id(point): number for number, point in enumerate(self._changeable)}
+        self._number = {point.node.id: number for number, point in enumerate(self._changeable)}
+        self.run = _jit(self._run)
         self._traced_attributes: dict[tuple[int, str], bool] = {}
         self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
+
+    def _is_changeable(self, point):
+        return is_inexact(point.dtype) and not point.in_condition and point.node not in self._after_gradients
+
+    def shown_results(self, results):
+        """Return the results of the network, None in place of those that depend on a gradient."""
+        return [result if is_shown else None for result, is_shown in zip(results, self._is_shown, strict=False)]
 
     def number_of(self, edit):
         """Return the index of the point that an edit changes.
@@ -161,10 +175,10 @@ class _Form:
         node = self._nodes.get(edit.node)
         if node is None:
             raise ValueError(f"The graph has no node {edit.node}.")
-        if self._takes_gradient:
+        if node in self._after_gradients:
             raise ValueError(
-                "This graph computes gradients, which would not be those of the changed network. View the network "
-                "itself, or use msnb.intervene around the training step."
+                f"{node.fullname} depends on a gradient, which would not be that of the changed network. Select a node "
+                "that the loss is computed from, or use msnb.intervene on the network around the training step."
             )
         if edit.node not in self._number:
             raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain(node)}.")
@@ -174,7 +188,7 @@ class _Form:
                 raise ValueError(f"'{edit.name}' should be a number, but got {describe(edit.value)}.")
             self._check_fit(node, lambda: check_attributes(node, {edit.name: edit.value}))
             return number
-        length = _count_channels(self.points[number].shape)
+        length = _count_channels(self._changeable[number].shape)
         if edit.channel is not None and not 0 <= edit.channel < length:
             raise ValueError(f"{node.fullname} has {length} channels, but 'channel' is {edit.channel}.")
         return number
@@ -190,7 +204,7 @@ class _Form:
 
     def run_with_attribute(self, number, edit, base, inputs):
         """Return (results, differences) of a run in which a node has another attribute."""
-        node = self.points[number].node
+        node = self._changeable[number].node
         before = as_number(node.attrs.get(edit.name))
         value = float(edit.value) if type(before) is float else edit.value
         is_traced = type(value) is float and self._is_traced(node, edit.name, value)
@@ -201,7 +215,7 @@ class _Form:
             def evaluate_node(args, traced):
                 return evaluate_with(node, {edit.name: value}, args, {edit.name: traced} if is_traced else None)
 
-            @jax.jit
+            @_jit
             def run(traced, base, *inputs):
                 results, values = self._evaluate(
                     inputs, lambda _, array: array, (number, lambda args: evaluate_node(args, traced))
@@ -241,13 +255,21 @@ class _Form:
 
             def replace(self, point, array, rounds):
                 number = index[id(point)]
-                values[number] = change(number, array)
-                return values[number]
+                new = change(number, array)
+                if number < len(values):
+                    values[number] = new
+                return new
 
         results = evaluate_replaced(self._jaxpr, inputs, self._points_by_key, Edited(), while_over_tree)
         return results, values
 
-    def _run_edited(self, settings, base, *inputs):
+    def run_base(self, inputs):
+        """Return (results, values of the points) without a change."""
+        zeros = [jnp.zeros(point.shape, point.dtype) for point in self.points]
+        settings = np.int32(_NO_NODE), np.float32(0), np.float32(0), np.int32(_EVERY_CHANNEL)
+        return self.run(settings, zeros, *inputs)[:2]
+
+    def _run(self, settings, base, *inputs):
         selected, factor, shift, channel = settings
 
         def change(number, array):
@@ -261,10 +283,15 @@ class _Form:
             return jnp.where(is_changed, new, array)
 
         results, values = self._evaluate(inputs, change)
-        return results, _relative_differences(values, base)
+        return results, values, _relative_differences(values, base)
 
 
 _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
+
+
+def _jit(function):
+    """Compile quickly: a user waits for it, and the form runs a few times."""
+    return jax.jit(function, compiler_options=QUICK_COMPILE if jax.default_backend() == "cpu" else None)
 
 
 def _count_channels(shape):
@@ -285,4 +312,20 @@ def _relative_difference(now, before):
 def _explain(node: CNode) -> str:
     if not node.types or node.types[0].dtype in ("Key", "Bool") or "Int" in node.types[0].dtype:
         return "it is not a real number"
-    return "it is inside a loop or a branch"
+    return "it is in the condition of a loop"
+
+
+def _nodes_after_gradients(graph: Any) -> set[CNode]:
+    """Return the nodes that compute gradients or depend on one."""
+    after: set[CNode] = set()
+
+    def visit(nodes, is_after):
+        for node in nodes:
+            inside = [inner for nested in node.graphs for inner in nested.all_nodes()]
+            depends = is_after or any(source in after for source in node.inputs)
+            if depends or any(each.direction != "forward" for each in (node, *inside)):
+                after.add(node)
+                visit(inside, True)
+
+    visit(graph.nodes, False)
+    return after

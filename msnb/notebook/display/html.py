@@ -1,9 +1,10 @@
 """HTML helpers of the rich displays. Colours derive from the page, so light and dark themes both work."""
 
+import math
 from html import escape
 from typing import Any
 
-__all__ = ["STYLE", "alone", "escape", "framed", "number", "count"]
+__all__ = ["STYLE", "alone", "escape", "framed", "number", "two_numbers", "count"]
 
 # currentColor at some opacity instead of greys, which suits every background. Colour-blind people can distinguish the
 # two hues (Okabe and Ito, 2008).
@@ -56,6 +57,15 @@ def number(value: Any) -> str:
     if kind in "iu":
         return str(int(value))
     return f"{float(value):.5g}"
+
+
+def two_numbers(first: Any, second: Any) -> tuple[str, str]:
+    """Format two numbers with as many digits as they need to look different; equal numbers have those of `number`."""
+    texts = number(first), number(second)
+    digits = 6
+    while texts[0] == texts[1] and first != second and math.isfinite(first) and digits < 18:
+        texts, digits = (f"{float(first):.{digits}g}", f"{float(second):.{digits}g}"), digits + 1
+    return texts
 
 
 def count(many: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.ir.compare import compare
 from msnb.ir.stages import Stages
-from msnb.notebook.display.html import number
+from msnb.notebook.display.html import number, two_numbers
 from msnb.notebook.graph.value_data import check_labels, extremes, value_data
 
 _SAVED = 2 << 20  # bytes of previews in a saved notebook
@@ -106,7 +106,9 @@ def describe_change(old: Replay, new: Replay) -> tuple[str, dict[str, Any] | Non
         if one.shape != other.shape:
             lines.append(f"{name}: {list(one.shape)} became {list(other.shape)}")
         elif not one.ndim:
-            lines.append(f"{name}: {number(one[()])} → {number(other[()])}")
+            numbers = two_numbers(one[()], other[()])
+            is_same = numbers[0] == numbers[1]
+            lines.append(f"{name} is the same, {numbers[0]}" if is_same else f"{name}: {' → '.join(numbers)}")
         else:
             change = relative_change(one, other)
             lines.append(f"{name} changes by {number(100 * change)} %" if change else f"{name} is the same")

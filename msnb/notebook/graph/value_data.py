@@ -130,7 +130,10 @@ def statistics(wide: np.ndarray) -> list[list[str]]:
         ("NaN", np.isnan(wide)),
         ("Inf", np.isinf(wide)),
     )
-    rows += [[name, f"{100 * mask.mean():.3g} %"] for name, mask in shares if mask.any()]
+    for name, mask in shares:
+        if mask.any():
+            note = " (left out above)" if name in ("NaN", "Inf") and finite.size else ""
+            rows.append([name, f"{100 * mask.mean():.3g} %{note}"])
     return rows
 
 

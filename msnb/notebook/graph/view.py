@@ -144,8 +144,8 @@ class GraphView(Renewed):
             column (Union[dict, None]): ``values``, one number per node in the order of ``graph.all_nodes()``, None for
                 a node without one; and optionally ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
                 powers: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
-                ``"max"`` of the nodes in a closed scope, default ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``,
-                default ``"linear"``). None removes the column.
+                ``"max"`` of the nodes in a closed scope, or ``"largest"``, the value of largest magnitude; default
+                ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``, default ``"linear"``). None removes the column.
             colour (bool): True to colour the boxes by a new column from now on. If a column is replaced, the reader's
                 choice of colours stays. Default: True.
             stage (str): name of the graph in `graphs` that the column belongs to. Default: None, the first.

@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb.insight.interventions.attributes import numeric_attributes
 from msnb.insight.interventions.what_if import AttributeEdit, Edit, Outcome, WhatIf
-from msnb.notebook.display.html import number
+from msnb.notebook.display.html import two_numbers
 from msnb.notebook.graph.node_values import NodeValues
 
 KEY = "change"  # name of the column
@@ -61,8 +61,10 @@ def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, 
     results = []
     for index, (before, after) in enumerate(zip(outcome.before, outcome.after, strict=True)):
         title = "result" if len(outcome.before) == 1 else f"result {index}"
-        results.append({"title": title, "rows": _format_rows(np.asarray(before), np.asarray(after))})
-    return {"text": str(edit), "results": results}
+        if before is not None:
+            results.append({"title": title, "rows": _format_rows(np.asarray(before), np.asarray(after))})
+    note = "Gradients and updates do not follow: msnb.intervene around the step computes them." * outcome.has_gradients
+    return {"text": str(edit), "results": results, "note": note}
 
 
 def _format_rows(before, after):
@@ -70,9 +72,9 @@ def _format_rows(before, after):
         return []
     before, after = before.astype(np.float64), after.astype(np.float64)
     if before.size <= 1:
-        return [["value", *(number(float(a.reshape(()))) for a in (before, after))]] if before.size else []
+        return [["value", *two_numbers(before.reshape(())[()], after.reshape(())[()])]] if before.size else []
     if before.ndim > 1:
         before, after = (a.reshape(-1, a.shape[-1])[0] for a in (before, after))
     order = {int(i) for a in (before, after) for i in np.argsort(-np.nan_to_num(a))[: (_CLASSES + 1) // 2]}
     rows = sorted(order, key=lambda i: -before[i])[:_CLASSES]
-    return [[str(i), number(float(before[i])), number(float(after[i]))] for i in rows]
+    return [[str(i), *two_numbers(before[i], after[i])] for i in rows]

@@ -50,7 +50,7 @@ class Answer:
         values, notes = {}, {}
         for passage in explanation.path:
             if passage.node is not None:
-                values[passage.node.id] = passage.arriving if math.isfinite(passage.arriving) else None
+                values[passage.node.id] = passage.arriving
                 notes[passage.node.id] = (
                     f"{passage.arriving:.3g} arrives, {passage.leaving:.3g} goes on, factor {passage.factor:.3g}"
                 )
@@ -58,13 +58,13 @@ class Answer:
             if reason.node is not None:
                 notes[reason.node.id] = reason.text
         nodes = list(graph_view.graph.all_nodes())
-        positive = [value for value in values.values() if value]
+        finite = [value for value in values.values() if math.isfinite(value)]
         column = {
             "values": [values.get(node.id) for node in nodes],
             "note": [notes.get(node.id) for node in nodes],
             "label": f"gradient on the way to {explanation.parameter}",
             "fold": "max",
-            "scale": "log" if positive and len(positive) == len(values) else "linear",
+            "scale": "log" if finite and min(finite) > 0 else "linear",
         }
         graph_view.set_column("path", column)
         return graph_view

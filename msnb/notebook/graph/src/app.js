@@ -21,7 +21,8 @@ import { between, differencePanel, firstDifferent } from "./difference.js";
 import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
 
 const NARROW = 640, // pixels
-  COMPACT = 1000;
+  COMPACT = 1000,
+  TIGHT = 860; // a narrower toolbar has two rows
 
 export class App {
   // host: {bytes(), onBytes(callback), set(name, value), get(name), on(name, callback)}
@@ -79,9 +80,12 @@ export class App {
   }
   // narrow: the panel stands below; compact: it lies over the graph, and only while something is selected
   sized() {
-    const wide = this.root.clientWidth;
+    const wide = this.root.clientWidth,
+      wasNarrow = this.root.classList.contains("narrow");
     this.root.classList.toggle("narrow", wide < NARROW);
+    if (wasNarrow !== wide < NARROW) this.source?.mark(this.source.pane?.at); // the marked line stays in sight
     this.root.classList.toggle("compact", wide >= NARROW && wide < COMPACT);
+    this.root.classList.toggle("tight", wide < TIGHT);
     this.layPanel();
   }
   get compact() {
@@ -236,7 +240,8 @@ export class App {
       },
       onFind: () => this.finder.input.focus(),
       onHelp: () => showKeys(this.body, () => this.pane.svg.focus()),
-      soft: () => this.finder.soft,
+      // the colours of a change are about all nodes, also where a search has selected the changed one
+      soft: () => this.finder.soft || !!this.changing.edit,
       // stages of one program are no two networks
       differs: (stage) => (this.data.offered?.length ? -1 : firstDifferent(stage, this.diff?.get(stage))),
     };

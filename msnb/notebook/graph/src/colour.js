@@ -226,7 +226,7 @@ export function schemes(stage) {
       of,
       log: column.scale === "log",
       own: true,
-      total: column.fold === "max" ? 0 : of(stage.scopes[0].id),
+      total: column.fold === "sum" ? of(stage.scopes[0].id) : 0,
       note: (id) => column.note?.[id] || "",
     });
   }
@@ -239,24 +239,29 @@ function sentBy(stage) {
   return Array.from({ length: stage.n }, (_, i) => (known[stage.sig[i]] === null ? null : Number(known[stage.sig[i]])));
 }
 
+const COMBINATIONS = {
+  sum: (a, b) => a + b,
+  max: (a, b) => (Number.isNaN(a) || a > b ? a : b),
+  largest: (a, b) => (Number.isNaN(a) || Math.abs(a) > Math.abs(b) ? a : b),
+};
+
 // an overlay of one value per node; a scope shows the sum, or the largest where sums mean nothing
 function overlay(stage, column) {
   const number = (v) => (typeof v === "string" ? (v === "nan" ? NaN : v === "inf" ? Infinity : -Infinity) : v);
   const values = column.values.map(number),
-    total = column.fold !== "max";
+    combine = COMBINATIONS[column.fold || "sum"];
   // scopes hold more than is here
   if (stage.ids && values.length === stage.total) return (id) => (stage.isScope(id) ? null : values[stage.ids[id]]);
   if (column.scopes) {
     const sums = column.scopes.map(number);
     return (id) => (stage.isScope(id) ? sums[stage.scope(id).i] : values[id]);
   }
-  const sums = new Array(stage.scopes.length).fill(null),
-    larger = (a, b) => (Number.isNaN(a) || a > b ? a : b);
+  const sums = new Array(stage.scopes.length).fill(null);
   for (let i = 0; i < stage.n; i++) {
     const v = values[i];
     if (v === null || v === undefined) continue;
     for (let s = stage.scopes[stage.scopeOf[i]]; s; s = stage.scopes[s.parent])
-      sums[s.i] = sums[s.i] === null ? v : total ? sums[s.i] + v : larger(sums[s.i], v);
+      sums[s.i] = sums[s.i] === null ? v : combine(sums[s.i], v);
   }
   return (id) => (stage.isScope(id) ? sums[stage.scope(id).i] : values[id]);
 }
@@ -353,7 +358,7 @@ function scale(scheme, dark, drawn) {
     if (v > 0) least = Math.min(least, v);
   }
   if (top === -Infinity) top = low = 0;
-  const both = !scheme.log && low < 0 && top > 0;
+  const both = !scheme.log && low < 0; // also without positive values: dark is far from 0
   if (scheme.log) low = Math.max(least === Infinity ? top / 10 : least, top / DECADES);
   else if (both) low = -(top = Math.max(top, -low));
   else {

@@ -131,11 +131,15 @@ export class Changing {
   }
   // Show the outcome without drawing the controls anew, because a slider may be held.
   mark() {
-    for (const pane of this.app.panes || []) this.markBox(pane);
+    const { edit, answer } = this;
+    for (const pane of this.app.panes || []) {
+      this.markBox(pane);
+      if (!!edit !== this.isShown) pane.moved(true);
+    }
+    this.isShown = !!edit;
     const section = this.app.panel.querySelector(".change");
     if (!section) return;
-    const { edit, answer } = this,
-      elsewhere = edit && edit.node !== this.node ? `<p class="kind">changed: node %${edit.node}</p>` : "";
+    const elsewhere = edit && edit.node !== this.node ? `<p class="kind">changed: node %${edit.node}</p>` : "";
     section.querySelector("[data-change=undo]").disabled = !edit;
     const factor = edit && !elsewhere && !edit.attribute ? edit.factor : 1;
     for (const input of section.querySelectorAll("[data-attribute]")) {
@@ -180,7 +184,7 @@ function control([name, value, isTraced]) {
 const cells = (kind, row) => `<tr>${row.map((cell) => `<${kind}>${escape(cell)}</${kind}>`).join("")}</tr>`;
 
 function outcome(answer) {
-  if (!answer) return `<p class="kind">computing…</p>`;
+  if (!answer) return `<p class="kind">computing… The first change of a network compiles it.</p>`;
   if (answer.problem) return `<p class="bad">${escape(answer.problem)}</p>`;
   const table = ({ title, rows }) =>
     rows.length
@@ -188,6 +192,7 @@ function outcome(answer) {
       : "";
   return (
     `<p class="kind">${escape(answer.text)}; the colour is the relative difference</p>` +
-    answer.results.map(table).join("")
+    answer.results.map(table).join("") +
+    (answer.note ? `<p class="kind">${escape(answer.note)}</p>` : "")
   );
 }

@@ -48,7 +48,7 @@ export class Strip {
       stale = said[0] === "!",
       problem = app.panes[0]?.stage.problem;
     clearInterval(this.ticking);
-    this.el.classList.remove("calm");
+    this.el.classList.toggle("calm", !!said && !stale); // a message about a graph that is complete
     app.root.classList.toggle("stale", stale);
     this.el.innerHTML = stale
       ? `<b>Shows the last version that worked</b>; ${escape(said.slice(1))}`
