@@ -184,14 +184,16 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     """Sum over axes; nan counts as 0.
 
     Args:
-        input (Tensor): Numbers.
+        input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64 for bool.
 
     Returns:
         Tensor.
     """
+    if dtype is None and isinstance(input, Tensor) and input.dtype != mstype.bool_:
+        dtype = input.dtype
     return sum_(_Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
 

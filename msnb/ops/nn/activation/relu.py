@@ -197,7 +197,8 @@ def Threshold(input, *, thr: Float, value: Float):
         Tensor, shape and type of `input`.
     """
     _check.tensor_only("Threshold", "input", input)
-    return jnp.where(input <= thr, jnp.full_like(input, value), input)  # NaN stays NaN
+    # NaN stays NaN, and no number is above a threshold that is NaN
+    return jnp.where((input > thr) | (input != input), input, jnp.full_like(input, value))
 
 
 @operator(functional="hardtanh", generation=2)
