@@ -473,17 +473,21 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         bias (Tensor): Of shape (K,). Default: None, 0.
 
     Returns:
-        Tensor of shape (*, K), int64 for integers.
+        Tensor of shape (*, K). Without `bias`, integers give int64.
 
     Raises:
         TypeError: If an input is not a Tensor.
         ValueError: If the shapes do not fit.
     """
     operands = input1, weight, input2
-    if all(isinstance(x, Tensor) and x.dtype in _INTEGERS for x in operands):  # the sums do not wrap
+    is_integer = all(isinstance(x, Tensor) and x.dtype in _INTEGERS for x in operands)
+    if is_integer:  # the sums do not wrap
         operands = [Cast.functional(x, mstype.int64) for x in operands]
     total = einsum("...a,kab,...b->...k", *operands)
-    return total if bias is None else total + tensor_argument("bidense", "bias", bias)
+    if bias is None:
+        return total
+    total = total + tensor_argument("bidense", "bias", bias)
+    return Cast.functional(total, input1.dtype) if is_integer else total
 
 
 CASES = [

@@ -216,8 +216,10 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
         Tensor, shape and type of `input`.
     """
     _check.tensor_only("Hardtanh", "input", input)
-    low = jnp.where(input < min_val, jnp.full_like(input, min_val), input)
-    return jnp.where(input > max_val, jnp.full_like(input, max_val), low)
+    # NaN stays NaN, and a bound that is NaN gives NaN
+    is_nan = input != input
+    low = jnp.where((input >= min_val) | is_nan, input, jnp.full_like(input, min_val))
+    return jnp.where((low <= max_val) | is_nan, low, jnp.full_like(input, max_val))
 
 
 @operator(random=True)
