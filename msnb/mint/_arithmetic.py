@@ -6,6 +6,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import as_floating
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops.math.arithmetic import scaled_operands
 from msnb.ops.math.logic import logical_and, logical_not, logical_or, logical_xor  # of numbers, too, as MindSpore 2's
 
 __all__ = [
@@ -29,10 +30,6 @@ __all__ = [
 _copy = P.Identity()
 
 
-def _multiply_alpha(other, alpha):
-    return other if alpha == 1 else other * alpha
-
-
 def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return input + alpha * other.
 
@@ -44,7 +41,7 @@ def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
     Returns:
         Tensor of the common shape and element type.
     """
-    return F.add(input, _multiply_alpha(other, alpha))
+    return F.add(*scaled_operands(input, other, alpha))
 
 
 def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
@@ -58,7 +55,7 @@ def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
     Returns:
         Tensor of the common shape and element type.
     """
-    return F.sub(input, _multiply_alpha(other, alpha))
+    return F.sub(*scaled_operands(input, other, alpha))
 
 
 def atan2(input: Tensor, other: Tensor) -> Tensor:

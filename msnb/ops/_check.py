@@ -5,6 +5,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.core.errors.messages import describe
+from msnb.core.operator import api_generations
 from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.tensor.tensor import Tensor
 
@@ -60,9 +61,15 @@ def tensor_only(op, argument, x):
         )
 
 
-def dtype_in(op, argument, x, allowed):
-    """Raise TypeError if `x` is a Python number or its element type is not in `allowed`."""
+def dtype_in(op, argument, x, allowed, api2=frozenset()):
+    """Raise TypeError if `x` is a Python number or its element type is not in `allowed`.
+
+    Element types in `api2` are those that MindSpore 2 takes and r1.1 refuses. They are allowed while the process runs
+    programs for MindSpore 2.
+    """
     tensor_only(op, argument, x)
+    if api_generations.shared == 2:
+        allowed = allowed | api2
     if x.dtype not in allowed:
         raise TypeError(
             f"For '{op}', '{argument}' should be a Tensor of {_describe_dtypes(allowed)}, but got {dtype_name(x)}."

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from msnb.core.errors.messages import describe
+from msnb.core.operator.array_like import common_type
 from msnb.core.tensor.sparse import SparseBase
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.broadcast import BroadcastTo
@@ -274,7 +275,7 @@ class COOTensor(_Matrix):
         )
 
     def _add_matrix(self, other, sign):
-        indices = Concat(0)((self.indices, other.indices))
+        indices = Concat(0)(common_type(self.indices, other.indices))
         return self._of(indices, Concat(0)((self.values, other.values * sign)), self.dense_shape).coalesce()
 
 

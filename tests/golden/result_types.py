@@ -72,7 +72,7 @@ def answer(oracle, question):
     return " ".join(outputs[name].dtype.name for name in sorted(outputs))
 
 
-def ask(oracle, calls, size=200):
+def ask(oracle, calls, size=200, answer=answer):
     """Return the answers to `calls`, computed in processes of `size` calls; a call that ends its process has none."""
     answers = {}
     for start in range(0, len(calls), size):
@@ -89,8 +89,19 @@ def ask(oracle, calls, size=200):
         if data:
             answers.update(pickle.loads(data))
         elif size > 1:
-            answers.update(ask(oracle, calls[start : start + size], max(size // 10, 1)))
+            answers.update(ask(oracle, calls[start : start + size], max(size // 10, 1), answer))
     return answers
+
+
+def write_table(path, answers):
+    """Write the table of {(name, dtype): result types or class of the error}; empty answers are left out."""
+    rows = {}
+    for (name, dtype), types in answers.items():
+        if types:
+            rows.setdefault(name, {}).setdefault("same" if types == dtype else types, []).append(dtype)
+    rows = {name: {types: " ".join(of) for types, of in row.items()} for name, row in rows.items()}
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(rows.items()))
+    pathlib.Path(path).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
 def by_call(table):
@@ -116,13 +127,7 @@ def main(asked, answered=None, table=None):
         answers = ask(lambda: Oracle(mindspore), pickle.loads(pathlib.Path(asked).read_bytes()))
         pathlib.Path(answered).write_bytes(pickle.dumps(answers))
     else:
-        rows = {}
-        for (name, dtype), types in pickle.loads(pathlib.Path(answered).read_bytes()).items():
-            if types:
-                rows.setdefault(name, {}).setdefault("same" if types == dtype else types, []).append(dtype)
-        rows = {name: {types: " ".join(of) for types, of in row.items()} for name, row in rows.items()}
-        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(rows.items()))
-        pathlib.Path(table).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+        write_table(table, pickle.loads(pathlib.Path(answered).read_bytes()))
 
 
 if __name__ == "__main__":

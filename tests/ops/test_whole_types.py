@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from msnb import Tensor, grad, mint, nn, ops
+import msnb.numpy as mnp
+from msnb import COOTensor, Parameter, Tensor, grad, mint, nn, ops
+from msnb.common import dtype as mstype
+from msnb.core.operator import api_generations
 from msnb.ops import operations as P
 
 SMALL = ["bool", "int8", "uint8", "int16", "int32"]
@@ -130,3 +133,95 @@ def test_an_empty_tensor_has_as_many_pieces_as_asked():
     for chunk in (ops.chunk_ext, mint.chunk):
         assert [piece.shape for piece in chunk(empty, 3)] == [(0, 2)] * 3
     assert [piece.shape for piece in ops.chunk(empty, 3)] == [(0, 2)]
+
+
+@pytest.fixture
+def api2():
+    """Behaviour of MindSpore 2 that all programs of the process share."""
+    api_generations.share(2)
+    yield
+    api_generations.share(1)
+
+
+FLAGS, OTHERS = [True, False, True, False], [True, True, False, False]
+OF_BOOL = {  # call of bool Tensors -> results of MindSpore 2.7.1
+    "relu": (lambda x, y: P.ReLU()(x), FLAGS),
+    "abs": (lambda x, y: P.Abs()(x), FLAGS),
+    "sqrt": (lambda x, y: P.Sqrt()(x), [1.0, 0.0, 1.0, 0.0]),
+    "difference": (lambda x, y: x - y, [False, True, True, False]),
+    "scaled difference": (lambda x, y: mint.sub(x, y, alpha=2), [False, True, True, False]),
+    "subtract": (lambda x, y: ops.subtract(x, y), [0, -1, 1, 0]),
+    "sum": (lambda x, y: P.ReduceSum()(x, 0), True),
+    "product": (lambda x, y: P.ReduceProd()(x, 0), False),
+    "nansum": (lambda x, y: ops.nansum(x), 2),
+    "scatter_nd": (lambda x, y: ops.scatter_nd(Tensor([[0], [0], [1], [2]]), y, (3,)), [True, False, False]),
+    "tensor_scatter_elements": (
+        lambda x, y: ops.tensor_scatter_elements(x, Tensor([0, 1, 2, 3]), y, 0, "add"),
+        [True, True, True, False],
+    ),
+    "l1_loss": (lambda x, y: ops.l1_loss(x, y, "none"), [False, True, True, False]),
+    "mean l1_loss": (lambda x, y: ops.l1_loss(x, y), True),
+    "kron": (lambda x, y: ops.kron(x[:2], y[1:3]), [True, False, False, False]),
+    "signbit": (lambda x, y: ops.signbit(x), [False] * 4),
+    "frac": (lambda x, y: ops.frac(x), [0] * 4),
+    "xlogy": (lambda x, y: ops.xlogy(x, y)[:3], [0.0, 0.0, -np.inf]),
+    "numpy.abs": (lambda x, y: mnp.abs(x), FLAGS),
+    "numpy.exp2": (lambda x, y: mnp.exp2(x), [2, 1, 2, 1]),
+    "packed": (lambda x, y: P.CompareAndBitpack()(Tensor(FLAGS + OTHERS), Tensor(True)), [0b00110101]),
+}
+
+
+@pytest.mark.parametrize("name", OF_BOOL)
+def test_a_bool_is_taken_where_mindspore_2_takes_it(api2, name):
+    call, expected = OF_BOOL[name]
+    result = call(Tensor(FLAGS), Tensor(OTHERS)).asnumpy()
+    assert result.tolist() == expected and isinstance(result.ravel()[0].item(), type(np.ravel(expected)[0].item()))
+
+
+@pytest.mark.parametrize("operator", [P.ReLU, P.Abs, P.Sqrt, P.ReduceSum], ids=lambda operator: operator.__name__)
+def test_a_bool_is_refused_where_r1_1_refuses_it(operator):
+    with pytest.raises(TypeError, match="but got Bool"):
+        operator()(Tensor([[[[[True]]]]]))  # a shape of its own: a compiled kernel is not checked again
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_integers_are_taken_where_mindspore_2_takes_them(api2, dtype):
+    def whole(*values):
+        return Tensor(np.array(values, dtype))
+
+    variable, accumulation = Parameter(whole(6, 4), name="v"), Parameter(whole(5, 2), name="a")
+    P.ApplyMomentum()(variable, accumulation, whole(2)[0], whole(1, 2), whole(3)[0])
+    assert variable.asnumpy().tolist() == [-26, -12] and accumulation.asnumpy().tolist() == [16, 8]
+    assert ops.tensor_dot(whole([1, 2], [3, 4]), whole([1, 2], [3, 4]), 1).asnumpy().tolist() == [[7, 10], [15, 22]]
+    assert P.MulNoNan()(whole(1, 2, -3), whole(0, 3, 5)).asnumpy().tolist() == [0, 6, -15]
+    assert nn.Tanhshrink()(whole(1)).asnumpy() == pytest.approx(1 - np.tanh(1))
+    assert P.FFTWithSize(1, False, True)(whole(1, 2, 5)).asnumpy() == pytest.approx([8, -2.5 + 2.598076j])
+    assert ops.nansum(whole(100, 100)).asnumpy() == np.sum(np.array([100, 100], dtype), dtype=dtype)
+
+
+def test_the_slopes_of_rrelu_are_whole_for_whole_numbers():
+    x = Tensor(np.array([-4, 4, -7], np.int32))
+    assert ops.rrelu(x, 2.7, 2.7).asnumpy().tolist() == [-8, 4, -14]
+    with pytest.raises(ValueError, match="lower <= upper"):
+        ops.rrelu(x, 3.0, 2.0)
+
+
+@pytest.mark.parametrize("call", [mint.add, mint.sub, Tensor.add, Tensor.sub], ids=["add", "sub", "add", "sub"])
+def test_a_factor_does_not_widen_the_common_type(call):
+    x, y = Tensor(np.array([1, 2], np.float16)), Tensor(np.array([3, 5], np.int32))
+    assert call(x, y, alpha=0.5).dtype == mstype.float16
+
+
+def test_products_of_a_bilinear_form_do_not_wrap():
+    x = Tensor(np.array([[100, 100]], np.int8))
+    assert ops.bidense(x, x, Tensor(np.ones((1, 2, 2), np.int8))).asnumpy().tolist() == [[40000]]
+
+
+def test_a_block_of_length_0_is_cut_in_mindspore_2(api2):
+    assert P.Slice()(Tensor(np.ones((2, 3), np.float32)), (0, 3), (2, 0)).shape == (2, 0)
+
+
+def test_sparse_matrices_of_two_index_types_are_added():
+    parts = [(np.int64, [[0, 1], [1, 2]]), (np.int32, [[0, 0], [1, 1]])]
+    a, b = (COOTensor(Tensor(np.array(i, t)), Tensor([1.0, 2.0], mstype.float32), (3, 4)) for t, i in parts)
+    assert (a + b).indices.dtype == mstype.int64

@@ -43,6 +43,9 @@ SHARED = {  # behaviour that follows the last choice of the process, besides Ten
     "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their "
     "new positions",
     "LossMonitor": "it prints all digits of the loss",
+    "ReLU, Abs, Sqrt, Sub, ReduceSum, ReduceProd, ScatterNd": "they take bool",
+    "ApplyMomentum, ApplyGradientDescent, MulNoNan, tensor_dot": "they take integers of every width",
+    "Slice": "a block may be empty",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "

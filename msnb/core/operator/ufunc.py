@@ -24,7 +24,6 @@ def _map_each_type(types, into):
 
 _REAL = _map_each_type((mstype.bool_, *_INTEGERS), mstype.float32)
 _ANGLE = {**_REAL, **_map_each_type((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
-_NUMBER = _map_each_type((mstype.bool_,), mstype.int32)
 _TRUTH = _map_each_type((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
 
 
@@ -36,16 +35,22 @@ class Ufunc(NamedTuple):
         enters (Mapping): Element type of the operands -> element type of the computation, if it is another.
         operands (tuple[str]): Names of the operands. Default: (), x or x1 and x2.
         meet (Callable): Brings two Tensors to one element type. Default: `common_type`.
+        returns_bool (bool): True if bool operands give a bool. Default: False.
     """
 
     names: tuple[str, ...]
     enters: Mapping[np.dtype, mstype.Type]
     operands: tuple[str, ...] = ()
     meet: Callable[[Tensor, Tensor], list[Tensor]] = common_type
+    returns_bool: bool = False
 
     def taking(self, *operands: str) -> "Ufunc":
         """Return the same functions with other names of their operands."""
         return self._replace(operands=operands)
+
+    def returning_bool(self) -> "Ufunc":
+        """Return the same functions with a bool result for bool operands."""
+        return self._replace(returns_bool=True)
 
 
 def as_given(*names: str) -> Ufunc:
@@ -58,9 +63,9 @@ def of_array(*names: str) -> Ufunc:
     return Ufunc(names, {}, meet=array_type)
 
 
-def number(*names: str) -> Ufunc:
-    """Declare functions of `mindspore.numpy` that convert bool to int32."""
-    return Ufunc(names, _NUMBER)
+def number(*names: str, of_bool: mstype.Type = mstype.int32) -> Ufunc:
+    """Declare functions of `mindspore.numpy` that convert bool to an integer type."""
+    return Ufunc(names, _conversions((mstype.bool_,), of_bool))
 
 
 def real(*names: str) -> Ufunc:
@@ -103,13 +108,17 @@ def form_of(op: Any, name: str, ufunc: Ufunc) -> Callable[..., Tensor]:
     call = type(prim).__call__
     operands = ufunc.operands or (("x",) if len(op.inputs) == 1 else ("x1", "x2"))
 
+    def convert(result, operand):
+        return result.astype(mstype.bool_) if ufunc.returns_bool and operand.dtype == mstype.bool_ else result
+
     if len(operands) == 1:
 
         def form(x, dtype=None):
             x = as_operand(x, name, operands[0])
             if into := enters.get(x._array.dtype):
-                x = x.astype(into)
-            result = call(prim, x)
+                result = convert(call(prim, x.astype(into)), x)
+            else:
+                result = call(prim, x)
             return result if dtype is None else in_type(result, dtype, name)
 
     else:
@@ -119,8 +128,9 @@ def form_of(op: Any, name: str, ufunc: Ufunc) -> Callable[..., Tensor]:
             if x1._array.dtype != x2._array.dtype:
                 x1, x2 = meet(x1, x2)
             if into := enters.get(x1._array.dtype):
-                x1, x2 = x1.astype(into), x2.astype(into)
-            result = call(prim, x1, x2)
+                result = convert(call(prim, x1.astype(into), x2.astype(into)), x1)
+            else:
+                result = call(prim, x1, x2)
             return result if dtype is None else in_type(result, dtype, name)
 
     return _set_metadata(form, op, name, operands)

@@ -1,5 +1,6 @@
 """`LossBase`: reduction and weighting of elementwise losses."""
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Reduction
@@ -53,6 +54,8 @@ class LossBase(Cell):
         Returns:
             Tensor.
         """
+        if x._array.dtype.kind in "biu":  # computed in float32; the result has the element type of `x`
+            return P.Cast()(self.get_loss(P.Cast()(x, mstype.float32), weights), x.dtype)
         if isinstance(weights, Tensor) or weights != 1.0:
             x = x * weights
         if not self.reduce:

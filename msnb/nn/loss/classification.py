@@ -297,7 +297,6 @@ class BCEWithLogitsLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Return the loss."""
-        logits = widen_if_mixed(logits, labels, self.weight, self.pos_weight)
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
 

@@ -162,7 +162,7 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
     """Distribute keys over groups in turn: key % group_num * per_group_size + key // group_num.
 
     Inputs:
-        - **input** (Tensor) - Keys, int32 or int64.
+        - **input** (Tensor) - Keys, int32 or int64; in MindSpore 2 also int16.
         - **per_group_size** (int) - Capacity of a group.
         - **group_num** (int) - Number of groups.
 
@@ -177,7 +177,7 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
         >>> print(ops.MapUniform()(Tensor([0, 1, 2, 3, 4, 5], mindspore.int32), 3, 2))
         [0 3 1 4 2 5]
     """
-    dtype_in("MapUniform", "input", input, INDEX)
+    dtype_in("MapUniform", "input", input, INDEX, api2=frozenset({np.dtype(np.int16)}))
     if group_num < 1:
         raise ValueError(f"For 'MapUniform', 'group_num' should be positive, but got {group_num}.")
     return input % group_num * per_group_size + input // group_num

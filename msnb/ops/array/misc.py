@@ -9,7 +9,7 @@ from msnb.core.operator.cases import F, I, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import box
-from msnb.ops._check import BOOL, COMPLEX, FLOAT, INDEX, NUMBER, dtype_in, tensor_argument
+from msnb.ops._check import BOOL, COMPLEX, FLOAT, INDEX, INT, NUMBER, dtype_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
 
@@ -46,7 +46,7 @@ def MulNoNan(x, y):
         ValueError: If the shapes do not broadcast.
     """
     x, y = promote(x, y, op="MulNoNan")
-    dtype_in("MulNoNan", "x", x, FLOAT | COMPLEX | INDEX)
+    dtype_in("MulNoNan", "x", x, FLOAT | COMPLEX | INDEX, api2=INT)
     return jnp.where((y == 0) & ~jnp.isfinite(x), 0, x).astype(x.dtype) * y
 
 
@@ -82,6 +82,8 @@ class CheckNumerics(HostPrimitive):
 def CompareAndBitpack(x, threshold):
     """Compute x > threshold and pack eight results into each byte, the first one in the highest bit.
 
+    Bool are packed without a comparison, the first one in the lowest bit.
+
     Inputs:
         - **x** (Tensor) - Numbers or bool, whose last dimension is a multiple of 8.
         - **threshold** (Tensor) - Of the element type of `x`, a scalar.
@@ -96,6 +98,8 @@ def CompareAndBitpack(x, threshold):
     dtype_in("CompareAndBitpack", "x", x, NUMBER | BOOL)
     if not x.ndim or x.shape[-1] % 8:
         raise ValueError(f"For 'CompareAndBitpack', the last dimension should be a multiple of 8, but got {x.shape}.")
+    if x.dtype == bool:  # MindSpore packs bool as they are, and in the other order
+        return jnp.packbits(x, -1, bitorder="little")
     return jnp.packbits(x > threshold, -1)
 
 

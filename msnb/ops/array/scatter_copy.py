@@ -9,7 +9,7 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling, with_source_of
 from msnb.core.operator.value_checks import position
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
+from msnb.ops._check import ANY, BOOL, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._in_place import take_over
 from msnb.ops._upcast import in_float32
 from msnb.ops.array._scatter import DROP, divide_slices, multiply_slices, position_of
@@ -131,16 +131,21 @@ def ScatterNd(indices, updates, shape: Shape):
          [0.  0.  0. ]]
     """
     dtype_in("ScatterNd", "indices", indices, INDEX | {np.dtype(np.int16)})
-    dtype_in("ScatterNd", "updates", updates, NUMBER)
+    dtype_in("ScatterNd", "updates", updates, NUMBER, api2=BOOL)
     if any(n < 1 for n in shape):
         raise ValueError(f"For 'ScatterNd', 'shape' should be positive, but got {shape}.")
     zeros = jnp.zeros(shape, updates.dtype)
-    return zeros.at[position_of("ScatterNd", zeros, indices, updates)].add(updates, **DROP)
+    return _add_at(zeros, updates, position_of("ScatterNd", zeros, indices, updates))
+
+
+def _add_at(x, updates, at):
+    """Return `x` with `updates` added at indices; the sum of bool is their disjunction."""
+    return x.at[at].max(updates, **DROP) if x.dtype == bool else x.at[at].add(updates, **DROP)
 
 
 _COMBINED = {
     "none": lambda x, updates, at: x.at[at].set(updates, **DROP),
-    "add": lambda x, updates, at: x.at[at].add(updates, **DROP),
+    "add": _add_at,
     "mul": in_float32(multiply_slices),
     "max": lambda x, updates, at: x.at[at].max(updates, **DROP),
     "min": lambda x, updates, at: x.at[at].min(updates, **DROP),

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Ints, NonNegInt, Shape
+from msnb.core.operator import api_generations
 from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
@@ -39,10 +40,11 @@ def Slice(x, begin: Ints, size: Ints):
     ends = []
     for low, length, limit in zip(begin, size, x.shape, strict=True):
         high = limit if length == -1 else low + length
-        if low < 0 or length == 0 or length < -1 or high > limit:
+        is_empty = length == 0 and api_generations.shared == 1  # MindSpore 2 cuts empty blocks
+        if low < 0 or is_empty or length < -1 or high > limit:
             raise ValueError(
                 f"For 'Slice', the block from {begin} of size {size} should lie within the shape "
-                f"{x.shape} and not be empty."
+                f"{x.shape}{' and not be empty' if is_empty else ''}."
             )
         ends.append(high)
     return x[tuple(slice(low, high) for low, high in zip(begin, ends, strict=True))]
@@ -205,6 +207,8 @@ def StridedSliceGrad(
             shrink_axis_mask=shrink_axis_mask,
         )
 
+    if dy.dtype == bool:
+        return apply_transpose(cut, shapex, dy.astype(jnp.int8)).astype(bool)
     return apply_transpose(cut, shapex, dy)
 
 

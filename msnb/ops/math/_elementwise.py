@@ -59,6 +59,7 @@ def of_one(
     x,
     output,
     allowed=FLOAT,
+    api2=frozenset(),
     input_description="Numbers",
     result="its element type is that of `x`",
     type_="float32",
@@ -70,6 +71,7 @@ def of_one(
         x (str): The Tensor of the example, as Python would write it.
         shown (str): Output of the example.
         allowed (frozenset): Element types. Default: floating point.
+        api2 (frozenset): Further element types in MindSpore 2.
         given (str): Description of `x`.
         result (str): Description of the result's element type.
         type_ (str): Element type of the example.
@@ -80,7 +82,7 @@ def of_one(
         name = fn.__name__
 
         def kernel(x):
-            dtype_in(name.lstrip("_"), "x", x, allowed)
+            dtype_in(name.lstrip("_"), "x", x, allowed, api2)
             return fn(x)
 
         doc = f"""{fn.__doc__}
@@ -101,14 +103,19 @@ def of_one(
     return declare
 
 
-def of_real(*, x, output, allowed=NUMBER, **spelled):
+def of_real(*, x, output, allowed=NUMBER, api2=frozenset(), **spelled):
     """As `of_one`, for a function of real numbers: integers are cast to float32, and float16 is computed in float32."""
 
     def declare(fn):
         wide = in_float32(fn)
         real = functools.wraps(fn)(lambda x: wide(floating(x)))
         return of_one(
-            x=x, output=output, allowed=allowed, result="float32 for integers, else the element type of `x`", **spelled
+            x=x,
+            output=output,
+            allowed=allowed,
+            api2=api2,
+            result="float32 for integers, else the element type of `x`",
+            **spelled,
         )(real)
 
     return declare
@@ -120,6 +127,7 @@ def of_two(
     y,
     output,
     allowed=NUMBER,
+    api2=frozenset(),
     first="The first operand",
     result="its element type is the common one",
     type_="float32",
@@ -133,6 +141,7 @@ def of_two(
         y (str): The second Tensor of the example.
         shown (str): Output of the example.
         allowed (frozenset): Common element types. Default: numbers.
+        api2 (frozenset): Further common element types in MindSpore 2.
         first (str): Description of the first operand.
         result (str): Description of the result's element type.
         type_ (str): Element type of the example.
@@ -144,7 +153,7 @@ def of_two(
 
         def kernel(x, y):
             x, y = promote(x, y, op=name.lstrip("_"))
-            dtype_in(name.lstrip("_"), "x", x, allowed)
+            dtype_in(name.lstrip("_"), "x", x, allowed, api2)
             return fn(x, y)
 
         doc = f"""{fn.__doc__}

@@ -2,9 +2,11 @@
 
 import functools
 import operator as operators
+from typing import Any
 
 import jax.numpy as jnp
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Int, NonNegInt, Tensors, check
 from msnb.core.operator.cases import F16, F, I, case
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
@@ -56,7 +58,17 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
 @keyword_aliases(y="other")
 def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return self + alpha * other."""
-    return Add.functional(self, other if alpha == 1 else other * alpha)
+    return Add.functional(*scaled_operands(self, other, alpha))
+
+
+def scaled_operands(x: Any, y: Any, alpha: float) -> tuple[Any, Any]:
+    """Return `x` and alpha * y. Two Tensors are brought to their common element type before `y` is scaled."""
+    if alpha == 1:
+        return x, y
+    if all(isinstance(operand, Tensor) and not operand._array.weak_type for operand in (x, y)):
+        x, y = common_type(x, y)
+        alpha = bool(alpha) if y.dtype == mstype.bool_ else alpha
+    return x, y * alpha
 
 
 @of_two(
@@ -66,12 +78,13 @@ def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     functional="sub",
     methods=("__sub__", "__rsub__", "__isub__"),
     generation=2,
+    api2=BOOL,
     numpy=number("subtract"),
 )
 @broadcasting
 def Sub(x, y):
-    """Difference of the operands, x - y."""
-    return x - y
+    """Difference of the operands, x - y; of bool, True where they differ."""
+    return x ^ y if x.dtype == bool else x - y
 
 
 spelling(Sub, function="tensor_sub", generation=1)(Sub.functional)
@@ -93,10 +106,15 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
     """
-    return Sub.functional(input, other if alpha == 1 else Mul.functional(other, alpha))
+    is_bool = isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype == other.dtype == mstype.bool_
+    return Sub.functional(input, other if alpha == 1 and not is_bool else Mul.functional(other, alpha))
 
 
-spelling(Sub, method=("sub", "subtract"))(keyword_aliases(y="other")(subtract))
+@spelling(Sub, method=("sub", "subtract"))
+@keyword_aliases(y="other")
+def _sub_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Return self - alpha * other."""
+    return Sub.functional(*scaled_operands(self, other, alpha))
 
 
 @of_two(
@@ -370,7 +388,7 @@ def _mul_into(self: Tensor, other: Tensor | float) -> Tensor:
 @spelling(Sub, method="sub_")
 def _sub_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Subtract `alpha` times `other` in place, and return the Tensor."""
-    return take_over("sub_", self, Sub.functional(self, other if alpha == 1 else other * alpha))
+    return take_over("sub_", self, Sub.functional(*scaled_operands(self, other, alpha)))
 
 
 spelling(Mul, function="tensor_muls")(Mul.functional)
@@ -379,7 +397,7 @@ spelling(Mul, function="tensor_muls")(Mul.functional)
 @spelling(Add, method="add_")
 def _add_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Add `alpha` times `other` in place, and return the Tensor."""
-    return take_over("add_", self, Add.functional(self, other if alpha == 1 else Mul.functional(other, alpha)))
+    return take_over("add_", self, Add.functional(*scaled_operands(self, other, alpha)))
 
 
 CASES = [

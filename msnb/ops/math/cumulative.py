@@ -247,7 +247,6 @@ def Cummin(x, *, axis: Int):
 
 
 @operator(generation=2)
-@in_float32
 def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     """Logarithm of the running sum of exponentials along an axis.
 
@@ -268,7 +267,7 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
     """
     dtype_in("logcumsumexp", "input", x, FLOAT)
     axis = axis_in("logcumsumexp", axis, x.ndim)
-    result = lax.cumlogsumexp(x, axis, reverse)
+    result = in_float32(lax.cumlogsumexp)(x, axis, reverse)
     if not exclusive:
         return result
     first = lax.slice_in_dim(result, 0, 1, axis=axis)

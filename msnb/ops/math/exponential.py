@@ -18,6 +18,7 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
 from msnb.ops._numpy import floating as floating_tensor
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
+from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of_two
 
 
@@ -104,7 +105,15 @@ def Log10(x):
     return jnp.log10(x)
 
 
-@of_real(x="[1., 4., 9.]", output="[1. 2. 3.]", functional="sqrt", called=(), methods=("sqrt",), numpy=real("sqrt"))
+@of_real(
+    x="[1., 4., 9.]",
+    output="[1. 2. 3.]",
+    functional="sqrt",
+    called=(),
+    methods=("sqrt",),
+    api2=BOOL,
+    numpy=real("sqrt"),
+)
 def Sqrt(x):
     """Square root of each element."""
     return jnp.sqrt(x)
@@ -116,7 +125,7 @@ def _Cbrt(x):
     return jnp.cbrt(x)
 
 
-@of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
+@of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2", of_bool=mstype.int64))
 def _Exp2(x):
     """Return 2 ** x of each element; integers give an integer, 0 for results below 1."""
     return _power(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
@@ -186,7 +195,7 @@ def ReciprocalGrad(y, dout):
     methods=("inv",),
     generation=2,
     allowed=NUMBER,
-    numpy=number("reciprocal"),
+    numpy=number("reciprocal", of_bool=mstype.int64),
 )
 def Inv(x):
     """1 divided by each element."""
@@ -233,12 +242,31 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     return in_type(Pow.functional(bases, exponents), dtype, "float_power")
 
 
-@of_two(
-    x="[2., 0.]", y="[1., 0.]", output="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=_LOGS
-)
+@of_two(x="[2., 0.]", y="[1., 0.]", output="[0. 0.]", allowed=_LOGS)
 def Xlogy(x, y):
     """Return x * log(y), and 0 where `x` is 0, even if `y` is 0 too."""
     return _xlogy(x, y)
+
+
+@spelling(Xlogy, function="xlogy", method="xlogy")
+def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
+    """Return input * log(other), and 0 where `input` is 0, even if `other` is 0 too.
+
+    Args:
+        input (Union[Tensor, Number]): The factor, floating point, complex or bool.
+        other (Union[Tensor, Number]): Argument of the logarithm.
+
+    Returns:
+        Tensor of the broadcast shape and the common element type, float32 for bool.
+
+    Raises:
+        TypeError: If the element types are not supported or do not convert implicitly.
+        ValueError: If the shapes do not broadcast.
+    """
+    tensors = [x for x in (input, other) if isinstance(x, Tensor)]
+    if all(x.dtype == mstype.bool_ for x in tensors):
+        input, other = (Cast.functional(x, mstype.float32) if isinstance(x, Tensor) else x for x in (input, other))
+    return Xlogy.functional(input, other)
 
 
 @operator

@@ -10,9 +10,10 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype, tensor_argument
+from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops._upcast import in_float32
+from msnb.ops.array.cast import Cast
 from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Mul
 
@@ -30,6 +31,7 @@ def _check_dot_axes(axes):
     return sides
 
 
+_INTEGERS = (*mstype.int_type, *mstype.uint_type)
 DotAxes = Kind("an int, or two tuples of as many different axes each", _check_dot_axes)
 
 
@@ -38,7 +40,7 @@ def _TensorDot(x1, x2, axes: DotAxes):
     """Tensor contraction: the sum of products over pairs of axes.
 
     Inputs:
-        - **x1** (Tensor) - Floating point.
+        - **x1** (Tensor) - Floating point; in MindSpore 2 any number.
         - **x2** (Tensor) - Of the element type of `x1`.
         - **axes** (Union[int, tuple]) - Number of last axes of `x1` that are paired with the first axes of `x2`, or the
           pairs of axes.
@@ -58,8 +60,8 @@ def _TensorDot(x1, x2, axes: DotAxes):
          [2. 2. 2.]]
     """
     op = "TensorDot"
-    dtype_in(op, "x1", x1, FLOAT)
-    dtype_in(op, "x2", x2, FLOAT)
+    dtype_in(op, "x1", x1, FLOAT, api2=NUMBER)
+    dtype_in(op, "x2", x2, FLOAT, api2=NUMBER)
     same_dtype(op, x1=x1, x2=x2)
     if isinstance(axes, int):
         if not 0 <= axes <= min(x1.ndim, x2.ndim):
@@ -155,12 +157,14 @@ def _Kron(x, y):
     """Kronecker product.
 
     Inputs:
-        - **x** (Tensor) - Numbers.
-        - **y** (Tensor) - Numbers.
+        - **x** (Tensor) - Numbers or bool.
+        - **y** (Tensor) - Numbers or bool.
 
     Outputs:
         Tensor.
     """
+    if x.dtype == y.dtype == bool:
+        return jnp.kron(x.astype(jnp.int8), y.astype(jnp.int8)).astype(bool)
     return jnp.kron(x, y)
 
 
@@ -469,14 +473,21 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         bias (Tensor): Of shape (K,). Default: None, 0.
 
     Returns:
-        Tensor of shape (*, K).
+        Tensor of shape (*, K). Without `bias`, integers give int64.
 
     Raises:
         TypeError: If an input is not a Tensor.
         ValueError: If the shapes do not fit.
     """
-    total = einsum("...a,kab,...b->...k", input1, weight, input2)
-    return total if bias is None else total + tensor_argument("bidense", "bias", bias)
+    operands = input1, weight, input2
+    is_integer = all(isinstance(x, Tensor) and x.dtype in _INTEGERS for x in operands)
+    if is_integer:  # the sums do not wrap
+        operands = [Cast.functional(x, mstype.int64) for x in operands]
+    total = einsum("...a,kab,...b->...k", *operands)
+    if bias is None:
+        return total
+    total = total + tensor_argument("bidense", "bias", bias)
+    return Cast.functional(total, input1.dtype) if is_integer else total
 
 
 CASES = [

@@ -11,7 +11,7 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import broadcast_check
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import FLOAT, INT, NUMBER, dtype_in
+from msnb.ops._check import BOOL, FLOAT, INT, NUMBER, dtype_in
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
 from msnb.ops._shapes import shapes
@@ -66,10 +66,13 @@ def Trunc(x):
     called=(),
     methods=("frac",),
     generation=2,
-    allowed=INT | FLOAT,
+    allowed=INT | FLOAT | BOOL,
+    result="its element type is that of `x`, int64 for bool",
 )
 def Frac(x):
     """The fractional part of each element, with the sign of the element."""
+    if x.dtype == bool:
+        return jnp.zeros(x.shape, jnp.int64)
     return jnp.zeros_like(x) if is_integer(x) else x - jnp.trunc(x)
 
 
@@ -80,11 +83,12 @@ def Frac(x):
     methods=("abs", "absolute"),
     generation=2,
     allowed=NUMBER,
-    numpy=number("abs", "absolute", "fabs"),
+    api2=BOOL,
+    numpy=number("abs", "absolute", "fabs").returning_bool(),
 )
 def Abs(x):
     """Absolute value of each element."""
-    return magnitude(x)
+    return x if x.dtype == bool else magnitude(x)
 
 
 spelling(Abs, function="absolute")(Abs.functional)
@@ -166,7 +170,7 @@ def _CopySign(x, y):
 @of_one(
     x="[1., -0.]",
     output="[False  True]",
-    allowed=NUMBER,
+    allowed=NUMBER | BOOL,
     functional="signbit",
     methods=("signbit",),
     generation=2,
@@ -174,6 +178,8 @@ def _CopySign(x, y):
 )
 def _SignBit(x):
     """Return True where the sign bit is set: for numbers below 0, and for -0."""
+    if x.dtype == bool:
+        return jnp.zeros_like(x)
     return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.inexact) else x < 0
 
 
@@ -185,7 +191,7 @@ def _SignBit(x):
     called=("input", "values"),
     methods=("heaviside",),
     generation=2,
-    numpy=number("heaviside"),
+    numpy=number("heaviside").returning_bool(),
 )
 def Heaviside(x, y):
     """Heaviside step function: 0 where x < 0, 1 where x > 0, and `y` where `x` is 0."""

@@ -6,8 +6,9 @@ from msnb.common.kinds import Between, Bool, Int, OneOf, PositiveInt, Shape
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, some, tensor_argument
+from msnb.ops._check import BOOL, COMPLEX, FLOAT, INT, dtype_in, rank, some, tensor_argument
 from msnb.ops.array.create import Ones
+from msnb.ops.math._elementwise import floating
 from msnb.ops.math.complex_numbers import Real
 
 _REAL = frozenset(t for t in FLOAT if t.itemsize > 2)
@@ -37,7 +38,8 @@ def FFTWithSize(
             (), even ones.
 
     Inputs:
-        - **x** (Tensor) - complex64 or complex128; float32 or float64 where a real signal is transformed.
+        - **x** (Tensor) - complex64 or complex128; float32, float64, integers or bool where a real signal is
+          transformed.
 
     Outputs:
         Tensor, complex, or real where a real signal is the result.
@@ -47,7 +49,8 @@ def FFTWithSize(
         ValueError: If `x` has fewer dimensions than `signal_ndim`, or an argument is none of those above.
     """
     op = "FFTWithSize"
-    dtype_in(op, "x", x, _REAL if real and not inverse else COMPLEX)
+    dtype_in(op, "x", x, _REAL | INT | BOOL if real and not inverse else COMPLEX)
+    x = floating(x)
     if x.ndim < signal_ndim:
         raise ValueError(f"For '{op}', 'x' should have at least {signal_ndim} dimensions, but got shape {x.shape}.")
     axes = tuple(range(-signal_ndim, 0))

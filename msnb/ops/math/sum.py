@@ -9,7 +9,7 @@ from msnb.common.kinds import Axis, Bool, DType
 from msnb.core.operator.cases import F16, F, I, Values, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
+from msnb.ops._check import BOOL, NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, in_type
 from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
@@ -42,7 +42,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
         >>> print(ops.ReduceSum(keep_dims=False)(x, 1))
         [3. 7.]
     """
-    dtype_in("ReduceSum", "x", x, NUMBER)
+    dtype_in("ReduceSum", "x", x, NUMBER, api2=BOOL)
     axes = () if skip_mode and axis == () else axes_in("ReduceSum", axis, x.ndim)
     return jnp.sum(x, axes, dtype=x.dtype, keepdims=keep_dims)
 
@@ -71,7 +71,7 @@ def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
         >>> print(ops.ReduceProd(keep_dims=False)(x, 1))
         [ 2. 12.]
     """
-    dtype_in("ReduceProd", "x", x, NUMBER)
+    dtype_in("ReduceProd", "x", x, NUMBER, api2=BOOL)
     return jnp.prod(x, axes_in("ReduceProd", axis, x.ndim), dtype=x.dtype, keepdims=keep_dims)
 
 
@@ -184,14 +184,16 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     """Sum over axes; nan counts as 0.
 
     Args:
-        input (Tensor): Numbers.
+        input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64 for bool.
 
     Returns:
         Tensor.
     """
+    if dtype is None and isinstance(input, Tensor) and input.dtype != mstype.bool_:
+        dtype = input.dtype
     return sum_(_Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
 

@@ -1,5 +1,6 @@
 """Smooth activations: sigmoid-shaped functions, and products of the input with such a gate."""
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
@@ -21,6 +22,9 @@ __all__ = [
     "Tanhshrink",
     "GLU",
 ]
+
+
+_INTEGERS = (*mstype.int_type, *mstype.uint_type)
 
 
 class Sigmoid(PlainOperator, operator=P.Sigmoid, attribute_name="sigmoid"):
@@ -205,10 +209,10 @@ class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     x - tanh(x).
 
     Inputs:
-        - **x** (Tensor) - a float Tensor of any shape.
+        - **x** (Tensor) - numbers, of any shape.
 
     Outputs:
-        Tensor of the shape and type of `x`.
+        Tensor of the shape and type of `x`, float32 for integers.
 
     Examples:
         >>> print(nn.Tanhshrink()(Tensor([0.0, 20.0], mindspore.float32)))
@@ -217,6 +221,8 @@ class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return x - tanh(x)."""
+        if x.dtype in _INTEGERS:
+            x = P.Cast()(x, mstype.float32)
         return x - self.tanh(x)
 
 

@@ -13,7 +13,7 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
-from msnb.ops.math._elementwise import is_integer
+from msnb.ops.math._elementwise import floating, is_integer
 from msnb.ops.nn._pullback import pull
 
 _REAL = _check.INT | _check.FLOAT
@@ -31,7 +31,7 @@ def ReLU(input_x):
     """max(x, 0), element by element.
 
     Inputs:
-        - **input_x** (Tensor) - any shape, any number type.
+        - **input_x** (Tensor) - any shape, any number type; in MindSpore 2 also bool.
 
     Outputs:
         Tensor, shape and type of `input_x`.
@@ -41,7 +41,7 @@ def ReLU(input_x):
         [[0. 4.]
          [2. 0.]]
     """
-    _check.dtype_in("ReLU", "input_x", input_x, _REAL)
+    _check.dtype_in("ReLU", "input_x", input_x, _REAL, api2=_check.BOOL)
     return _compute_relu(input_x)
 
 
@@ -197,7 +197,8 @@ def Threshold(input, *, thr: Float, value: Float):
         Tensor, shape and type of `input`.
     """
     _check.tensor_only("Threshold", "input", input)
-    return jnp.where(input <= thr, jnp.full_like(input, value), input)  # NaN stays NaN
+    # NaN stays NaN, and no number is above a threshold that is NaN
+    return jnp.where((input > thr) | (input != input), input, jnp.full_like(input, value))
 
 
 @operator(functional="hardtanh", generation=2)
@@ -215,16 +216,20 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
         Tensor, shape and type of `input`.
     """
     _check.tensor_only("Hardtanh", "input", input)
-    low = jnp.where(input < min_val, jnp.full_like(input, min_val), input)
-    return jnp.where(input > max_val, jnp.full_like(input, max_val), low)
+    # NaN stays NaN, and a bound that is NaN gives NaN
+    is_nan = input != input
+    low = jnp.where((input >= min_val) | is_nan, input, jnp.full_like(input, min_val))
+    return jnp.where((low <= max_val) | is_nan, low, jnp.full_like(input, max_val))
 
 
 @operator(random=True)
 def _RRelu(key, input, lower, upper):
     """x where x >= 0, slope * x elsewhere, with a slope for each element drawn uniformly from [lower, upper)."""
-    _check.dtype_in("rrelu", "input", input, _check.FLOAT)
-    wide = jnp.promote_types(input.dtype, jnp.float32)
+    _check.dtype_in("rrelu", "input", input, _check.FLOAT | _check.INDEX)
+    wide = jnp.promote_types(floating(input).dtype, jnp.float32)
     slope = jax.random.uniform(key, input.shape, wide) * (upper - lower) + lower
+    if is_integer(input):  # the slope has the element type of the input
+        slope = slope.astype(input.dtype)
     return jnp.where(input >= 0, input, (input * slope).astype(input.dtype))
 
 
@@ -233,7 +238,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tens
     """x where x >= 0, slope * x elsewhere, with a slope drawn for each element (arXiv:1505.00853).
 
     Args:
-        input (Tensor): Any shape, float.
+        input (Tensor): Any shape, float, int32 or int64. Slopes of integers are truncated to integers.
         lower (float): The smallest slope. Default: 1/8.
         upper (float): The largest slope. Default: 1/3.
 
@@ -241,11 +246,11 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tens
         Tensor, shape and type of `input`.
 
     Raises:
-        TypeError: If `input` is not floating point.
-        ValueError: If `lower` is above `upper`, or they are not in [0, 1].
+        TypeError: If `input` is of another element type.
+        ValueError: If `lower` is above `upper`.
     """
-    if not 0 <= lower <= upper <= 1:
-        raise ValueError(f"For 'rrelu', there should be 0 <= lower <= upper <= 1, but got {lower} and {upper}.")
+    if not lower <= upper:
+        raise ValueError(f"For 'rrelu', there should be lower <= upper, but got {lower} and {upper}.")
     return _RRelu.functional(input, lower, upper)
 
 

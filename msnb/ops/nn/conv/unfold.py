@@ -202,10 +202,10 @@ def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), 
         Tensor of shape (N, C, elements of the window, number of windows).
 
     Raises:
-        TypeError: If `x` is not floating point.
+        TypeError: If `x` is bool.
         ValueError: If `x` has not 4 dimensions.
     """
-    _check.dtype_in("Im2Col", "x", x, _check.FLOAT)
+    _check.dtype_in("Im2Col", "x", x, _check.NUMBER)
     columns = Im2ColExt.kernel(x, ksizes, dilations, pads, strides)
     window = ksizes[0] ** 2 if len(ksizes) == 1 else math.prod(ksizes)
     return columns.reshape(*x.shape[:2], window, columns.shape[-1])

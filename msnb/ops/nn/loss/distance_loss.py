@@ -77,6 +77,8 @@ def L1LossExt(input, target, reduction: Reduction = "mean"):
         Tensor, a scalar unless `reduction` is "none".
     """
     x, y = _promote_pair("L1LossExt", input, target)
+    if x.dtype == bool:
+        return reduce(x ^ y, reduction).astype(bool)
     return reduce(magnitude(x - y), reduction).astype(x.real.dtype if jnp.iscomplexobj(x) else x.dtype)
 
 

@@ -17,11 +17,14 @@ def cast_like(var, *values):
     return tuple(v.astype(var.dtype) for v in values)
 
 
-def check_slots(op, **arrays):
-    """Raise an error unless a variable, its slots and its gradient have one shape and a float type."""
+def check_slots(op, api2=frozenset(), **arrays):
+    """Raise an error unless a variable, its slots and its gradient have one shape and a float type.
+
+    `api2` are further element types in MindSpore 2.
+    """
     _check.same_shape(op, **arrays)
     for name, x in arrays.items():
-        _check.dtype_in(op, name, x, _check.FLOAT)
+        _check.dtype_in(op, name, x, _check.FLOAT, api2)
 
 
 ROWS_EXIST = [index("indices", of="var", negative=False)]

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
-from msnb.ops._check import NO_RACE
+from msnb.ops._check import ANY, NO_RACE, NUMBER
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 from msnb.ops.nn.optim._update import as_scalar, cast_like, check_slots
@@ -41,7 +41,7 @@ def ApplyMomentum(
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
+    check_slots("ApplyMomentum", NUMBER, variable=variable, accumulation=accumulation, gradient=gradient)
     lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
     if not is_constant(gradient_scale, 1.0):
         gradient = gradient * gradient_scale
@@ -114,7 +114,7 @@ def ApplyGradientDescent(var, alpha, delta):
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyGradientDescent", var=var, delta=delta)
+    check_slots("ApplyGradientDescent", ANY, var=var, delta=delta)
     return cast_like(var, var - as_scalar(alpha) * delta)
 
 
