@@ -102,6 +102,6 @@ def test_a_value_rings_wherever_the_exact_check_has_a_hit(value, size):
         assert host_tests.are_value_tests((watchpoint,))
         with np.errstate(all="ignore"):
             verdict = conditions.check(watchpoint, numbers)
-            rings = host_tests.value_rings((watchpoint,), jnp.asarray(numbers))
-        assert rings is bool(verdict.met or verdict.error_code)
+            rings = host_tests.value_test((watchpoint,))(jnp.asarray(numbers))
+        assert bool(rings) is bool(verdict.met or verdict.error_code)
     assert not host_tests.are_value_tests((as_watchpoint(("TL", {"max_gt": 1})),))
