@@ -5,6 +5,7 @@ step is run again and `exact_check` decides in float64.
 """
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _INFINITE = 0x7F800000  # bits of a float32 infinity
 _VALUE_BYTES = 64 << 20  # bytes of the values that leave a program for the host
+_SMALL = 4096  # numbers of an array that leaves it together with others
 _TINY = 0x00800000  # bits of the smallest normal float32
 
 
@@ -50,8 +52,7 @@ class Alarm:
         ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs that the device tests; None if there are
             none.
         host (Union[HostTests, None]): the same of those that the host tests, when the alarm is read.
-        value_tests (list[ValueTest]): the tests of values of nodes that the host does. The values are the last extra
-            outputs.
+        value_tests (list[ValueTest]): the tests of values of nodes that the host does.
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
@@ -92,6 +93,8 @@ class Alarm:
         self.host: host_tests.HostTests | None = self._take_host_tests(program) if is_on_host else None
         self.value_tests: list[host_tests.ValueTest] = []
         self.has_verdict = False
+        self._n_for_host = 0  # extra outputs for the host
+        self._bundle_ends: list[int] = []  # ends of the small values in the first of them; small Parameters follow
         collected = {key for _, key in self.collected if key[0] != "output"}
         self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
         self.ends: _EndsAlarm | None = _EndsAlarm(self)
@@ -112,7 +115,7 @@ class Alarm:
         """Return (alarms of the device, values of the series, values for the host) of a run, which may still be
         computing.
         """
-        n_verdicts, n_others = int(self.has_verdict), len(run.extras) - len(self.value_tests)
+        n_verdicts, n_others = int(self.has_verdict), len(run.extras) - self._n_for_host
         verdicts, series = list(run.extras[:n_verdicts]), list(run.extras[n_verdicts:n_others])
         values = list(run.extras[n_others:])
         if self.ends is not None:
@@ -120,17 +123,36 @@ class Alarm:
             return [verdict], [*series, *rest], values
         return verdicts, series, values
 
-    def take_values(self, arrays: "Mapping[Key, Any]") -> "list[Key]":
-        """Return the values of nodes that the host tests, small ones first, and set `value_tests`.
+    def test_on_host(self, inputs: Sequence[Any], outputs: Sequence[Any], values: Sequence[Any]) -> int:
+        """Return the alarm of a run that the host computes, see `test_run` for `values`.
+
+        Raises:
+            RuntimeError: If an input or output was overwritten.
+        """
+        verdict, small = 0, None
+        if self._bundle_ends:
+            numbers = np.asarray(values[0])
+            pieces = [numbers[start:end] for start, end in itertools.pairwise([0, *self._bundle_ends])]
+            values, small = [*pieces, *values[1:]], numbers[self._bundle_ends[-1] :]
+        with np.errstate(all="ignore"):
+            for test, array in zip(self.value_tests, values, strict=True):
+                verdict |= test(array)
+        return verdict if self.host is None else verdict | self.host(inputs, outputs, small)
+
+    def take_values(self, arrays: "Mapping[Key, Any]", outputs: Sequence[Any]) -> "tuple[list[Key], list[Any]]":
+        """Return (keys of the values that the host tests, extra outputs for it), and set `value_tests`.
+
+        Small values and small Parameters leave the program as one array: to look at one takes longer than to test it.
 
         Args:
             arrays (Mapping): Key of a value outside of loops and branches -> its array.
+            outputs (Sequence): The outputs of the program.
         """
         tested = [key for key in arrays if key in self.tests or key in self.finite_points or self._is_bounded(key)]
         testable = [key for key in tested if self._is_testable_on_host(key, arrays[key])]
         sizes = {key: arrays[key].size * arrays[key].dtype.itemsize for key in testable}
         keys, total = [], 0
-        for key in sorted(testable, key=lambda key: (sizes[key], key)):
+        for key in sorted(testable, key=lambda key: (not _is_small(arrays[key]), sizes[key], key)):
             if total + sizes[key] > _VALUE_BYTES:
                 break
             keys.append(key)
@@ -140,7 +162,17 @@ class Alarm:
             host_tests.ValueTest(self.tests.get(key, ()), key in self.finite_points, self._is_bounded(key))
             for key in keys
         ]
-        return keys
+        small = [arrays[key] for key in keys if _is_small(arrays[key])]
+        extras = [arrays[key] for key in keys[len(small) :]]
+        if small:
+            indices = [] if self.host is None else [i for i in self.host.written if _is_small(outputs[i])]
+            bundle = [*small, *jax.lax.optimization_barrier([outputs[i] for i in indices])]
+            self._bundle_ends = list(itertools.accumulate(array.size for array in small))
+            extras.insert(0, jnp.concatenate([array.reshape(-1) for array in bundle]))
+            if self.host is not None:
+                self.host.set_small(indices)
+        self._n_for_host = len(extras)
+        return keys, extras
 
     def _is_bounded(self, key):
         return key in self.bounded["points"]
@@ -232,6 +264,10 @@ class Alarm:
                 self.weight_tests.append((place, output, watchpoint))
 
 
+def _is_small(array):
+    return array.dtype == np.float32 and array.size <= _SMALL
+
+
 def _is_testable(aval):
     return jax.dtypes.issubdtype(aval.dtype, np.floating) and aval.size > 0
 
@@ -298,9 +334,9 @@ class _AlarmMeasure(Measure):
                 collected |= {(id(w), key): value for w, value in zip(watchpoints, measurement[1], strict=True)}
             else:
                 arrays[key] = measurement
-        keys_on_host = alarm.take_values(arrays)
-        on_device = {key: array for key, array in arrays.items() if key not in set(keys_on_host)}
-        rung += [rings(w, array) for key, array in on_device.items() for w in alarm.tests.get(key, ())]
+        keys_on_host, extras = alarm.take_values(arrays, outputs)
+        on_device = {key: arrays[key] for key in arrays.keys() - set(keys_on_host)}
+        rung += [rings(w, on_device[key]) for key in sorted(on_device) for w in alarm.tests.get(key, ())]
         finite = [on_device[key] for key in sorted(alarm.finite_points) if key in on_device]
         if finite:
             rung.append(has_nonfinite(finite))
@@ -310,7 +346,7 @@ class _AlarmMeasure(Measure):
         alarm.series, series = self._collect_series(arrays, collected)
         alarm.has_verdict = bool(rung or above)
         verdict = [_join((rung, RINGS), (above, ABOVE))] if alarm.has_verdict else []
-        return [*verdict, *series, *(arrays[key] for key in keys_on_host)]
+        return [*verdict, *series, *extras]
 
     def _collect_series(self, arrays, nested):
         """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""

@@ -75,22 +75,39 @@ class HostTests:
         self._inputs, self._read = sorted(bounded["inputs"]), sorted(bounded["read"])
         self._written, self._finite = sorted(bounded["written"]), sorted(set(finite))
         self._ratios = ratios
+        self._small: frozenset[int] = frozenset()
         self._last_read: dict[int, tuple[Any, bool]] = {}  # input -> its last array, the verdict
 
-    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
+    @property
+    def written(self) -> list[int]:
+        """Return the indices of the outputs that are tested by themselves, not for their change."""
+        return sorted({*self._written, *self._finite})
+
+    def set_small(self, indices: Sequence[int]) -> None:
+        """Set the outputs that a run also returns together in one array."""
+        self._small = frozenset(indices)
+
+    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any], small: Any = None) -> int:
         """Return the alarm of a run: bits `ABOVE` and `WEIGHT_RINGS`.
+
+        Args:
+            inputs (Sequence): its inputs.
+            outputs (Sequence): its outputs.
+            small (numpy.ndarray): the outputs of `set_small`, in one array. Default: None.
 
         Raises:
             RuntimeError: If an array was overwritten.
         """
         with np.errstate(all="ignore"):
+            are_small_below = small is not None and float(np.vdot(small, small)) < 4.0**bounds.WEIGHT
+            skipped = self._small if are_small_below else frozenset()
             is_below = (
                 all(is_below_bound(inputs[index], bounds.TESTED) for index in self._inputs)
-                and all(is_below_bound(outputs[index], bounds.WEIGHT) for index in self._written)
+                and all(is_below_bound(outputs[i], bounds.WEIGHT) for i in self._written if i not in skipped)
                 and all(self._is_read_below(index, inputs[index]) for index in self._read)
             )
             may_be_met = any(test.rings(outputs[test.output], inputs[test.place]) for test in self._ratios)
-            may_be_met = may_be_met or not all(is_finite(outputs[index]) for index in self._finite)
+            may_be_met = may_be_met or not all(is_finite(outputs[i]) for i in self._finite if i not in skipped)
         return (WEIGHT_RINGS if may_be_met else 0) | (0 if is_below else ABOVE)
 
     def _is_read_below(self, index, array):
@@ -182,7 +199,8 @@ def _is_abs_mean_below(preset, presets, numbers, square):
 
 def _is_abs_mean_above(preset, presets, numbers, square):
     least = preset * numbers.size * (1 + _SLACK)
-    return any(float(np.abs(part).sum()) >= least for part in (numbers[:_FEW], numbers))
+    # the sum of the magnitudes is not below the root of the sum of squares
+    return math.sqrt(square) >= least or any(float(np.abs(part).sum()) >= least for part in (numbers[:_FEW], numbers))
 
 
 def _has_fewer_zeros(preset, presets, numbers, square):
