@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _INFINITE = 0x7F800000  # bits of a float32 infinity
 _VALUE_BYTES = 64 << 20  # bytes of the values that leave a program for the host
-_SMALL = 4096  # numbers of an array that leaves it together with others
+_SMALL = 16384  # numbers of an array that leaves it together with others
 _TINY = 0x00800000  # bits of the smallest normal float32
 
 
@@ -165,12 +165,13 @@ class Alarm:
         small = [arrays[key] for key in keys if _is_small(arrays[key])]
         extras = [arrays[key] for key in keys[len(small) :]]
         if small:
-            indices = [] if self.host is None else [i for i in self.host.written if _is_small(outputs[i])]
+            written = [] if self.host is None else self.host.written
+            indices = [i for i in written if _is_small(outputs[i])]
             bundle = [*small, *jax.lax.optimization_barrier([outputs[i] for i in indices])]
             self._bundle_ends = list(itertools.accumulate(array.size for array in small))
             extras.insert(0, jnp.concatenate([array.reshape(-1) for array in bundle]))
             if self.host is not None:
-                self.host.set_small(indices)
+                self.host.set_small({i: outputs[i].size for i in indices})
         self._n_for_host = len(extras)
         return keys, extras
 
