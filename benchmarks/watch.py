@@ -63,7 +63,7 @@ def graph(make=step_and_batch, watches=tuple(WATCHES), rounds=25, repeat=20):
             conditions, at = WATCHES[name]
             stack.enter_context(ms.watch(runs[name][0], *conditions, at=at))
         for run in runs.values():
-            seconds(*run, 20)
+            seconds(*run, repeat)
         times = {name: [] for name in runs}
         for _ in range(rounds):
             for name, run in runs.items():
