@@ -127,9 +127,9 @@ def test_moves_do_not_wait_for_the_values_of_a_pause(shell, monkeypatch):
     shown = of_program(replay.program, replay.program.name)
     stepper = Stepper(debugger, shown)
     shown.attach_stepper(stepper)
-    stepper.show(Pause(replay, (), 1))
     sent = []
     monkeypatch.setattr(shown.widget, "send", lambda content, buffers=None: (sent.append(content), is_answered.set()))
+    stepper.show(Pause(replay, (), 1))
     shown._on_message(shown.widget, {"kind": "value", "node": 0}, [])
     shown._on_message(shown.widget, {"kind": "debug", "word": "n"}, [])
     assert stepper.state["node"] == 1 and not sent
