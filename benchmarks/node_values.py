@@ -3,17 +3,23 @@
     python benchmarks/node_values.py [lenet | resnet50]
 
 Times are printed in seconds: the first run with compilation, the answer to a first click and to later ones, the columns
-of statistics, and the bytes that a saved notebook gains by the values.
+of statistics, and the bytes that a saved notebook gains by the values. Then a paused training step: the time until the
+first node answers, and the median of the next ones, each with the data of its panel.
 """
 
 import sys
+import threading
 import time
 
 import numpy as np
 
 import msnb.alias
-from msnb import Tensor, context
-from msnb.insight.debugger import select_nodes
+from msnb import Tensor, context, nn
+from msnb.insight.debugger import Replay, debugger, program_inputs, select_nodes
+from msnb.insight.debugger.paused_step import Pause
+from msnb.ir.api import of_program
+from msnb.notebook.debugger.controls import Stepper
+from msnb.notebook.graph import api
 
 msnb.alias.install()
 
@@ -47,6 +53,36 @@ def measure(name):
     timed("column of statistics", lambda: view.values("abs_mean"))
     view._payload = view._saved = None
     print(f"{name}: values in a saved notebook: {(len(view.saved_payload) - plain) / 1024:.0f} KiB")
+
+    measure_steps(name, net, x)
+
+
+def measure_steps(name, net, x):
+    """Measure a pause: the first move, which does not wait for values, the first values, and all later nodes."""
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.SGD(net.trainable_params(), 0.01)).set_train()
+    program, arrays = program_inputs(step, x, Tensor(np.arange(len(x), dtype=np.int32) % 10))
+    pause = Pause(Replay(program, of_program(program, program.name), arrays), (), 1)
+    view = api.of_program(program, program.name)
+    stepper = Stepper(debugger, view)
+    view.attach_stepper(stepper)
+    view.widget  # noqa: B018 -- the page would create it
+    start = time.perf_counter()
+    stepper.show(pause)
+    has_values, last = threading.Event(), pause.cursor.nodes[-1]
+    stepper.answer({"word": "n"})
+    print(f"{name}: first move of a pause: {time.perf_counter() - start:.3f} s")
+    if view._values.delay(has_values.set):
+        has_values.wait()
+    print(f"{name}: first values of a pause: {time.perf_counter() - start:.3f} s")
+    seconds = []
+    while pause.cursor.node is not last:
+        start = time.perf_counter()
+        stepper.answer({"word": "n"})
+        view._values.answer({"node": pause.cursor.node.id})
+        seconds.append(time.perf_counter() - start)
+    half, most = np.median(seconds), max(seconds)
+    print(f"{name}: next node, {len(seconds)} of them: median {half:.4f} s, at most {most:.4f} s")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from msnb.core.errors.messages import dtype_name
 from msnb.core.program import program_cache
 from msnb.nn.cell import Cell
 from msnb.notebook.display.net_html import numbers_of
-from msnb.notebook.graph import live, view
+from msnb.notebook.graph import cell_breakpoints, live, view
 from msnb.notebook.help_page import read_tutorial
 from msnb.notebook.kernel import cell_names
 
@@ -155,7 +155,7 @@ def typed(cell: str, text: str) -> Any:
         dict: ``shown``, the number of redrawn graphs; ``said`` and ``line``, the reason and the line if one can't be
         redrawn, else None.
     """
-    file = _file_of(cell)
+    file = cell_names.file_of(cell)
     updated, message = (0, None) if file is None else live.update(file, text, get_ipython().user_ns)
     line = re.match(r"line (\d+): ", message or "")
     return {"shown": updated, "said": message, "line": line and int(line[1])}
@@ -163,7 +163,7 @@ def typed(cell: str, text: str) -> Any:
 
 def pointed(cell: str, line: int) -> Any:
     """Select the first node from a source line of a cell in every view of the cell. Called when the cursor moves."""
-    file, selected = _file_of(cell), 0
+    file, selected = cell_names.file_of(cell), 0
     for followed in live._followed:
         view = followed.view()
         if file is None or view is None or view._widget is None or file not in followed.files:
@@ -175,11 +175,6 @@ def pointed(cell: str, line: int) -> Any:
                 selected += 1
                 break
     return {"selected": selected}
-
-
-def _file_of(cell):
-    # A cell that ran twice has two files; its graphs come from the last.
-    return next((file for file in reversed(cell_names.files_of(cell)) if cell_names.label(file)), None)
 
 
 def show_file(path: str) -> None:
@@ -198,4 +193,11 @@ def show_file(path: str) -> None:
     display(HTML(bundle()[0]["text/html"] if bundle else display_object._repr_html_()))
 
 
-_ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed, "tutorial": read_tutorial}
+_ANSWERS = {
+    "state": state,
+    "change": change,
+    "typed": typed,
+    "pointed": pointed,
+    "tutorial": read_tutorial,
+    "breakpoints": cell_breakpoints.replace,
+}

@@ -3,8 +3,11 @@
 import dataclasses
 import io
 import os
+import runpy
 import signal
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,46 +109,138 @@ def eager_outputs(net, *inputs):
     return results
 
 
-def close(value, other):
-    return value.shape == other.shape and np.allclose(value, other, rtol=1e-6, atol=1e-6 * np.abs(other).max(initial=0))
+def close(value, other, tolerance=1e-6):
+    size = np.abs(other).max(initial=0)
+    return value.shape == other.shape and np.allclose(value, other, rtol=tolerance, atol=tolerance * size)
 
 
-def test_every_value_of_lenet_equals_pynative_and_back_and_forth_has_the_same_bits():
-    net = LeNet()
-    eager = [outputs[0] for _, outputs in eager_outputs(net, IMAGES)]
-    cursor = cursor_of(net, IMAGES)
-    forward = [cursor.value.asnumpy()]
-    while cursor.node is not cursor.nodes[-1]:
-        forward.append(cursor.next_node().value.asnumpy())
-    assert len(forward) == len(cursor.nodes) > 10
-    assert all(any(close(value, other) for other in eager) for value in forward)
-    back = [cursor.value.asnumpy()]
-    while cursor.node is not cursor.nodes[0]:
-        back.append(cursor.previous_node().value.asnumpy())
-    assert all((one == other).all() for one, other in zip(forward, reversed(back), strict=True))
+def distance(value, other):
+    return np.abs(value - other).max(initial=0) / (np.abs(other).max(initial=0) or 1)
 
 
-def test_every_value_of_a_loop_and_a_branch_equals_pynative():
-    net, x = Looped(), random(2, 4)
-    eager = [o for _, outputs in eager_outputs(net, x) for o in outputs if o.dtype.kind == "f"]
-    cursor = cursor_of(net, x)
-    visited = walk(cursor, Cursor.next_node)
-    assert "Sin" in [n.op for n in visited] and "Exp" not in [n.op for n in visited]
-    checked = 0
-    for node in visited:
-        at = cursor.at(node)
+class ScannedGru(nn.Cell):
+    """A GRU by `ops.Scan`."""
+
+    def __init__(self):
+        super().__init__()
+        self.gates, self.candidate = nn.Dense(7, 8), nn.Dense(7, 4)
+        self.scan, self.join = ops.Scan(), ops.Concat(1)
+
+    def construct(self, rows, state):
+        def turn(state, row):
+            gates = ops.sigmoid(self.gates(self.join((row, state))))
+            reset, update = gates[:, :4], gates[:, 4:]
+            other = ops.tanh(self.candidate(self.join((row, reset * state))))
+            state = update * state + (1 - update) * other
+            return state, state
+
+        last, every = self.scan(turn, state, (rows[0], rows[1], rows[2]))
+        return last + every[0]
+
+
+class LoopedGru(ScannedGru):
+    """The same in a `while`."""
+
+    def construct(self, rows, state):
+        i = ops.zeros_like(rows[0, 0, 0])
+        while i < 3:
+            gates = ops.sigmoid(self.gates(self.join((rows[0], state))))
+            reset, update = gates[:, :4], gates[:, 4:]
+            other = ops.tanh(self.candidate(self.join((rows[0], reset * state))))
+            state = update * state + (1 - update) * other
+            i = i + 1
+        return state
+
+
+def values_at(cursor):
+    """The values of all results of the current node, each a list over the rounds, from the first."""
+    results = []
+    for slot in range(len(cursor.node.types)):
+        cursor.round, values = None, []
         try:
-            at.value
-        except ValueError:
+            values.append(cursor.output(slot).asnumpy())
+        except ValueError as error:
+            assert "can't be read" in str(error)
             continue
-        for _ in range(at.n_rounds or 1):
-            value = at.value.asnumpy()
-            if value.dtype.kind == "f":
-                assert any(close(value, other) for other in eager), at
+        for _ in range((cursor.n_rounds or 1) - 1):
+            values.append(cursor.previous_round().output(slot).asnumpy())
+        results.append(values[::-1])
+    cursor.round = None
+    return results
+
+
+def walk_values(cursor, move):
+    """{number of a node: its values} of a walk to the end."""
+    return {node.id: values_at(cursor.at(node)) for node in walk(cursor, move)}
+
+
+def assert_equals_pynative(net, *inputs, tolerance=1e-6):
+    """Walk over all nodes, forward and back. Each value is one of PYNATIVE mode's, and rounds come in its order."""
+    eager = [o for _, outputs in eager_outputs(net, *inputs) for o in outputs if o.dtype.kind == "f"]
+    cursor = cursor_of(net, *inputs)
+    forward = walk_values(cursor, Cursor.next_node)
+    checked = 0
+    for ident, results in forward.items():
+        for rounds in results:
+            at = -1
+            for value in rounds:
+                if value.dtype.kind != "f" or not value.size:
+                    continue
+                matches = [index for index, other in enumerate(eager) if close(value, other, tolerance)]
+                nearest = min((distance(value, other) for other in eager if other.shape == value.shape), default=None)
+                assert matches, (cursor.at(ident), nearest)
+                later = [index for index in matches if index > at]
+                assert later or len(matches) > 1 or len(rounds) == 1, cursor.at(ident)
+                at = later[0] if later else at
                 checked += 1
-            if at.n_rounds and at.round != (0,):
-                at.previous_round()
-    assert checked > 12
+    back = walk_values(cursor, Cursor.previous_node)
+    assert list(back) == list(forward)[::-1]
+    for ident, results in forward.items():
+        for rounds, again in zip(results, back[ident], strict=True):
+            assert all((one == other).all() for one, other in zip(rounds, again, strict=True))
+    return cursor, checked
+
+
+@pytest.mark.parametrize(
+    "kind, inputs, least",
+    [
+        (LeNet, [(2, 1, 16, 16)], 15),
+        (ScannedGru, [(3, 2, 3), (2, 4)], 30),
+        (LoopedGru, [(3, 2, 3), (2, 4)], 20),
+        (Looped, [(2, 4)], 12),
+    ],
+)
+def test_every_value_of_a_walk_equals_pynative_and_walking_back_has_the_same_bits(kind, inputs, least):
+    cursor, checked = assert_equals_pynative(kind(), *(random(*shape) for shape in inputs))
+    assert checked >= least
+    if kind is Looped:
+        visited = [node.op for node in walk(cursor, Cursor.next_node)]
+        assert "Sin" in visited and "Exp" not in visited
+
+
+@pytest.mark.slow
+def test_every_value_of_resnet_50_equals_pynative(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mindspore", msnb)
+    networks = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "networks.py"))
+    net = networks["ResNet50"]().set_train(False)
+    _, checked = assert_equals_pynative(net, random(1, 3, 64, 64), tolerance=1e-5)
+    assert checked > 150
+
+
+def test_a_training_step_is_walked_back_with_the_same_bits_and_has_the_gradients_of_pynative():
+    net = LeNet()
+    step = training_step(net)
+    context.set_context(mode=context.PYNATIVE_MODE)
+    gradients = ops.GradOperation(get_by_list=True)(step.network, step.weights)(IMAGES, LABELS)
+    context.set_context(mode=context.GRAPH_MODE)
+    cursor = cursor_of(step, IMAGES, LABELS)
+    forward = walk_values(cursor, Cursor.next_node)
+    back = walk_values(cursor, Cursor.previous_node)
+    assert list(back) == list(forward)[::-1] and len(forward) == len(cursor.nodes)
+    assert all((forward[ident][0][0] == back[ident][0][0]).all() for ident in forward if forward[ident])
+    values = [rounds[0] for results in forward.values() for rounds in results]
+    for gradient in gradients:
+        assert any(close(value, gradient.asnumpy()) for value in values)
 
 
 def test_rounds_of_a_loop_are_stepped_forward_and_back():

@@ -1,6 +1,8 @@
 """`%%ms_debug` in a shell and in a kernel without a browser: lines, options, the prompt, and recorded pauses."""
 
 import io
+import json
+import threading
 
 import nbformat
 import pytest
@@ -11,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from msnb import context
 from msnb.insight.debugger import debugger
 from msnb.insight.debugger.paused_step import Pause
+from msnb.notebook import lab
 from msnb.notebook.debugger.controls import Stepper
 from msnb.notebook.debugger.magics import DebugMagics, rewrite_line
 from msnb.notebook.graph.api import of_program
@@ -90,6 +93,48 @@ def test_a_line_of_the_cell_is_a_breakpoint(shell, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "Line 6 has no node; the next one with nodes is In [" in said and "x = ops.relu(x)" in said
     assert said.count("Paused at step") == 2
+
+
+@pytest.fixture
+def set_breakpoints():
+    def ask(cells):
+        return lab.ask(json.dumps({"what": "breakpoints", "cells": cells})).value
+
+    yield ask
+    ask({})
+
+
+def test_breakpoints_beside_lines_act_in_the_next_cell(shell, monkeypatch, capsys, set_breakpoints):
+    assert shell.run_cell(NETWORK + "train(x, y)", cell_id="net").success
+    said = "Line 9 has no node: its breakpoint moves to line 10."
+    assert set_breakpoints({"net": [9, 10], "other": [3]}) == {"moved": {"net": {"9": 10}}, "said": said}
+    run(shell, monkeypatch, "%%ms_debug\nfor _ in range(2):\n    train(x, y)", "c\nc\n")
+    said = capsys.readouterr().out
+    assert said.count("Paused at step") == said.count("line 10: x = ops.relu(x)") == 2
+    run(shell, monkeypatch, "with msnb.watch(train, 'TO', at='pause'):\n    train(x, y)", "c\n")
+    assert "line 10: x = ops.relu(x)" in capsys.readouterr().out and not debugger.is_started
+    set_breakpoints({})
+    run(shell, monkeypatch, "%%ms_debug -r\ntrain(x, y)", "c\n")
+    assert "Paused" not in capsys.readouterr().out
+
+
+def test_moves_do_not_wait_for_the_values_of_a_pause(shell, monkeypatch):
+    run(shell, monkeypatch, "%%ms_debug\ntrain(x, y)", "c\n")
+    replay, can_compute, is_answered = debugger.paused.replay, threading.Event(), threading.Event()
+    compute = replay._compute
+    monkeypatch.setattr(replay, "_compute", lambda window: can_compute.wait(60) and compute(window))
+    replay._values.clear()
+    shown = of_program(replay.program, replay.program.name)
+    stepper = Stepper(debugger, shown)
+    shown.attach_stepper(stepper)
+    sent = []
+    monkeypatch.setattr(shown.widget, "send", lambda content, buffers=None: (sent.append(content), is_answered.set()))
+    stepper.show(Pause(replay, (), 1))
+    shown._on_message(shown.widget, {"kind": "value", "node": 0}, [])
+    shown._on_message(shown.widget, {"kind": "debug", "word": "n"}, [])
+    assert stepper.state["node"] == 1 and not sent
+    can_compute.set()
+    assert is_answered.wait(60) and sent[0]["values"][0]["title"] == "output"
 
 
 def test_conditions_pause_at_their_hits(shell, monkeypatch, capsys):

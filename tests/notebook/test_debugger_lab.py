@@ -1,7 +1,7 @@
 """`%%ms_debug` in a real JupyterLab: buttons and keys move the cursor while the cell runs."""
 
 import pytest
-from browsing import TOKEN, chromium, large_page, menu, opened, picture, run_all, unreadable, until
+from browsing import TOKEN, chromium, large_page, line, menu, opened, picture, run_all, unreadable, until
 
 pytestmark = pytest.mark.first
 browser = pytest.fixture(chromium, scope="module")
@@ -120,4 +120,41 @@ def test_hits_and_rounds_of_a_loop_are_stepped_through_in_notebook_7(browser, ju
         page.keyboard.press("[")
         until(page, lambda: "round 1 of 0 to 2" in bar.locator(".where").inner_text())
         until(page, lambda: page.locator(".values [data-loop]").input_value() == "1")
+        page.close()
+
+
+def test_a_click_beside_a_line_sets_a_breakpoint(browser, jupyter, tmp_path):
+    cells = ["%load_ext msnb", NETWORK, "%%ms_debug -r\nfor _ in range(2):\n    loss = train(x, y)"]
+    with jupyter.project(tmp_path, "debug", {"gutter.ipynb": cells}):
+        address = f"{jupyter.address}/lab/tree/debug/gutter.ipynb?token={TOKEN}"
+        page = opened(browser, address, '.msnb-graph .stepper[data-status="ended"]')
+        network, training = page.locator(".jp-CodeCell").nth(1), page.locator(".jp-CodeCell").nth(2)
+
+        def click_beside(text):
+            line(network, text).scroll_into_view_if_needed()
+            strip, row = network.locator(".msnb-Breakpoints").bounding_box(), line(network, text).bounding_box()
+            page.mouse.click(strip["x"] + strip["width"] / 2, row["y"] + row["height"] / 2)
+
+        def train():
+            training.locator(".cm-content").click()
+            page.keyboard.press("Control+Enter")
+
+        page.wait_for_selector(".msnb-isLoaded")
+        click_beside("def construct")
+        page.wait_for_selector("text=Line 10 has no node: its breakpoint moves to line 11.")
+        network.locator(".msnb-Breakpoint").wait_for()
+        menu(page, "Settings", "Theme", "JupyterLab Light")
+        page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")
+        picture(page, "breakpoint", tmp_path, docs=False)
+        menu(page, "Settings", "Theme", "JupyterLab Dark")
+        page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+        picture(page, "breakpoint-dark", tmp_path, docs=False)
+        train()
+        bar = page.locator('.msnb-graph .stepper[data-status="paused"]')
+        until(page, lambda: bar.count() and "x = ops.relu(self.conv(x))" in bar.locator(".where").inner_text())
+        until(page, lambda: bar.locator('[data-word="q"]').is_enabled())
+        bar.locator('[data-word="q"]').click()
+        page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt")
+        click_beside("x = ops.relu")
+        until(page, lambda: not network.locator(".msnb-Breakpoint").count())
         page.close()

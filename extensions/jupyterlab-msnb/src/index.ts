@@ -10,6 +10,7 @@ import { INotebookTracker, NotebookActions, NotebookPanel } from "@jupyterlab/no
 import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from "@jupyterlab/outputarea";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { IStatusBar } from "@jupyterlab/statusbar";
+import { Breakpoints } from "./breakpoints";
 import { showFiles } from "./files";
 import { addHelp } from "./help";
 import { IPlace, kernelOf } from "./kernel";
@@ -62,6 +63,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       return status;
     };
     const live = new Live(tracker, () => model.state !== null, say);
+    const breakpoints = new Breakpoints(tracker, () => model.state !== null, model.changed);
 
     showReopened(tracker);
     showFiles(app, rendermime);
@@ -128,6 +130,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       },
       loaded,
     );
+    add("breakpoint", "Breakpoint at this line", () => breakpoints.toggleHere(), loaded);
     add(
       "mark-cell",
       "Begin this cell with %%mindspore",
@@ -192,7 +195,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     completers?.registerProvider(new Options());
     editors?.addExtension({
       name: "msnb:cells",
-      factory: () => EditorExtensionRegistry.createImmutableExtension([highlighting, revealed, mistaken]),
+      factory: () =>
+        EditorExtensionRegistry.createImmutableExtension([highlighting, revealed, mistaken, breakpoints.extension]),
     });
     model.changed.connect(() =>
       ["mode-graph", "mode-pynative", "graph"].forEach((id) => commands.notifyCommandChanged(`msnb:${id}`)),

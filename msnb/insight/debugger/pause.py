@@ -140,6 +140,11 @@ class Debugger:
         return self._is_waiting
 
     @property
+    def is_started(self) -> bool:
+        """True between `start` and `stop`."""
+        return self._listener is not None
+
+    @property
     def paused(self) -> Pause:
         """The last pause, also after it has ended.
 

@@ -8,6 +8,7 @@ bounded by bytes that are known from the shapes.
 """
 
 import functools
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -53,6 +54,8 @@ class Replay:
         self._values: dict[tuple[int, int], jax.Array] = {}
         self._rounds: dict[tuple[int, int], int] = {}  # values inside loops and branches: times computed
         self._iterations: dict[tuple[int, int], tuple[int, ...]] = {}  # and iterations of the loops around them
+        self._in_rounds: dict[Any, dict[int, Any]] = {}  # (node, round) -> {slot: measurement}
+        self._lock = threading.RLock()  # a pause computes the first window on another thread
         self._forms = _compiled_forms_of(program)
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
@@ -85,11 +88,15 @@ class Replay:
             raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
             return self._output_in_iteration(node, slot, round)
-        if (node.id, slot) not in self._values:
-            self._compute(self._nodes_to_compute_with(node))
-        if (node.id, slot) not in self._values:
+        array = self._values.get((node.id, slot))
+        if array is None:
+            with self._lock:
+                if (node.id, slot) not in self._values:
+                    self._compute(self._nodes_to_compute_with(node))
+                array = self._values.get((node.id, slot))
+        if array is None:
             raise ValueError(self._explain_missing(node))
-        return self._values[node.id, slot]
+        return array
 
     def value(
         self, node: CNode, slot: int | None = None, round: Round | None = None, kind: str = "output"
@@ -209,9 +216,10 @@ class Replay:
         ``abs_mean``. They are computed by numpy where all values fit in memory, else inside the program.
         """
         if self.has_statistics:
-            if not self._values:
-                self._compute(tuple(self._nodes))
-            values = dict(self._values)  # a thread that answers the page adds to them
+            with self._lock:
+                if not self._values:
+                    self._compute(tuple(self._nodes))
+                values = dict(self._values)  # a thread that answers the page adds to them
             main = [(ident, slot) for ident, slot in values if slot == self._main_slots.get(ident, 0)]
             arrays = {ident: np.asarray(values[ident, slot]) for ident, slot in main}
             arrays = {ident: array for ident, array in arrays.items() if rows.is_real(array.dtype) and array.size}
@@ -271,12 +279,18 @@ class Replay:
 
     def _compute_round(self, node, slot, round):
         """Return (number of runs of the node, iterations of each loop around it, its value in iteration `round`)."""
-        form, points = self._forms.values_in_round(node.id)
-        measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
-        at = next((index for index, point in enumerate(points) if point.slot == slot), None)
-        if at is None:
+        with self._lock:
+            by_slot = self._in_rounds.get((node.id, round))
+            if by_slot is None:
+                form, points = self._forms.values_in_round(node.id)
+                measurements = form(np.asarray(round, np.int32), *self.inputs)  # the first call fills `points`
+                by_slot = {point.slot: one for point, one in zip(points, measurements, strict=True)}
+                if sum(one[-1].nbytes for each in self._in_rounds.values() for one in each.values()) > _LIMIT:
+                    self._in_rounds.clear()
+                self._in_rounds[node.id, round] = by_slot
+        if slot not in by_slot:
             raise ValueError(self._explain_missing(node))
-        count, iterations, array = measurements[at]
+        count, iterations, array = by_slot[slot]
         iterations = tuple(map(int, iterations))
         for number, length in zip(round, iterations, strict=True):
             if not 0 <= number < length:

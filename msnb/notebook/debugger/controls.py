@@ -40,7 +40,9 @@ class Stepper:
         """Show a pause."""
         self.pause, self._said = pause, pause.note
         stage = next(iter(self.shown.graphs))
-        self.shown.show_values(NodeValues(lambda step: pause.replay, stage, (pause.step or 0,)))
+        values = NodeValues(lambda step: pause.replay, stage, (pause.step or 0,))
+        values.prepare(pause.cursor.node)  # compiles while the user looks at the pause; moves do not wait for it
+        self.shown.show_values(values)
         self.set_status("paused")
 
     def set_status(self, status: str, said: str | None = None) -> None:

@@ -13,6 +13,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from msnb.insight.debugger.pause import Breakpoint, debugger
 from msnb.insight.watchpoints.conditions import as_watchpoints
 from msnb.notebook.debugger.controls import Controls
+from msnb.notebook.graph import cell_breakpoints
 from msnb.notebook.graph.watch import ViewedWatch
 from msnb.notebook.kernel import cell_scope
 from msnb.notebook.kernel.magic_options import parse
@@ -47,7 +48,8 @@ class DebugMagics(Magics):
         A pause shows the graph of the step. Its buttons and keys move a cursor over the nodes, forward and back: n and
         p by node, N and P by line, i and o into and out of Cells, ] and [ by round of a loop, m to the other lane, r to
         a node. s runs the next step, c continues, the Pause button pauses again, and Stop ends the training.
-        Conditions are those of `msnb.watch`. Example:
+        Conditions are those of `msnb.watch`. In JupyterLab and Notebook 7, a click beside a line of a cell sets a
+        breakpoint, which has the effect of --line for that cell. Example:
 
             %%ms_debug TO weight_too_large:abs_mean_gt=10
             import msnb
@@ -68,6 +70,7 @@ class DebugMagics(Magics):
             if line < 1:
                 raise UsageError(f"{MAGIC}: --line should be at least 1, but got {line}.")
         breakpoints = [Breakpoint(line=line, file=file) for line in options.line or ()]
+        breakpoints += [each for each in cell_breakpoints.breakpoints() if each not in breakpoints]
         breakpoints += [Breakpoint(query=query.strip("'\"")) for query in options.node or ()]
         try:
             conditions = as_watchpoints(map(_parse_condition, options.conditions)) if options.conditions else []

@@ -3,19 +3,23 @@
 import io
 import json
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from msnb.core.support.lru_cache import LruCache
+from msnb.core.support.weak_identity import ObjectKey
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.ir.compare import compare
 from msnb.ir.stages import Stages
 from msnb.notebook.display.html import number, two_numbers
-from msnb.notebook.graph.value_data import check_labels, extremes, value_data
+from msnb.notebook.graph.value_data import check_labels, extremes, shows_attention, value_data
 
 _SAVED = 2 << 20  # bytes of previews in a saved notebook
 _EXPORT = 64 << 20  # bytes of a value that the page saves as a file
+_DATA = 64  # values whose data for the page is cached
 
 
 class Caller:
@@ -165,6 +169,9 @@ class NodeValues:
         self._replay_of = replay_of
         self._previews: dict[tuple[int, int], Any] = {}  # (node, sample) -> its data, in the order of the last looks
         self._lock = threading.Lock()  # a subshell of the kernel answers while a cell runs
+        self._data: LruCache = LruCache(_DATA)  # the output of a node is an input of others, and one a gradient
+        self._delayed: deque[Callable[[], None]] | None = None  # answers that wait for `prepare`
+        self._delayed_lock = threading.Lock()
 
     @property
     def replay(self) -> Replay:
@@ -180,6 +187,46 @@ class NodeValues:
         if step not in self.steps:
             raise ValueError(f"Step {step} is not among the recorded ones, {self.steps[0]} to {self.steps[-1]}.")
         self.step = step
+
+    def prepare(self, node: Any) -> None:
+        """Compute the values around a node on another thread, with their compilation. `delay` does not wait for it."""
+
+        def compute():
+            try:
+                self.data_of(node)
+            except Exception:  # noqa: S110 -- the page asks again, and then the error is its answer
+                pass
+            while self._answer_delayed():
+                pass
+
+        self._delayed = deque()
+        threading.Thread(target=compute, name="msnb-values").start()
+
+    def _answer_delayed(self):
+        with self._delayed_lock:
+            if not self._delayed:
+                self._delayed = None
+                return False
+            act = self._delayed.popleft()
+        act()
+        return True
+
+    def delay(self, act: Callable[[], None]) -> bool:
+        """Call `act` on the thread of `prepare` once it is done, and return True. False: nothing is computed now."""
+        with self._delayed_lock:
+            if self._delayed is not None:
+                self._delayed.append(act)
+            return self._delayed is not None
+
+    def _value_data(self, title, array, sample, labels, op, order, part=""):
+        """Return `value_data`, computed once for each array."""
+        if array is None or part.strip():
+            return value_data(title, array, sample, labels, op, order, part)
+        key = ObjectKey(array), sample, labels is not None, shows_attention(op), order
+        data = self._data.get(key) or self._data.recall(key)
+        if data is None:
+            data = self._data.keep(key, value_data(title, array, sample, labels, op, order))
+        return {**data, "title": title}
 
     def data_of(
         self,
@@ -212,7 +259,7 @@ class NodeValues:
                     entries.append({"title": title, "type": "", "note": str(error)})
                     continue
                 shown = self.labels if is_main else None
-                entries.append(value_data(title, array, sample, shown, node.op, order, part if is_main else ""))
+                entries.append(self._value_data(title, array, sample, shown, node.op, order, part if is_main else ""))
                 if iterations:
                     entries[-1]["iterations"] = iterations
                     entries[-1]["round"] = round
@@ -221,16 +268,23 @@ class NodeValues:
             parameters = {name for name, _, _ in replay.weights(node)}
             for name, array in replay.operands(node, round):
                 if name not in parameters and array is not None and getattr(array, "ndim", 0):
-                    entries.append(value_data(f"input {name}", array, sample, self.labels, "", order))
+                    entries.append(self._value_data(f"input {name}", array, sample, self.labels, "", order))
             gradient = replay.gradient(node)
             if gradient is not None:
-                entries.append(value_data("gradient of the output", gradient, sample, None, "", order))
+                entries.append(self._value_data("gradient of the output", gradient, sample, None, "", order))
             for name, array, new in replay.weights(node):
-                entries.append(value_data(name, array, None, None, "", order))
+                entries.append(self._value_data(name, array, None, None, "", order))
                 if new is not None:
-                    update = np.asarray(new) - np.asarray(array)
-                    entries.append(value_data(f"update of {name}", update, None, None, "", order))
+                    entries.append(self._update_data(name, array, new, order))
             return entries
+
+    def _update_data(self, name, old, new, order):
+        key = "update", ObjectKey(new), order
+        data = self._data.get(key) or self._data.recall(key)
+        if data is None:
+            update = np.asarray(new) - np.asarray(old)
+            data = self._data.keep(key, value_data("", update, None, None, "", order))
+        return {**data, "title": f"update of {name}"}
 
     def _node(self, ident):
         return next((node for node in self.replay.graph.all_nodes() if node.id == ident), None)

@@ -1,8 +1,9 @@
 """A value of a node as data for the page: statistics, histogram, pictures and a table of numbers."""
 
 import base64
-import io
 import re
+import struct
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -157,7 +158,7 @@ def draw_pictures(
         return {"kind": "line", "points": _downsample_line(row)} if row.size > 2 else None
     if is_attention(row, op):
         maps = row.reshape(-1, *row.shape[-2:])[:_MAPS]
-        images = [_encode_png(_heat_map_pixels(grid, 1.0)) for grid in maps]
+        images = list(map(_encode_png, _heat_map_pixels(maps, 1.0)))
         shown = {"kind": "attention", "images": images, "names": _numbered_labels("head", len(images)), "tokens": None}
         if max(maps.shape[1:]) <= _TOKENS:  # the page shows a number under the pointer
             shown["weights"] = np.round(100 * np.nan_to_num(maps[:_HEADS]), 1).tolist()
@@ -177,7 +178,7 @@ def draw_pictures(
     ranked = ranked[:_MAPS].tolist() if len(grids) > 1 else [0]
     name = "channel" if len(grids) > 1 else "values"
     names = [f"{name} {index}" if len(grids) > 1 else name for index in ranked]
-    images = [_encode_png(_heat_map_pixels(grids[index], top)) for index in ranked]
+    images = list(map(_encode_png, _heat_map_pixels(grids[ranked], top)))
     shown = {"kind": "maps", "images": images, "names": names, "top": number(top), "count": len(grids), "order": order}
     return {**shown, "channels": ranked} if row.ndim == 3 and len(grids) > 1 else shown
 
@@ -220,9 +221,14 @@ def extremes(values: np.ndarray, channel: int, images: np.ndarray | None) -> lis
     return entries
 
 
+def shows_attention(op: str) -> bool:
+    """Return True if the result of an operator can be the weights of attention."""
+    return "softmax" in op.lower() or "attention" in op.lower()
+
+
 def is_attention(row: np.ndarray, op: str) -> bool:
     """Return True for the weights of attention: softmax over the last of two sequence axes."""
-    if row.ndim < 2 or "softmax" not in op.lower() and "attention" not in op.lower() or min(row.shape[-2:]) < 2:
+    if row.ndim < 2 or not shows_attention(op) or min(row.shape[-2:]) < 2:
         return False
     return bool(np.allclose(row.sum(-1), 1.0, atol=1e-2))
 
@@ -231,26 +237,26 @@ def _numbered_labels(name, count):
     return [f"{name} {index}" for index in range(count)]
 
 
-def _heat_map_pixels(grid, top):
-    """Return RGBA pixels: orange above zero, blue below, clear at zero, pink where a value is not finite."""
-    grid = _downsample(grid)
-    finite = np.isfinite(grid)
-    pixels = np.zeros((*grid.shape, 4), np.uint8)
-    pixels[..., :3] = np.where((grid < 0)[..., None], _BELOW, _ABOVE)
-    pixels[..., 3] = np.round(255 * np.minimum(np.abs(np.where(finite, grid, 0.0)) / (top or 1.0), 1.0))
+def _heat_map_pixels(grids, top):
+    """Return RGBA pixels of each grid: orange above zero, blue below, clear at zero, pink where it is not finite."""
+    grids = _downsample(grids)
+    finite = np.isfinite(grids)
+    pixels = np.zeros((*grids.shape, 4), np.uint8)
+    pixels[..., :3] = np.where((grids < 0)[..., None], np.uint8(_BELOW), np.uint8(_ABOVE))
+    pixels[..., 3] = np.round(255 * np.minimum(np.abs(np.where(finite, grids, 0.0)) / (top or 1.0), 1.0))
     pixels[~finite] = *_NOT_FINITE, 255
     return pixels
 
 
-def _downsample(grid):
-    """Reduce a grid to `_PIXELS` rows and columns. A block keeps its value farthest from zero, or NaN."""
-    for axis in (0, 1):
-        length = grid.shape[axis]
+def _downsample(grids):
+    """Reduce grids to `_PIXELS` rows and columns. A block keeps its value farthest from zero, or NaN."""
+    for axis in (-2, -1):
+        length = grids.shape[axis]
         if length > _PIXELS:
             starts = np.arange(_PIXELS) * length // _PIXELS
-            high, low = np.maximum.reduceat(grid, starts, axis), np.minimum.reduceat(grid, starts, axis)
-            grid = np.where(high < -low, low, high)
-    return grid
+            high, low = np.maximum.reduceat(grids, starts, axis), np.minimum.reduceat(grids, starts, axis)
+            grids = np.where(high < -low, low, high)
+    return grids
 
 
 def _downsample_line(row):
@@ -259,12 +265,16 @@ def _downsample_line(row):
 
 
 def _encode_png(pixels):
-    """Return the base64 text of a PNG."""
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG", compress_level=4)
-    return base64.b64encode(file.getvalue()).decode()
+    """Return the base64 text of a PNG of RGB or RGBA pixels."""
+    height, width, channels = pixels.shape
+    lines = np.zeros((height, 1 + width * channels), np.uint8)  # each line begins with its filter, 0 for none
+    lines[:, 1:] = pixels.reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 8, 6 if channels == 4 else 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 4)), (b"IEND", b""))
+    packed = (
+        struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data)) for tag, data in chunks
+    )
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(packed)).decode()
 
 
 # ---------------------------------------------------------------------- numbers

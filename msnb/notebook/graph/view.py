@@ -533,9 +533,9 @@ class GraphView(Renewed):
             name = content.get("name")
             widget.send({"kind": "weight", "name": name, "html": self._format_weight(name)})
         elif kind == "value" and self._values is not None:
-            widget.send(self._values.answer(content))
-            self._payload = self._saved = None  # the saved form has the values that were looked at
-            cell_views.changed(self)
+            values = self._values
+            if not values.delay(lambda: self._send_value(widget, values, content)):
+                self._send_value(widget, values, content)
         elif kind == "debug" and self._stepper is not None:
             self._stepper.answer(content)
         elif kind == "hover" and self._values is not None:
@@ -551,6 +551,13 @@ class GraphView(Renewed):
             widget.send(describe_attributes(self._values, content))
         elif kind == "cancel":
             self._stage_builder.give_up()
+
+    def _send_value(self, widget, values, content):
+        if values is not self._values:
+            return  # of an earlier step
+        widget.send(values.answer(content))
+        self._payload = self._saved = None  # the saved form has the values that were looked at
+        cell_views.changed(self)
 
     def _on_step_selected(self, change):
         """Show the values of the step that the user has selected."""

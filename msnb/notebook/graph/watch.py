@@ -1,12 +1,14 @@
 """`msnb.watch`: conditions on the values of a training, and their hits on the graph."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
+from msnb.insight.debugger.pause import debugger
 from msnb.insight.watchpoints.conditions import as_watchpoints
 from msnb.insight.watchpoints.hits import Hit
 from msnb.insight.watchpoints.watch import Watch
 from msnb.nn.cell import Cell
+from msnb.notebook.graph import cell_breakpoints
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues
 from msnb.notebook.graph.view import HEIGHT, GraphView
@@ -15,7 +17,24 @@ _ACTIONS = ("record", "raise", "pause")
 
 
 class ViewedWatch(Watch):
-    """A watch whose hits can be shown on the graph."""
+    """A watch whose hits can be shown on the graph. One that pauses also pauses at the breakpoints of cells."""
+
+    _starts_debugger = False
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        if self.at == "pause" and not debugger.is_started:
+            breakpoints = cell_breakpoints.breakpoints()
+            if breakpoints:
+                self._starts_debugger = True
+                debugger.start(pauses_first=False, breakpoints=breakpoints)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if self._starts_debugger:
+            self._starts_debugger = False
+            debugger.stop()
+        super().__exit__(kind, error, traceback)
 
     def view(self, step: int | None = None, height: int = HEIGHT) -> GraphView:
         """Return the graph of a step, coloured by the number of hits of each node.

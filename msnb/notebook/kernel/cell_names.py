@@ -38,6 +38,11 @@ def files_of(cell: str | None) -> list[str]:
     return [file for file, other in _ids.items() if other == cell] if cell is not None else []
 
 
+def file_of(cell: str | None) -> str | None:
+    """Return the source file of the last version of a cell that has run, None for a cell that has not."""
+    return next((file for file in reversed(files_of(cell)) if label(file)), None)
+
+
 def cell_of(file: str) -> str | None:
     """Return the id of the cell of a file, None if the front end sent none."""
     return _ids.get(file)
