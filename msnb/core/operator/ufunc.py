@@ -65,7 +65,7 @@ def of_array(*names: str) -> Ufunc:
 
 def number(*names: str, of_bool: mstype.Type = mstype.int32) -> Ufunc:
     """Declare functions of `mindspore.numpy` that convert bool to an integer type."""
-    return Ufunc(names, _conversions((mstype.bool_,), of_bool))
+    return Ufunc(names, _map_each_type((mstype.bool_,), of_bool))
 
 
 def real(*names: str) -> Ufunc:

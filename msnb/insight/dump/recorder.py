@@ -152,7 +152,7 @@ class Recorder:
         """Count the run that begins, and return True if it is written."""
         with self._lock:
             if program not in self._counts:
-                # r1.1 counts the runs of all programs together, because all of them write into one folder
+                # in r1.1's form all programs write into one folder, so their runs are counted together
                 self._counts[program] = self._all_runs if self._config.is_r1 else itertools.count()
                 self._numbers[program] = next(self._next_number)
             iteration = next(self._counts[program])
