@@ -14,6 +14,8 @@ EXPLAINED = {
     ("mint.repeat_interleave", "output_size"): "it spares MindSpore a look at `repeats`",
     ("Signature", "rw"): "kept on the object for the program that reads it, and so is that of make_sig",
     ("ops.signature.make_sig", "rw"): "see Signature",
+    ("TensorDump", "input_output"): "MindSpore writes the same file for both on one device",
+    ("ops.tensordump", "mode"): "see TensorDump",
 }
 
 
