@@ -144,6 +144,7 @@ def test_a_program_without_a_chosen_kernel_is_passed_over(tmp_path, warnings):
     recorder.close()
     assert not warnings and not recorder.problem
     assert [path.name for path in (tmp_path / "dump/rank_0/Small").iterdir()] == ["1"]
+    assert [recorder.wants(program) for program in recorder._counts] == [False, True]  # its inputs are not copied again
 
 
 @pytest.mark.parametrize("saved_data", ["tensor", "statistic", "full"])

@@ -113,6 +113,8 @@ def test_breakpoints_beside_lines_act_in_the_next_cell(shell, monkeypatch, capsy
     assert said.count("Paused at step") == said.count("line 10: x = ops.relu(x)") == 2
     run(shell, monkeypatch, "with msnb.watch(train, 'TO', at='pause'):\n    train(x, y)", "c\n")
     assert "line 10: x = ops.relu(x)" in capsys.readouterr().out and not debugger.is_started
+    said = "No node comes from line 99 or below: its breakpoint never pauses."
+    assert [set_breakpoints({"net": [10, 99]})["said"] for _ in range(2)] == [said, ""]
     set_breakpoints({})
     run(shell, monkeypatch, "%%ms_debug -r\ntrain(x, y)", "c\n")
     assert "Paused" not in capsys.readouterr().out
@@ -131,10 +133,20 @@ def test_moves_do_not_wait_for_the_values_of_a_pause(shell, monkeypatch):
     monkeypatch.setattr(shown.widget, "send", lambda content, buffers=None: (sent.append(content), is_answered.set()))
     stepper.show(Pause(replay, (), 1))
     shown._on_message(shown.widget, {"kind": "value", "node": 0}, [])
+    send_value, failures = shown._send_value, []
+
+    def fail_first(*arguments):  # an answer that can't be sent holds up no other
+        if not failures:
+            failures.append(arguments)
+            raise RuntimeError("the page is closed")
+        send_value(*arguments)
+
+    monkeypatch.setattr(shown, "_send_value", fail_first)
+    shown._on_message(shown.widget, {"kind": "value", "node": 0}, [])
     shown._on_message(shown.widget, {"kind": "debug", "word": "n"}, [])
     assert stepper.state["node"] == 1 and not sent
     can_compute.set()
-    assert is_answered.wait(60) and sent[0]["values"][0]["title"] == "output"
+    assert is_answered.wait(60) and sent[0]["values"][0]["title"] == "output" and len(failures) == 1
 
 
 def test_conditions_pause_at_their_hits(shell, monkeypatch, capsys):

@@ -367,7 +367,7 @@ class _StoppableProgram(Program):
                 Program._run_step(self, read, arguments, outcome)
             finally:  # also if an interrupt came after the start
                 for _, (*results, verdict) in outcome:
-                    if not verdict.is_ready() or stop_flag.is_set():  # else it has run to its end
+                    if not verdict.is_ready() or stop_flag.may_have_stopped():  # else it has run to its end
                         deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
         if self._must_finish or self._forms.runs_in_call:

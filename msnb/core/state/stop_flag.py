@@ -72,7 +72,7 @@ def array_on(device: Any) -> jax.Array:
     return _flag.on(device)
 
 
-def is_set() -> bool:
+def may_have_stopped() -> bool:
     """Return True if a program may have been stopped since the flag was last clear."""
     return bool(_flag.memory[CELLS])  # `_set` writes it before the numbers that loops read
 

@@ -157,7 +157,12 @@ class Recorder:
                 self._numbers[program] = next(self._next_number)
             iteration = next(self._counts[program])
         self._begun.iteration = iteration
-        return not self.problem and self._config.has_iteration(iteration)
+        return not self.problem and self._config.has_iteration(iteration) and not self._is_passed_over(program)
+
+    def _is_passed_over(self, program):
+        """Return True for a program that is known to have none of the chosen operators."""
+        _, nodes = self._graphs.get(program, (None, None))
+        return bool(self._config.kernels) and nodes == []
 
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
         """Pass the inputs of a run to the thread; wait while two steps are unwritten."""
@@ -176,7 +181,7 @@ class Recorder:
 
     def _write_step(self, program, iteration, inputs):
         graph, nodes = self._graph(program)
-        if not nodes and self._config.kernels:  # another program has them
+        if self._is_passed_over(program):
             return
         replay = Replay(program, graph, inputs)
         folder = self._folder(program, iteration)

@@ -1,6 +1,7 @@
 """Breakpoints beside the lines of cells: JupyterLab's extension sets them, the next `%%ms_debug` cell uses them."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from msnb.core.program import program_cache
 from msnb.insight.debugger.pause import Breakpoint
@@ -8,6 +9,7 @@ from msnb.ir.api import of_program
 from msnb.notebook.kernel import cell_names
 
 _lines: dict[str, list[int]] = {}  # id of a cell -> lines with a breakpoint
+_sources: "WeakKeyDictionary[Any, set[tuple[str, int]]]" = WeakKeyDictionary()
 
 
 def replace(cells: dict[str, list[int]]) -> dict[str, Any]:
@@ -18,8 +20,9 @@ def replace(cells: dict[str, list[int]]) -> dict[str, Any]:
 
     Returns:
         dict: ``moved``, {id of a cell: {line: line}} of breakpoints on a line without nodes, which move to the next one
-        with nodes; ``said``, a sentence about them or "".
+        with nodes; ``said``, sentences about these and about new breakpoints behind all nodes, or "".
     """
+    before = dict(_lines)
     _lines.clear()
     moved: dict[str, dict[str, int]] = {}
     sentences = []
@@ -27,11 +30,12 @@ def replace(cells: dict[str, list[int]]) -> dict[str, Any]:
         with_nodes = _lines_with_nodes(cell_names.file_of(cell)) if lines else []
         _lines[cell] = []
         for line in sorted(lines):
-            behind = [number for number in with_nodes if number >= line]
-            nearest = behind[0] if behind else line
+            nearest = next((number for number in with_nodes if number >= line), line)
             if nearest != line:
                 moved.setdefault(cell, {})[str(line)] = nearest
                 sentences.append(f"Line {line} has no node: its breakpoint moves to line {nearest}.")
+            elif with_nodes and line > with_nodes[-1] and line not in before.get(cell, ()):
+                sentences.append(f"No node comes from line {line} or below: its breakpoint never pauses.")
             if nearest not in _lines[cell]:
                 _lines[cell].append(nearest)
     return {"moved": moved, "said": " ".join(sentences)}
@@ -47,6 +51,13 @@ def _lines_with_nodes(file):
     """Return the lines of a file that nodes of compiled programs come from, in order."""
     if file is None:
         return []
-    graphs = [of_program(program, program.name) for program in program_cache.all_programs() if program.calls]
-    sources = (node.source for graph in graphs for node in graph.all_nodes() if node.source is not None)
-    return sorted({line for name, line, *_ in sources if name == file})
+    sources = set().union(*(_sources_of(program) for program in program_cache.all_programs() if program.calls))
+    return sorted(line for name, line in sources if name == file)
+
+
+def _sources_of(program):
+    """Return (file, line) of all nodes of a program."""
+    if program not in _sources:  # each cell that runs asks again
+        nodes = of_program(program, program.name).all_nodes()
+        _sources[program] = {node.source[:2] for node in nodes if node.source is not None}
+    return _sources[program]

@@ -1,5 +1,6 @@
 """The values of nodes in a graph view: answers to the page, columns of statistics, and previews for the saved form."""
 
+import contextlib
 import io
 import json
 import threading
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb import log
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.insight.debugger.replay import Replay, program_inputs
@@ -189,30 +191,33 @@ class NodeValues:
         self.step = step
 
     def prepare(self, node: Any) -> None:
-        """Compute the values around a node on another thread, with their compilation. `delay` does not wait for it."""
+        """Start a thread that compiles and computes the values around a node; see `delay`."""
 
         def compute():
-            try:
+            with contextlib.suppress(Exception):  # the page asks for the node, and the error is its answer
                 self.data_of(node)
-            except Exception:  # noqa: S110 -- the page asks again, and then the error is its answer
-                pass
-            while self._answer_delayed():
-                pass
+            while (act := self._next_delayed()) is not None:
+                try:
+                    act()
+                except Exception as error:  # a closed page; the other answers are still sent
+                    log.warning("A value could not be sent to its graph view: %s: %s", type(error).__name__, error)
 
         self._delayed = deque()
         threading.Thread(target=compute, name="msnb-values").start()
 
-    def _answer_delayed(self):
+    def _next_delayed(self):
         with self._delayed_lock:
             if not self._delayed:
                 self._delayed = None
-                return False
-            act = self._delayed.popleft()
-        act()
-        return True
+                return None
+            return self._delayed.popleft()
 
     def delay(self, act: Callable[[], None]) -> bool:
-        """Call `act` on the thread of `prepare` once it is done, and return True. False: nothing is computed now."""
+        """Call `act` on the thread of `prepare` when it has computed its values.
+
+        Returns:
+            bool. False if no such thread is running; `act` is then not called.
+        """
         with self._delayed_lock:
             if self._delayed is not None:
                 self._delayed.append(act)

@@ -1,9 +1,8 @@
 """A value of a node as data for the page: statistics, histogram, pictures and a table of numbers."""
 
 import base64
+import io
 import re
-import struct
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -266,15 +265,11 @@ def _downsample_line(row):
 
 def _encode_png(pixels):
     """Return the base64 text of a PNG of RGB or RGBA pixels."""
-    height, width, channels = pixels.shape
-    lines = np.zeros((height, 1 + width * channels), np.uint8)  # each line begins with its filter, 0 for none
-    lines[:, 1:] = pixels.reshape(height, -1)
-    header = struct.pack(">IIBBBBB", width, height, 8, 6 if channels == 4 else 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 4)), (b"IEND", b""))
-    packed = (
-        struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data)) for tag, data in chunks
-    )
-    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(packed)).decode()
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", compress_level=4)
+    return base64.b64encode(file.getvalue()).decode()
 
 
 # ---------------------------------------------------------------------- numbers

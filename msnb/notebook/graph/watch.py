@@ -31,10 +31,12 @@ class ViewedWatch(Watch):
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if self._starts_debugger:
-            self._starts_debugger = False
-            debugger.stop()
-        super().__exit__(kind, error, traceback)
+        try:
+            if self._starts_debugger:
+                self._starts_debugger = False
+                debugger.stop()
+        finally:
+            super().__exit__(kind, error, traceback)
 
     def view(self, step: int | None = None, height: int = HEIGHT) -> GraphView:
         """Return the graph of a step, coloured by the number of hits of each node.

@@ -63,7 +63,9 @@ def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, 
         title = "result" if len(outcome.before) == 1 else f"result {index}"
         if before is not None:
             results.append({"title": title, "rows": _format_rows(np.asarray(before), np.asarray(after))})
-    note = "Gradients and updates do not follow: msnb.intervene around the step computes them." * outcome.has_gradients
+    note = ""
+    if outcome.has_gradients:
+        note = "Gradients and updates do not follow: msnb.intervene around the step computes them."
     return {"text": str(edit), "results": results, "note": note}
 
 
