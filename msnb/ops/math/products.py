@@ -10,7 +10,7 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype, tensor_argument
+from msnb.ops._check import FLOAT, INT, NUMBER, axis_in, dtype_in, rank, same_dtype, tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
@@ -31,7 +31,6 @@ def _check_dot_axes(axes):
     return sides
 
 
-_INTEGERS = (*mstype.int_type, *mstype.uint_type)
 DotAxes = Kind("an int, or two tuples of as many different axes each", _check_dot_axes)
 
 
@@ -480,7 +479,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         ValueError: If the shapes do not fit.
     """
     operands = input1, weight, input2
-    is_integer = all(isinstance(x, Tensor) and x.dtype in _INTEGERS for x in operands)
+    is_integer = all(isinstance(x, Tensor) and x._array.dtype in INT for x in operands)
     if is_integer:  # the sums do not wrap
         operands = [Cast.functional(x, mstype.int64) for x in operands]
     total = einsum("...a,kab,...b->...k", *operands)
