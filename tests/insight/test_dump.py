@@ -14,7 +14,7 @@ import pytest
 from msnb import Tensor, context, nn, ops
 from msnb.core.program import extra_outputs
 from msnb.insight.debugger.replay import Replay, program_inputs
-from msnb.insight.dump import Recorder, read_config
+from msnb.insight.dump import Recorder, follow_context, read_config
 from msnb.insight.dump.file_names import TensorName, bin_name, long_names, npy_name, parse_npy_name
 from msnb.ir.api import of_program
 
@@ -224,6 +224,25 @@ def test_a_file_that_is_no_json_names_its_line(tmp_path):
     (tmp_path / "config.json").write_text('{\n  "common_dump_settings": {,}\n}')
     with pytest.raises(ValueError, match="config.json, line 2: "):
         read_config(tmp_path / "config.json")
+
+
+def test_a_setting_without_effect_says_so(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", said.append)
+    read_config(write_config(tmp_path, op_debug_mode=0, file_format="npy"))
+    assert not said
+    read_config(write_config(tmp_path, op_debug_mode=3))
+    assert said == ["'op_debug_mode' of the dump has no effect here: it belongs to Ascend chips."]
+
+
+@pytest.mark.parametrize("devices, is_written", [([0, 1], True), ([1], False)])
+def test_the_processes_of_support_device_write(tmp_path, monkeypatch, devices, is_written):
+    monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", str(write_config(tmp_path, support_device=devices)))
+    follow_context()
+    nn.ReLU()(Tensor(X))
+    monkeypatch.delenv("MINDSPORE_DUMP_CONFIG")
+    follow_context()
+    assert (tmp_path / "dump").exists() == is_written
 
 
 def test_a_file_that_switches_the_dump_off(tmp_path):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msnb import log
+
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import CNode
 
@@ -17,15 +19,22 @@ STATISTICS += ("negative inf count", "positive inf count", "zero count", "l2norm
 _DEFAULT_STATISTICS = ("max", "min", "l2norm")
 _SAVED = ("tensor", "statistic", "full")
 _MAX_BYTES = 10 << 30
-# Settings of Ascend chips, or of formats that XLA does not have; they are read and have no effect.
-_WITHOUT_EFFECT = {
-    "common_dump_settings": {"op_debug_mode", "file_format", "support_device", "initial_iteration", "overflow_number"},
-    "e2e_dump_settings": {"trans_flag", "stat_calc_mode", "device_stat_precision_mode", "sample_mode", "sample_num"},
+# Settings of Ascend chips, or of formats that XLA does not have, and their usual values. They have no effect, which is
+# said for other values. None: any value is usual.
+_WITHOUT_EFFECT: dict[str, dict[str, Any]] = {
+    "common_dump_settings": {"op_debug_mode": 0, "file_format": "npy", "initial_iteration": 0, "overflow_number": 0},
+    "e2e_dump_settings": {
+        "trans_flag": None,
+        "stat_calc_mode": "host",
+        "device_stat_precision_mode": None,
+        "sample_mode": 0,
+        "sample_num": None,
+    },
 }
 _USED = {
     "common_dump_settings": {
         *("dump_mode", "path", "net_name", "iteration", "saved_data", "input_output", "kernels"),
-        *("statistic_category", "max_bytes"),
+        *("statistic_category", "max_bytes", "support_device"),
     },
     "e2e_dump_settings": {"enable"},
 }
@@ -46,6 +55,7 @@ class DumpConfig:
         is_r1 (bool): True for the folders and ``.bin`` files of MindSpore r1.1, False for the ``.npy`` files of 1.5
             and later.
         max_bytes (int): size at which the dump ends. Default: 10 GB.
+        devices (Union[frozenset[int], None]): numbers of the processes that write; None for all.
         text (dict): the settings as they were read.
     """
 
@@ -60,6 +70,7 @@ class DumpConfig:
     statistics: tuple[str, ...] = _DEFAULT_STATISTICS
     is_r1: bool = False
     max_bytes: int = _MAX_BYTES
+    devices: frozenset[int] | None = None
     text: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def has_iteration(self, number: int) -> bool:
@@ -130,6 +141,13 @@ def _parse_config(settings: Any) -> DumpConfig | None:
         f"a list of {', '.join(STATISTICS)}",
         lambda value: isinstance(value, list) and set(value) <= set(STATISTICS),
     )
+    devices = _checked(
+        common,
+        "support_device",
+        [],
+        "a list of int",
+        lambda value: isinstance(value, list) and all(map(_is_int, value)),
+    )
     iteration = common.get("iteration", 0)
     return DumpConfig(
         path=Path(folder),
@@ -145,6 +163,7 @@ def _parse_config(settings: Any) -> DumpConfig | None:
         statistics=tuple(name for name in STATISTICS if name in columns),
         is_r1=_is_int(iteration) and "saved_data" not in common,
         max_bytes=_checked(common, "max_bytes", _MAX_BYTES, "a positive int", lambda v: _is_int(v) and v > 0),
+        devices=frozenset(devices) or None,
         text=settings,
     )
 
@@ -152,8 +171,10 @@ def _parse_config(settings: Any) -> DumpConfig | None:
 def _check_names(section, values):
     if not isinstance(values, dict):
         raise ValueError(f"'{section}' should be an object, but got {values!r}.")
-    names = _USED[section] | _WITHOUT_EFFECT[section]
-    for name in values:
+    names = _USED[section] | _WITHOUT_EFFECT[section].keys()
+    for name, value in values.items():
+        if (usual := _WITHOUT_EFFECT[section].get(name)) is not None and value != usual:
+            log.once(f"'{name}' of the dump has no effect here: it belongs to Ascend chips.")
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
             hint = f" Is it '{near[0]}'?" if near else ""

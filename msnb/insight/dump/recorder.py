@@ -79,6 +79,8 @@ def follow_context() -> None:
             "`msnb.timeline` records such steps."
         )
     rank = int(os.environ.get("RANK_ID", "").strip() or 0)
+    if config.devices is not None and rank not in config.devices:
+        return
     _active.append(Recorder(config, rank).start())
 
 
