@@ -182,7 +182,7 @@ class DumpAnalyzer:
         >>> folder = os.path.join(tempfile.mkdtemp(), "rank_0", "Net", "0", "3")
         >>> os.makedirs(folder)
         >>> name = "ReLU.Default_relu-ReLU_ReLU-op0.0.0.1.output.0.DefaultFormat.Float32.npy"
-        >>> numpy.save(os.path.join(folder, name), numpy.float32([0, 7]))
+        >>> np.save(os.path.join(folder, name), np.float32([0, 7]))
         >>> analyzer = DumpAnalyzer(folder[: folder.index("rank_0")])
         >>> tensors = analyzer.select_tensors("ReLU")
         >>> [hit] = analyzer.check_watchpoints([Watchpoint(tensors, TensorTooLargeCondition(max_gt=5))])
