@@ -39,7 +39,7 @@ class TensorDump(HostPrimitive):
         >>> import glob, os
         >>> ops.TensorDump()("hidden", Tensor([1.0, 2.0], mindspore.float32))
         >>> [path] = glob.glob("hidden_float32_*.npy")
-        >>> print(numpy.load(path))
+        >>> print(np.load(path))
         [1. 2.]
         >>> os.remove(path)
     """
