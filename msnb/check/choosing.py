@@ -52,8 +52,13 @@ class Judgement(NamedTuple):
         )
 
     def contradicting(self, program: str, chosen: int, way: str) -> str:
-        """Return one sentence about a program that indicates another generation than the session has `chosen`; see
-        `explained`."""
+        """Return a message that a program is written for another generation than the session has `chosen`.
+
+        Args:
+            program (str): Name of the program.
+            chosen (int): Generation of the session, 1 or 2.
+            way (str): How to change it, with "{}" for the other generation.
+        """
         return (
             f"{program} is written for {_NAMES[self.generation or 1]} ({self._list_signs()}), but names mean what they "
             f"mean in {_NAMES[chosen]}, for which the first program of this session is written. "

@@ -86,7 +86,7 @@ def _find_function(node, depth):
 
 
 def _captured_values(nodes, names):
-    """Return the values that a block captures, in the order of use."""
+    """Return the printed names of the values that a block captures, in the order of first use."""
     inside = set(nodes)
     return list(
         dict.fromkeys(

@@ -367,7 +367,7 @@ def _variables_of_branch_indices(jaxpr):
 
 
 def _loop_variable_names(scope):
-    """Return the names of the loop variables of a user's `while`, from the name of its innermost scope."""
+    """Return the names of the loop variables of a user's `while`. Its innermost scope is named `while(a, b)`."""
     last = scope[-1] if scope else ""
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 

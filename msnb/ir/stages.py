@@ -100,8 +100,8 @@ class Stages:
             graph = read_hlo(self.program.compiled(self._with_stop_flag).as_text(), self.name)
         _name_parameters(graph, self.program)
         graph.written = len(self.program.written)
-        # In these stages results come last, followed by the code of failed checks, which is no result, and the extra
-        # outputs for observers of the program.
+        # Order of the outputs here: written Parameters, results, the code of failed checks (which `n_results` counts),
+        # extra outputs for observers.
         end = graph.written + self.program.n_results - bool(self.program.errors)
         graph.outputs = graph.outputs[graph.written : end] + graph.outputs[: graph.written]
         names = zip(self.full_graph.result_names, self.program.results.static, strict=True)

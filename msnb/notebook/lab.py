@@ -65,7 +65,7 @@ def _device_name():
 
 
 def _locate_definition(fn):
-    """Return {"cell": id, "file": label, "line": number} of a function's definition."""
+    """Return {"cell": id, "file": label, "line": number} of a function's definition; {} outside of cells."""
     code = getattr(fn, "__code__", None)
     if code is None:
         return {}

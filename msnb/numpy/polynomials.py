@@ -132,7 +132,7 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
         m (int): Order of the derivative. Default: 1.
 
     Returns:
-        Tensor, shorter by `m`, empty for a constant.
+        Tensor, shorter by `m`; empty if `m` exceeds the degree.
 
     Raises:
         TypeError: If `p` is none of these, or `m` is not an int.

@@ -15,7 +15,7 @@ from msnb import Tensor, context, nn, ops
 from msnb.core.program import extra_outputs
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.insight.dump import Recorder, follow_context, read_config
-from msnb.insight.dump.file_names import TensorName, bin_name, long_names, npy_name, parse_npy_name
+from msnb.insight.dump.file_names import TensorName, bin_name, long_names, names_within_scopes, npy_name, parse_npy_name
 from msnb.ir.api import of_program
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
@@ -80,7 +80,7 @@ def test_tensors_of_the_chosen_iterations_are_those_of_the_program(tmp_path):
     program, inputs = program_inputs(expected, Tensor(X), Tensor(X[:, :2]))
     graph = of_program(program, "step")
     replay = Replay(program, graph, inputs)
-    weight = next(iter(expected.get_parameters())).asnumpy()
+    updates = dict(zip((p.name for p in program.written), replay.updates(), strict=True))
     step = training_step()
     for new, old in zip(step.get_parameters(), expected.get_parameters(), strict=True):
         new.set_data(Tensor(old.asnumpy()))
@@ -91,12 +91,14 @@ def test_tensors_of_the_chosen_iterations_are_those_of_the_program(tmp_path):
     network = tmp_path / "dump" / "rank_0" / "Small" / "0"
     assert sorted(path.name for path in network.iterdir()) == ["0", "1"] and not recorder.problem
     tensors = read_tensors(network / "0")
-    for node in graph.all_nodes():
-        name = node.fullname.replace("/", "_").replace(".", "_")
+    nodes = list(graph.all_nodes())
+    names = names_within_scopes([node.fullname for node in nodes])
+    for full_name, node in zip(names, nodes, strict=True):
+        name = full_name.replace("/", "_").replace(".", "_")
         np.testing.assert_array_equal(tensors[node.op, name, "output", 0], np.asarray(replay.output(node, 0)))
-    np.testing.assert_array_equal(tensors["Parameter", "fc_weight", "output", 0], weight)
+    np.testing.assert_array_equal(tensors["Parameter", "fc_weight", "output", 0], updates["fc.weight"])
     order = (tmp_path / "dump/rank_0/execution_order/ms_execution_order_graph_0.csv").read_text().splitlines()
-    assert order[1:] == [node.fullname for node in graph.all_nodes()]
+    assert order[1:] == names
 
 
 def test_statistics_are_those_of_the_values(tmp_path):

@@ -61,7 +61,7 @@ def cast(array: jax.Array, dtype: Any) -> jax.Array:
 
 
 def _run_cast(kernel, array):
-    """Run a kernel that casts. A partitioner treats the cast of a Parameter as the same Parameter."""
+    """Run a kernel that casts. A partitioner has to shard the cast of a Parameter as it shards the Parameter."""
     return kernel.run(array) if thread.spread is None else thread.spread.run(kernel, [array])
 
 

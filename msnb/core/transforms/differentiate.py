@@ -304,7 +304,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
 
 
 def _integer_gradient(carried, tensor):
-    """Return the gradient for an integer Tensor, given the gradient of its carrier."""
+    """Return the gradient of an integer Tensor, given that of its carrier: the float Tensor that stands for it."""
     gradient = box(integer_gradients.cast_gradient(carried, tensor._array.dtype))
     integer_gradients.set_carrier(gradient._array, carried)
     return gradient

@@ -1,5 +1,6 @@
-"""Convert operators to nodes of a MINDIR file, and back, where msnb declares them differently: as primitives with
-attributes, or with other names or inputs.
+"""Rules that write operators as nodes of a MINDIR file, and read them back.
+
+There is a rule for an operator that is a primitive with attributes, or whose name or inputs differ in MindSpore.
 """
 
 import numpy as np

@@ -4,14 +4,11 @@ import dataclasses
 import difflib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msnb import log
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.ir.anf import CNode
 
 VARIABLE = "MINDSPORE_DUMP_CONFIG"
 STATISTICS = ("max", "min", "avg", "count", "negative zero count", "positive zero count", "nan count")
@@ -77,9 +74,14 @@ class DumpConfig:
         """Return True if the iteration of this number, from 0, is written."""
         return self.iterations is None or any(first <= number <= last for first, last in self.iterations)
 
-    def select(self, nodes: "list[CNode]") -> "dict[str, list[CNode]]":
-        """Return the operators of a graph that each entry of `kernels` selects."""
-        return {kernel: list(filter(_test_of_kernel(kernel), nodes)) for kernel in self.kernels}
+    def select(self, names: Sequence[tuple[str, str]]) -> dict[str, list[int]]:
+        """Return the indices of the operators that each entry of `kernels` selects.
+
+        Args:
+            names (Sequence[tuple[str, str]]): name and type of each operator.
+        """
+        tests = {kernel: _test_of_kernel(kernel) for kernel in self.kernels}
+        return {kernel: [i for i, name in enumerate(names) if test(*name)] for kernel, test in tests.items()}
 
 
 def read_config(path: str | Path) -> DumpConfig | None:
@@ -203,15 +205,15 @@ def _parse_iterations(value):
     return ranges
 
 
-def _test_of_kernel(kernel) -> Callable[["CNode"], bool]:
+def _test_of_kernel(kernel) -> Callable[[str, str], bool]:
     pattern = re.fullmatch(r"name-regex\((.*)\)", kernel)
     if pattern:
         try:
             compiled = re.compile(pattern[1])
         except re.error as error:
             raise ValueError(f"'kernels' has {kernel!r}, which is no regular expression: {error}.") from None
-        return lambda node: compiled.fullmatch(node.fullname) is not None
-    return lambda node: kernel in (node.fullname, node.op)
+        return lambda name, op: compiled.fullmatch(name) is not None
+    return lambda name, op: kernel in (name, op)
 
 
 def _is_int(value):

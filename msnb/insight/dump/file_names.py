@@ -7,6 +7,8 @@ Later: ``rank_0/NET/GRAPH/3/Conv2D.Default_conv-Conv2d_Conv2D-op0.TASK.STREAM.TI
 
 import csv
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ from msnb._util.atomic_file import writing
 
 _LONGEST = 255  # bytes of a file name
 _TABLE = "mapping.csv"  # name in the folder -> the long name
+_NUMBER = re.compile(r"-op\d+$")
 _NPY = re.compile(
     r"(?P<op>[^.]+)\.(?P<name>.+)\.(?P<task>\d+)\.(?P<stream>\d+)\.(?P<time>\d+)\.(?P<io>input|output)\.(?P<slot>\d+)"
     r"\.(?P<format>[A-Za-z0-9_]+)(?:\.(?P<dtype>[A-Za-z0-9]+))?\.npy"
@@ -38,6 +41,21 @@ class TensorName(NamedTuple):
     slot: int
     dtype: str = ""
     time: int = 0
+
+
+def names_within_scopes(names: Sequence[str]) -> list[str]:
+    """Number names of operators as MindSpore 2 does: ``-op0``, ``-op1`` among those of one type in one Cell.
+
+    Args:
+        names (Sequence[str]): names that are numbered through the graph, as those of r1.1 are.
+    """
+    counts: Counter[str] = Counter()
+    renamed = []
+    for name in names:
+        base = _NUMBER.sub("", name)
+        renamed.append(f"{base}-op{counts[base]}")
+        counts[base] += 1
+    return renamed
 
 
 def npy_name(tensor: TensorName) -> str:

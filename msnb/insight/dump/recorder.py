@@ -16,6 +16,7 @@ import queue
 import threading
 import time
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,9 @@ class Recorder:
         self._all_runs = itertools.count()
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next_number = itertools.count()
-        self._graphs: weakref.WeakKeyDictionary[Any, tuple[FuncGraph, list[CNode]]] = weakref.WeakKeyDictionary()
+        self._graphs: weakref.WeakKeyDictionary[Any, tuple[FuncGraph, list[tuple[str, CNode]]]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._files = itertools.count()
         self._long_names: dict[str, str] = {}  # of the current step: file name -> the name that is too long
         self._missing: set[str] = set(config.kernels)  # entries of `kernels` that no program has had
@@ -207,15 +210,17 @@ class Recorder:
         if program not in self._graphs:
             graph = of_program(program, program.name)
             nodes = list(graph.all_nodes())
-            if self._config.kernels:
-                selected = self._config.select(nodes)
-                self._missing -= {kernel for kernel, of_kernel in selected.items() if of_kernel}
-                self._known_names |= {name for node in nodes for name in (node.fullname, node.op)}
-                chosen = {node.id for of_kernel in selected.values() for node in of_kernel}
-                nodes = [node for node in nodes if node.id in chosen]
-            self._graphs[program] = graph, nodes
+            names = [node.fullname for node in nodes]
             if not self._config.is_r1:
-                self._write_metadata(self._numbers[program], graph)
+                names = file_names.names_within_scopes(names)
+                self._write_metadata(self._numbers[program], names)
+            chosen: Iterable[int] = range(len(nodes))
+            if self._config.kernels:
+                selected = self._config.select([(name, node.op) for name, node in zip(names, nodes, strict=True)])
+                self._missing -= {kernel for kernel, indices in selected.items() if indices}
+                self._known_names.update(names, (node.op for node in nodes))
+                chosen = sorted(set().union(*selected.values()))
+            self._graphs[program] = graph, [(names[i], nodes[i]) for i in chosen]
         return self._graphs[program]
 
     def _folder(self, program, iteration) -> Path:
@@ -223,7 +228,7 @@ class Recorder:
             return self._root / self._config.net_name / f"device_{self._rank}" / f"iteration_{iteration}"
         return self._root / self._config.net_name / str(self._numbers[program]) / str(iteration)
 
-    def _write_metadata(self, number, graph):
+    def _write_metadata(self, number, names):
         """Write the settings and the order of execution, as MindSpore does."""
         metadata = self._root / ".dump_metadata"
         order = self._root / "execution_order"
@@ -231,14 +236,13 @@ class Recorder:
             folder.mkdir(parents=True, exist_ok=True)
         with writing(metadata / "data_dump.json", "w", durable=False, encoding="utf-8") as file:
             json.dump(self._config.text, file)
-        names = [node.fullname for node in graph.all_nodes()]
         path = order / f"ms_execution_order_graph_{number}.csv"
         with writing(path, "w", durable=False, encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in ("NodeExecutionOrder-FullNameWithScope", *names))
 
     def _tensors(self, replay, nodes):
         """Yield (TensorName, value) of each tensor that is written, in the order of execution."""
-        for node in nodes:
+        for full_name, node in nodes:
             values = []
             if self._config.with_inputs:
                 arrays = [value for _, value in replay.operands(node)]
@@ -249,10 +253,13 @@ class Recorder:
                         values.append(("output", slot, replay.output(node, slot)))
             for side, slot, value in values:
                 stamp = time.time_ns() // 1000
-                yield TensorName(node.op, node.fullname, side, slot, dtype_name(value.dtype), stamp), value
+                yield TensorName(node.op, full_name, side, slot, dtype_name(value.dtype), stamp), value
         if self._config.with_outputs and not self._config.kernels:
+            # MindSpore 2.7.1 writes Parameters at the end of the step
+            new = {p.name: value for p, value in zip(replay.program.written, replay.updates(), strict=True)}
             for parameter, value in zip(replay.graph.parameters, replay.inputs, strict=True):
                 name, stamp = parameter.name, time.time_ns() // 1000
+                value = new.get(name, value) if parameter.is_weight else value
                 if isinstance(value, np.ndarray) or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
                     yield TensorName("Parameter", name, "output", 0, dtype_name(value.dtype), stamp), value
 

@@ -236,7 +236,7 @@ def _along_channels(vector, value):
     return vector
 
 
-def _broadcast(array, value):
+def _broadcast_like(array, value):
     try:
         return jnp.broadcast_to(array.astype(value.dtype), value.shape)
     except ValueError:
@@ -286,7 +286,7 @@ def scale(factor: float, **selection: Any) -> Change:
     """Return the change to the value times `factor`."""
 
     def compute(value, numbers, _):
-        return value * _broadcast(_along_channels(numbers[0], value), value)
+        return value * _broadcast_like(_along_channels(numbers[0], value), value)
 
     return Change("scale", compute, [_check_number("factor", factor)], selection=select(selection), needs_float=True)
 
@@ -322,7 +322,7 @@ def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
 
     def compute(value, numbers, _):
         shift = numbers[0].astype(jnp.float32) * numbers[1]
-        return value + _broadcast(_along_channels(shift, value), value)
+        return value + _broadcast_like(_along_channels(shift, value), value)
 
     numbers = [_check_array("vector", vector), _check_number("strength", strength)]
     return Change("steer", compute, numbers, selection=select(selection), needs_float=True)
@@ -352,7 +352,7 @@ def replace(value: Any, **selection: Any) -> Change:
     """Return the change to another value: a number, or an array that broadcasts to the value."""
 
     def compute(old, numbers, _):
-        return _broadcast(_along_channels(numbers[0], old), old)
+        return _broadcast_like(_along_channels(numbers[0], old), old)
 
     return Change("replace", compute, [_check_array("value", value)], selection=select(selection))
 

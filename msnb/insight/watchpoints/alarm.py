@@ -362,15 +362,15 @@ def living_units(array: jax.Array) -> jax.Array:
 
 def has_nonfinite(arrays: Sequence[jax.Array]) -> jax.Array:
     """Return True if any of the arrays has a NaN or an infinity."""
-    return _any_at_least(arrays, _INFINITE)
+    return _any_magnitude_at_least(arrays, _INFINITE)
 
 
 def exceeds(arrays: Sequence[jax.Array], log: int) -> jax.Array:
     """Return True if any of the arrays has a NaN, or a magnitude of at least 2**log."""
-    return _any_at_least(arrays, 127 + log << 23)
+    return _any_magnitude_at_least(arrays, 127 + log << 23)
 
 
-def _any_at_least(arrays, least):
+def _any_magnitude_at_least(arrays, least):
     """Return True if the float32 bits of any magnitude are at least `least`."""
     exact = [~jnp.isfinite(array).all() for array in arrays if array.dtype == np.float64]
     # The largest bits are integers, whose maximum XLA vectorises. One pass over the concatenated arrays would take four

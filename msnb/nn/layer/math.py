@@ -181,7 +181,7 @@ class IGamma(Cell):
     """
 
     def construct(self, a: Tensor, x: Tensor) -> Tensor:
-        """Return the probabilities."""
+        """Return the regularised lower incomplete gamma function P(a, x)."""
         check_dtypes(self.cls_name, (mstype.float32,), a=a, x=x)
         return F.igamma(a, x)
 

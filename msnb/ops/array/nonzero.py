@@ -16,7 +16,7 @@ def concrete_array(op, x):
 
     Raises:
         TypeError: If `x` is no Tensor.
-        ShapeByValues: If it is being traced.
+        DataDependentShape: If it is being traced.
     """
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{op}', the input should be a Tensor, but got {describe(x)}.")

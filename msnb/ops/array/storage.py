@@ -143,7 +143,7 @@ def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, 
 
 
 @spelling(method="flush_from_cache")
-def _flush_from_cache_of(self: Tensor) -> None:
+def _flush_without_effect(self: Tensor) -> None:
     """Do nothing: no Tensor has a cache of its own here."""
 
 

@@ -26,7 +26,7 @@ class Candidate(NamedTuple):
 
 
 class PendingValue:
-    """A list of values in the order of time; its value is the newest one that was computed."""
+    """Successive values, of which some may not be computed yet. `array` is the newest that is."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates

@@ -202,7 +202,7 @@ class Emitter:
 
 
 class _NameTypes(dict[str, TensorType]):
-    """{name of a value: its type}. The types of the graph's own values are looked up on access."""
+    """{name of a value: its type}. Types of parameters of the graph, and of graphs inside, are looked up on access."""
 
     def __init__(self, graph):
         super().__init__()

@@ -27,7 +27,7 @@ class Missing:
         self.reasons: dict[CNode, list[str]] = {}
 
     def add(self, node: CNode, why: str) -> None:
-        """Record a call and the reason."""
+        """Note the reason why a call cannot be exported."""
         reasons = self.reasons.setdefault(node, [])
         if why not in reasons:
             reasons.append(why)
