@@ -185,3 +185,62 @@ def test_wrong_calls(mindspore_dump, tmp_path):
         Watchpoint([], lambda x: True)
     with pytest.raises(ValueError, match="There is no condition"):
         Watchpoint([], "TQ")
+
+
+# ---------------------------------------------------------------------- a dump and a network, by `msnb.diff`
+def batches():
+    rng = np.random.default_rng(0)
+    return [Tensor(rng.normal(size=(2, 1, 8, 8)).astype(np.float32)) for _ in range(2)]
+
+
+def diff(dump, net, *inputs, **options):
+    options = {"weights": "copy", "names": ("dump", "net"), **options}
+    return msnb.diff(dump, net, *inputs, values=True, **options)
+
+
+def step_of(net):
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    return step.set_train()
+
+
+def test_a_network_equals_its_dump_of_mindspore(mindspore_dump):
+    for iteration, x in enumerate(batches()):
+        result = diff((mindspore_dump, iteration), Net(), x)
+        assert result.first is None, result.explain()
+        assert {entry.node.op for entry in result.nodes} >= {"Conv2D", "ReLU", "MatMul", "BiasAdd"}
+        assert f"dump is iteration {iteration} of graph" in result.explain() and "other" not in result.explain()
+    labels = Tensor(np.zeros((2, 3), np.float32))
+    in_step = diff(DumpAnalyzer(mindspore_dump), step_of(Net()), batches()[0], labels)
+    assert in_step.first is None and len(in_step.nodes) >= 4
+
+
+@pytest.mark.parametrize("r1", [False, True])
+def test_the_node_that_differs_from_a_dump_is_the_first(mindspore_dump, tmp_path, r1):
+    write_dump(tmp_path, DumpAnalyzer(mindspore_dump), r1)
+
+    class Other(Net):
+        def construct(self, x):
+            return super().construct(x * 1.0)
+
+    x = batches()[0]
+    other = Other()
+    assert diff(tmp_path, other, x).first is None
+    other.conv.pad_mode  # the name of the attribute
+    other.relu = nn.LeakyReLU(0.5)
+    assert diff(tmp_path, other, x).first.name == "flat/Reshape"
+
+
+def test_a_dump_of_another_network_or_batch_is_refused_or_said(mindspore_dump):
+    x, another = batches()
+    with pytest.raises(ValueError, match="have different weights.*weights='copy'"):
+        diff(mindspore_dump, Net(), x, weights=None)
+    text = diff(mindspore_dump, Net(), another).explain()
+    assert "The dump was written with another x: it differs by up to" in text
+    with pytest.raises(ValueError, match=r"shape \(2, 1, 8, 8\) in the dump, and shape \(3, 1, 8, 8\) in the network"):
+        diff(mindspore_dump, Net(), Tensor(np.zeros((3, 1, 8, 8), np.float32)))
+    with pytest.raises(ValueError, match="has no iteration 7; it has 0, 1"):
+        diff((mindspore_dump, 7), Net(), x)
+    with pytest.raises(ValueError, match="has no operator of the network. It has .*; the network has Default_Tanh-op0"):
+        diff(mindspore_dump, nn.Tanh(), x)
+    with pytest.raises(ValueError, match="one of the two should be a network"):
+        diff(mindspore_dump, mindspore_dump)

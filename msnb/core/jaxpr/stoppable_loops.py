@@ -23,7 +23,7 @@ _LONG = 2e8  # estimated work of a scan that becomes stoppable; about 0.2 s
 _ROUND = 300  # work of an equation besides its arithmetic
 _PRODUCT_SPEED = 20  # multiply-adds of a matrix product in the time of another operation
 _REMAT = ("remat2", "remat", "checkpoint")
-_ASYNCHRONOUS = 20_000  # operations; XLA runs smaller programs in the call itself
+_ASYNCHRONOUS = 20_000  # FLOPs; XLA runs smaller programs, of at most 1,000 after its passes, in the call itself
 
 
 class StoppableLoops:
@@ -64,9 +64,7 @@ class StoppableLoops:
         kind, params = eqn.primitive.name, eqn.params
         size = max([math.prod(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape")], default=0)
         if kind == "dot_general":
-            contracted = params["dimension_numbers"][0][0]
-            depth = math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
-            return _ROUND + size * depth / _PRODUCT_SPEED
+            return _ROUND + size * _depth_of_product(eqn) / _PRODUCT_SPEED
         if kind == "conv_general_dilated":
             kernel = eqn.invars[1].aval.shape
             features = kernel[params["dimension_numbers"].rhs_spec[0]]
@@ -105,18 +103,24 @@ def _find_counter(body, n_consts):
 
 def runs_in_call(jaxpr: Jaxpr) -> bool:
     """Return True if XLA may run a program in the call that starts it, because it looks short; loops count once."""
-    return _count_operations(jaxpr) < _ASYNCHRONOUS
+    return _count_flops(jaxpr) < _ASYNCHRONOUS
 
 
-def _count_operations(jaxpr):
+def _count_flops(jaxpr):
     count = 0
     for eqn in jaxpr.eqns:
-        inner = list(jaxprs_in_params(eqn.params))
+        kind, inner = eqn.primitive.name, list(jaxprs_in_params(eqn.params))
         if inner:
-            count += sum(map(_count_operations, inner))
-        elif eqn.primitive.name in ("add", "sub", "mul", "dot_general") and hasattr(eqn.outvars[0].aval, "shape"):
-            count += math.prod(eqn.outvars[0].aval.shape)
+            count += sum(map(_count_flops, inner))
+        elif kind in ("add", "sub", "mul", "dot_general") and hasattr(eqn.outvars[0].aval, "shape"):
+            terms = 2 * _depth_of_product(eqn) if kind == "dot_general" else 1
+            count += math.prod(eqn.outvars[0].aval.shape) * terms
     return count
+
+
+def _depth_of_product(eqn):
+    contracted = eqn.params["dimension_numbers"][0][0]
+    return math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
 
 
 def make_stoppable(closed: ClosedJaxpr) -> ClosedJaxpr:

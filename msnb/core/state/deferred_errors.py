@@ -44,7 +44,10 @@ def poll(finishes_loops: bool = False) -> None:
             if type(report) is stop_flag.Results and report.running is None:
                 stop_flag.wait(verdict, report)
     while pending and pending[0][0].is_ready():
-        _report_first(pending)
+        if type(pending[0][1]) is stop_flag.Results:
+            pending.popleft()  # it has ended
+        else:
+            _report_first(pending)
 
 
 def wait_and_report() -> None:

@@ -30,9 +30,12 @@ class ComparedRun:
         equations (Equations): its equations.
         inputs (list): its inputs.
         input_names (list[tuple[str, str]]): per input ("param", name), ("random", name) or ("arg", name).
-        values (Union[dict, None]): {index: value} of a run in PYNATIVE mode; None for a traced program.
+        values (Union[dict, None]): {index: value} of a run in PYNATIVE mode, or of those that a dump has; None for a
+            traced program.
         device (Union[jax.Device, None]): the device of the run; None for the default one.
         is_step (bool): True for a step of a timeline, which has Parameters and a batch of its own.
+        is_dumped (bool): True if `values` are those of a dump, and the graph is that of the network.
+        note (str): sentences about the run for the text of the comparison.
     """
 
     def __init__(
@@ -47,6 +50,8 @@ class ComparedRun:
     ) -> None:
         self.name, self.equations, self.inputs, self.input_names = name, equations, list(inputs), input_names
         self.values, self.device, self.is_step = values, device, is_step
+        self.is_dumped: bool = False
+        self.note: str = ""
 
     @property
     def graph(self) -> Any:

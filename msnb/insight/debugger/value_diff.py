@@ -221,7 +221,8 @@ class ValueDiff:
     @property
     def _is_joint(self):
         runs = self.a, self.b
-        return all(run.equations.is_traceable for run in runs) and self.a.device == self.b.device
+        are_traced = all(run.equations.is_traceable and run.values is None for run in runs)
+        return are_traced and self.a.device == self.b.device
 
     def _compute_figures(self, pairs):
         nbytes = sum(pair.node.types[0].nbytes * 3 for pair in pairs if pair.node.types)
@@ -367,7 +368,7 @@ class ValueDiff:
         mine, theirs = {p.node.id for p in self.pairs}, {p.mate.id for p in self.pairs}
         inner_a, inner_b = _inner_ids(self.a.graph), _inner_ids(self.b.graph)
         return (
-            [node for node in self.a.graph.nodes if node.id not in mine and node.id not in inner_a],
+            [n for n in self.a.graph.nodes if n.id not in mine | inner_a and not self.a.is_dumped],
             [node for node in self.b.graph.nodes if node.id not in theirs and node.id not in inner_b],
         )
 
@@ -422,11 +423,12 @@ class ValueDiff:
         if drawn:
             names = ", ".join(_place_of(entry) for entry in drawn[:3])
             yield f"Left out, because the modes draw different random numbers: {names}."
+        yield from (run.note for run in (self.a, self.b) if run.note)
         for nodes, run in zip(self.unmatched, (self.a, self.b), strict=True):
             if nodes:
                 names = ", ".join(f"{name_of_node(n)}{in_brackets(line_of(n))}" for n in nodes[:3])
                 more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
-                yield f"Without a counterpart in {run.name}: {names}{more}."
+                yield f"Only in {run.name}: {names}{more}."
         if self.different_weights:
             name, largest = self.different_weights[0]
             yield (
@@ -651,6 +653,8 @@ def _pair_nodes(a, b, comparison, by_hand):
         if node.id not in results_a or mate.id not in results_b:
             continue
         slots, note = _match_results(node, mate, results_a[node.id], results_b[mate.id])
+        if a.is_dumped:
+            slots = tuple(slot for slot in slots if slot[0] in a.values)
         if slots or note:
             pairs.append(Pair(node, mate, slots, note))
     return pairs

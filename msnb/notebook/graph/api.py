@@ -150,9 +150,10 @@ def diff(
     With ``values=True`` both run on the inputs, and each node shows how much of its difference came in with its
     operands and how much is made there, relative to its largest value. `first` of the result is the first node that
     makes more than rounding explains, `explain()` says it in words. Then each of the two can also be
-    ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``, or
-    ``(timeline, step)``. A network runs in GRAPH mode, unless `in_mode` says otherwise. Nothing is written: a training
-    step that is compared does not train.
+    ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``,
+    ``(timeline, step)``, or the folder of a dump, of msnb or of MindSpore, and ``(folder, iteration)``. A network
+    runs in GRAPH mode, unless `in_mode` says otherwise. Nothing is written: a training step that is compared does
+    not train.
 
     Args:
         old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the left.
@@ -174,7 +175,7 @@ def diff(
 
     Raises:
         ValueError: If `names` are not two different words, or a file is none that can be read. For values, if the
-            weights differ or no node is common.
+            weights differ or no node is common, or a dump belongs to another network or batch.
         TypeError: If one is a file of Parameters, and the other has none.
         FileNotFoundError: If there is no such file.
     """

@@ -9,6 +9,7 @@ import numpy as np
 from msnb.core.tensor.tensor import Tensor
 from msnb.insight.debugger.runs_to_compare import run_of
 from msnb.insight.debugger.value_diff import NodeDifference, ValueDiff, columns_of, diff_values
+from msnb.insight.dump.dumped_run import is_dump, with_dumped_values
 from msnb.notebook.graph.view import GraphView
 
 
@@ -90,6 +91,13 @@ def compare_values(
     weights: str | None,
 ) -> ValueDiffView:
     """Compare two networks by value, see `msnb.diff`."""
-    evaluates = any(isinstance(one, (str, os.PathLike)) for one in (old, new))
-    first, second = (run_of(one, inputs, name, evaluates) for one, name in zip((old, new), names, strict=True))
+    if is_dump(new):  # nodes can't be evaluated on other operands in a dump, so it is the first of the two
+        if is_dump(old):
+            raise ValueError("For 'diff', one of the two should be a network: compare each dump with it.")
+        (old, new), names = (new, old), names[::-1]
+    networks = [new if is_dump(old) else old, new]
+    evaluates = any(isinstance(one, (str, os.PathLike)) for one in networks)
+    first, second = (run_of(one, inputs, name, evaluates) for one, name in zip(networks, names, strict=True))
+    if is_dump(old):
+        first = with_dumped_values(first, old)
     return ValueDiffView(diff_values(first, second, rtol, pairs, weights), names, height)

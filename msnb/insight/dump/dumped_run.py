@@ -1,0 +1,162 @@
+"""The run of a network whose values are read from a dump, to be compared by `msnb.diff`.
+
+The dump has no graph, so the run has that of the network. A node has a value if the dump has its operator. Operators
+match by scope and type. The network of the dump, or the one that is compared, may be wrapped in further Cells.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from msnb.insight.debugger.runs_to_compare import ComparedRun
+from msnb.insight.dump.analyzer import DebuggerTensor, DumpAnalyzer
+from msnb.insight.dump.file_names import flat_name, names_within_scopes
+from msnb.ir.anf import CNode, ParameterNode
+
+_Sides = dict[tuple[str, int], DebuggerTensor]  # (io, slot) -> the tensor
+_ROOT = "Default_"
+_NUMBER = re.compile(r"^(.*-op)(\d+)$")
+
+
+def is_dump(source: Any) -> bool:
+    """Return True for a dump: its folder, a `DumpAnalyzer`, or (one of these, number of the iteration)."""
+    if isinstance(source, tuple) and len(source) == 2:
+        source = source[0]
+    return isinstance(source, DumpAnalyzer) or isinstance(source, (str, os.PathLike)) and Path(source).is_dir()
+
+
+def with_dumped_values(run: ComparedRun, source: Any) -> ComparedRun:
+    """Return a run of the network with the values of a dump.
+
+    Args:
+        run (ComparedRun): a run of the network on the inputs of the dumped iteration; it is changed.
+        source (Union[str, Path, DumpAnalyzer, tuple]): the dump, or (dump, number of the iteration). Without a number
+            it is the first iteration of the graph that has the most operators in common.
+
+    Raises:
+        ValueError: If the dump has no such iteration, no operator of the network, or values of other shapes.
+    """
+    dump, iteration = source if isinstance(source, tuple) else (source, None)
+    analyzer = dump if isinstance(dump, DumpAnalyzer) else DumpAnalyzer(dump)
+    if iteration is not None and iteration not in analyzer.get_iterations():
+        available = ", ".join(map(str, analyzer.get_iterations()))
+        raise ValueError(f"The dump has no iteration {iteration!r}; it has {available}.")
+    nodes = _flat_names(run)
+    graphs = [(len(links := _match(nodes, group)), group, links) for group in _groups(analyzer, iteration)]
+    count, group, links = max(graphs, key=lambda graph: graph[0])
+    if not count:
+        theirs, mine = ", ".join(list(group)[:3]), ", ".join(list(nodes)[:3])
+        raise ValueError(f"The dump has no operator of the network. It has {theirs}; the network has {mine}.")
+    values, inputs = _read_values(run, {nodes[name]: group[other] for name, other in links.items()})
+    run.values, run.is_dumped, run.note = values, True, _describe(run, group, links, inputs)
+    for index, array in inputs.items():
+        if run.input_names[index][0] == "param":
+            run.inputs[index] = array
+    return run
+
+
+def _groups(analyzer, iteration) -> Iterable[dict[str, _Sides]]:
+    """Return, for each graph of the dump, {name of an operator: its tensors} of one iteration."""
+    graphs: dict[tuple[int, str], dict[int, dict[str, _Sides]]] = {}
+    for tensor in analyzer.select_tensors("", iterations=None if iteration is None else [iteration]):
+        steps = graphs.setdefault((tensor.rank, tensor.node.graph_name), {})
+        names = steps.setdefault(tensor.iteration, {})
+        names.setdefault(flat_name(tensor.node.name), {})[tensor.io, tensor.slot] = tensor
+    for steps in graphs.values():
+        first = steps[min(steps)]
+        ordered = sorted(first, key=lambda name: int(match[2]) if (match := _NUMBER.match(name)) else -1)
+        yield dict(zip(names_within_scopes(ordered), map(first.__getitem__, ordered), strict=True))
+
+
+def _flat_names(run) -> dict[str, CNode]:
+    nodes = list(run.graph.all_nodes())
+    return dict(zip(map(flat_name, names_within_scopes([node.fullname for node in nodes])), nodes, strict=True))
+
+
+def _match(nodes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
+    """Return {name of a node: name in the dump}. One of the two networks may be wrapped in further Cells."""
+    nodes, names = list(nodes), list(names)
+    dumped = set(names)
+    prefixes = {("", "")}
+    prefixes |= {("", prefix) for prefix in _wrappers(nodes, names)} | {(p, "") for p in _wrappers(names, nodes)}
+    choices = []
+    for mine, theirs in prefixes:
+        renamed = {name: _ROOT + theirs + name.removeprefix(_ROOT + mine) for name in nodes}
+        choices.append({n: other for n, other in renamed.items() if n.startswith(_ROOT + mine) and other in dumped})
+    return max(choices, key=len)
+
+
+def _wrappers(inner: list[str], outer: list[str]) -> list[str]:
+    """Return the most frequent beginnings of names of `outer` before the end that they share with one of `inner`."""
+    ends = {name.removeprefix(_ROOT) for name in inner if name.startswith(_ROOT)}
+    counts: Counter[str] = Counter()
+    for name in outer:
+        rest = name.removeprefix(_ROOT)
+        counts.update(rest[: i + 1] for i, sign in enumerate(rest) if sign == "_" and rest[i + 1 :] in ends)
+    return [prefix for prefix, _ in counts.most_common(3)]
+
+
+def _read_values(run, matched: Mapping[CNode, _Sides]) -> tuple[dict[int, Any], dict[int, Any]]:
+    """Return ({index: value} of the results, {index: value} of the inputs of the network that operators read)."""
+    equations = run.equations.by_node()
+    parameters = {node: index for index, node in enumerate(run.graph.parameters)}
+    values, inputs = {}, {}
+    for node, tensors in matched.items():
+        for (io, slot), tensor in tensors.items():
+            if io == "output":
+                results = equations[node.id].results if node.id in equations else ()
+                if slot < min(len(results), len(node.types)) and results[slot] is not None:
+                    values[results[slot]] = _read(tensor, node.types[slot].shape, node)
+            elif slot < len(node.inputs) and isinstance(source := node.inputs[slot], ParameterNode):
+                if source in parameters and source.types:
+                    array = _read(tensor, source.types[0].shape, node)
+                    inputs[parameters[source]] = array.astype(run.inputs[parameters[source]].dtype)
+    return values, inputs
+
+
+def _read(tensor, shape, node):
+    array = tensor.value()
+    if array is None or array.shape != tuple(shape):
+        had = "no value" if array is None else f"shape {array.shape}"
+        raise ValueError(
+            f"{tensor.io} {tensor.slot} of {node.fullname} has {had} in the dump, and shape {tuple(shape)} in the "
+            "network. Compare the network and the batch that were dumped."
+        )
+    return array
+
+
+def _describe(run, group, links, inputs):
+    tensor = next(iter(next(iter(group.values())).values()))
+    words = [f"{run.name} is iteration {tensor.iteration} of graph {tensor.node.graph_name} of the dump"]
+    others = [
+        (name, difference)
+        for index, array in inputs.items()
+        if (name := run.input_names[index][1]) and run.input_names[index][0] == "arg"
+        if (difference := _distance(array, run.inputs[index]))
+    ]
+    if others:
+        name, difference = others[0]
+        words.append(
+            f"The dump was written with another {name}: it differs by up to {difference:.3g}. "
+            "These differences count as made where a node reads it"
+        )
+    rest = [sides for name, sides in group.items() if name not in set(links.values())]
+    left = [next(iter(sides.values())).node for sides in rest]
+    left = [node for node in left if node.op != "Parameter"]
+    if left:
+        names = ", ".join(node.name for node in left[:3])
+        more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+        words.append(f"Operators of the dump that the network does not have: {names}{more}")
+    return ". ".join(words) + "."
+
+
+def _distance(one, other):
+    if not jax.dtypes.issubdtype(one.dtype, np.number):
+        return 0.0
+    return float(np.max(np.abs(np.asarray(one, np.float64) - np.asarray(other, np.float64)), initial=0.0))
