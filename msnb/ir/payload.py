@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msnb._util import gc_pause
-from msnb.ir.layout.hierarchy import Hierarchy, main_results, representatives
+from msnb.ir.layout.hierarchy import Hierarchy, representatives
 from msnb.ir.layout.labels import paths, step
 from msnb.ir.layout.scopes import LANE
 
@@ -60,7 +60,7 @@ def stage(
     scope_number = {id(scope): index for index, scope in enumerate(scopes)}
     parameters = {node: index for index, node in enumerate(graph.parameters)}
     origin = _sub_graph_origins(graph)
-    main = main_results(tree.nodes)
+    main = tree.main_results
     signatures, sources = _Table(), _Table()
     lines = {
         source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in shown_nodes)

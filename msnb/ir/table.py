@@ -87,7 +87,7 @@ class _Cells:
     def __init__(self, graph):
         tree = Hierarchy(graph, fold=False)
         self.name = graph.name
-        self.main = main_results(tree.nodes)
+        self.main = tree.main_results
         self.readers = [[] for _ in tree.nodes]
         for source, target in tree.edges:
             self.readers[source].append(target)

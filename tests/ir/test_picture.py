@@ -95,7 +95,7 @@ def test_a_scope_with_thousands_of_nodes_is_split_into_pages():
 def test_every_node_has_one_home_and_edges_join_siblings():
     made = tree("step", 12)
     assert sorted(node.id for node in made.root.leaves()) == list(range(len(made.nodes)))
-    for index, edges in made.lifted().items():
+    for index, edges in made.lifted.items():
         children = next(scope for scope in made.root.scopes() if scope.index == index).children
         assert all(a in children and b in children and a is not b for a, b in edges)
 

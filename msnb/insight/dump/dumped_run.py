@@ -17,7 +17,7 @@ import numpy as np
 from msnb.insight.debugger.runs_to_compare import ComparedRun
 from msnb.insight.dump.analyzer import DebuggerTensor, DumpAnalyzer
 from msnb.insight.dump.file_names import flat_name, names_within_scopes
-from msnb.ir.anf import CNode, ParameterNode
+from msnb.ir.anf import CNode
 
 _Sides = dict[tuple[str, int], DebuggerTensor]  # (io, slot) -> the tensor
 _ROOT = "Default_"
@@ -53,8 +53,10 @@ def with_dumped_values(run: ComparedRun, source: Any) -> ComparedRun:
     if not count:
         theirs, mine = ", ".join(list(group)[:3]), ", ".join(list(nodes)[:3])
         raise ValueError(f"The dump has no operator of the network. It has {theirs}; the network has {mine}.")
-    values, inputs = _read_values(run, {nodes[name]: group[other] for name, other in links.items()})
-    run.values, run.is_dumped, run.note = values, True, _describe(run, group, links, inputs)
+    links = _without_other_order({nodes[name]: (other, group[other]) for name, other in links.items()})
+    values, inputs = _read_values(run, {node: sides for node, (_, sides) in links.items()})
+    run.values, run.is_dumped = values, True
+    run.note = _describe(run, group, {name for name, _ in links.values()}, inputs)
     for index, array in inputs.items():
         if run.input_names[index][0] == "param":
             run.inputs[index] = array
@@ -102,36 +104,55 @@ def _wrappers(inner: list[str], outer: list[str]) -> list[str]:
     return [prefix for prefix, _ in counts.most_common(3)]
 
 
+def _without_other_order(links: dict[CNode, tuple[str, _Sides]]) -> dict[CNode, tuple[str, _Sides]]:
+    """Leave out groups of operators of one type in one Cell that the dump has in another order, such as updates."""
+    groups: dict[tuple[str, str], list[CNode]] = {}
+    for node in links:
+        groups.setdefault((node.scope, node.name), []).append(node)
+    for group in groups.values():
+        if len(group) > 1 and (
+            group[0].direction == "update" or not all(_has_equal_shapes(node, links[node][1]) for node in group)
+        ):
+            for node in group:
+                del links[node]
+    return links
+
+
+def _has_equal_shapes(node, tensors):
+    outputs = [(slot, tensor.value()) for (io, slot), tensor in tensors.items() if io == "output"]
+    return all(v is None or v.shape == tuple(t.shape) for slot, v in outputs for t in node.types[slot : slot + 1])
+
+
 def _read_values(run, matched: Mapping[CNode, _Sides]) -> tuple[dict[int, Any], dict[int, Any]]:
     """Return ({index: value} of the results, {index: value} of the inputs of the network that operators read)."""
     equations = run.equations.by_node()
-    parameters = {node: index for index, node in enumerate(run.graph.parameters)}
+    indices = {node: index for index, node in enumerate(run.graph.parameters)}
     values, inputs = {}, {}
     for node, tensors in matched.items():
+        results = equations[node.id].results if node.id in equations else ()
         for (io, slot), tensor in tensors.items():
-            if io == "output":
-                results = equations[node.id].results if node.id in equations else ()
-                if slot < min(len(results), len(node.types)) and results[slot] is not None:
-                    values[results[slot]] = _read(tensor, node.types[slot].shape, node)
-            elif slot < len(node.inputs) and isinstance(source := node.inputs[slot], ParameterNode):
-                if source in parameters and source.types:
-                    array = _read(tensor, source.types[0].shape, node)
-                    inputs[parameters[source]] = array.astype(run.inputs[parameters[source]].dtype)
+            if io == "output" and slot < min(len(results), len(node.types)) and results[slot] is not None:
+                values[results[slot]] = _read_output(tensor, tuple(node.types[slot].shape), node)
+            elif io == "input" and slot < len(node.inputs) and node.inputs[slot] in indices:
+                index, array = indices[node.inputs[slot]], tensor.value()
+                if array is not None and array.shape == np.shape(run.inputs[index]):
+                    inputs[index] = array.astype(run.inputs[index].dtype)
     return values, inputs
 
 
-def _read(tensor, shape, node):
+def _read_output(tensor, shape, node):
     array = tensor.value()
-    if array is None or array.shape != tuple(shape):
-        had = "no value" if array is None else f"shape {array.shape}"
+    if array is None:
+        raise ValueError("The dump has statistics only. For a comparison, dump tensors: 'saved_data': 'tensor'.")
+    if array.shape != shape:
         raise ValueError(
-            f"{tensor.io} {tensor.slot} of {node.fullname} has {had} in the dump, and shape {tuple(shape)} in the "
-            "network. Compare the network and the batch that were dumped."
+            f"The result of {node.fullname} has shape {array.shape} in the dump, and shape {shape} in the network. "
+            "Compare the network and the batch that were dumped."
         )
     return array
 
 
-def _describe(run, group, links, inputs):
+def _describe(run, group, matched, inputs):
     tensor = next(iter(next(iter(group.values())).values()))
     words = [f"{run.name} is iteration {tensor.iteration} of graph {tensor.node.graph_name} of the dump"]
     others = [
@@ -146,9 +167,9 @@ def _describe(run, group, links, inputs):
             f"The dump was written with another {name}: it differs by up to {difference:.3g}. "
             "These differences count as made where a node reads it"
         )
-    rest = [sides for name, sides in group.items() if name not in set(links.values())]
+    rest = [sides for name, sides in group.items() if name not in matched]
     left = [next(iter(sides.values())).node for sides in rest]
-    left = [node for node in left if node.op != "Parameter"]
+    left = [node for node in left if "/" in node.name]  # no Parameter
     if left:
         names = ", ".join(node.name for node in left[:3])
         more = f" and {len(left) - 3} more" if len(left) > 3 else ""

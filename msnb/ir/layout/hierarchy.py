@@ -5,6 +5,7 @@ Every edge is lifted to the innermost scope that contains both its ends. A close
 content, and the layout of one scope never depends on another.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +175,7 @@ class Hierarchy:
         visit(self.root)
 
     def _record_scope_of_nodes(self):
-        for index, scope in enumerate(self.root.scopes()):
+        for index, scope in enumerate(self.scopes):
             scope.index = index
             for child in scope.children:
                 if isinstance(child, Scope):
@@ -182,9 +183,11 @@ class Hierarchy:
                 else:
                     self.home[child.id] = scope
 
+    @functools.cached_property
     def lifted(self) -> Any:
-        """Lift each edge to the innermost scope that contains both ends. Return {(child, child): number of edges} per
-        scope index; a child is a Scope or a CNode.
+        """{(child, child): number of edges} per scope index; a child is a Scope or a CNode.
+
+        Each edge is lifted to the innermost scope that contains both ends.
         """
         chains = {}
         result = {}
@@ -201,14 +204,43 @@ class Hierarchy:
             scope_edges[pair] = scope_edges.get(pair, 0) + 1
         return result
 
+    @functools.cached_property
+    def scopes(self) -> list[Scope]:
+        """All scopes by index."""
+        return list(self.root.scopes())
+
+    @functools.cached_property
+    def main_results(self) -> list[int]:
+        """Per node id the index of its main result, see the function of this name."""
+        return main_results(self.nodes)
+
+    @functools.cached_property
+    def crossings(self) -> list[tuple[list[Any], list[Any], int]]:
+        """Per edge between two scopes of one lane: path from the root to its start, path to its end, and number of
+        scopes that the two share.
+        """
+        paths, edges = {}, []
+        for source, target in self.edges:
+            home = self.home[source]
+            if home is self.home[target] and home.kind not in (FOLD, LONE):
+                continue  # no border between the two
+            for number in (source, target):
+                if number not in paths:
+                    paths[number] = self.way(self.nodes[number])
+            depth = shared(paths[source], paths[target])
+            if depth > 1:
+                edges.append((paths[source], paths[target], depth))
+        return edges
+
     def way(self, node: CNode) -> list[Any]:
         """Return the boxes around a node, from the root to the box that shows the node."""
         chain = self.home[node.id].ancestors()
         return chain if chain[-1].kind == LONE else [*chain, node]
 
+    @functools.cached_property
     def result_nodes(self) -> list[Any]:
-        """Return, per scope index, the node whose result a closed scope shows: the last node that is read in another
-        scope of the lane or that the program returns, else the last one.
+        """Per scope index the node whose result a closed scope shows: the last node that is read in another scope of
+        the lane or that the program returns, else the last one.
         """
         last, last_read, home, chains = {}, {}, self.home, {}
         for node in self.nodes:

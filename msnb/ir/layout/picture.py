@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.compare import CHANGED, FUSED, ONLY, SAME
-from msnb.ir.layout.hierarchy import Hierarchy, main_results
+from msnb.ir.layout.hierarchy import Hierarchy
 from msnb.ir.layout.labels import operator_title, paths
 from msnb.ir.layout.labels import title as title_of
 from msnb.ir.layout.ports import Ports
@@ -61,6 +61,7 @@ class Pictures:
 
     def __init__(self, trees: Any, headings: Any = None, column: Any = None) -> None:
         self.trees, self.headings, self.column = trees, headings, column
+        self._paths = [paths(tree) for tree in trees]
 
     def readable(self) -> str:
         """Return the document with as many scopes open as are readable on a page.
@@ -110,17 +111,17 @@ class Pictures:
 
     def _document(self, opened):
         heat = _Overlay(self.trees[0], self.column) if self.column is not None else None
-        pairs = enumerate(zip(self.trees, opened, strict=True))
-        return _Document(
-            [_Drawing(tree, opened_scopes, None if at else heat) for at, (tree, opened_scopes) in pairs], self.headings
-        )
+        drawings = [
+            _Drawing(tree, box_paths, opened_scopes, None if at else heat)
+            for at, (tree, box_paths, opened_scopes) in enumerate(zip(self.trees, self._paths, opened, strict=True))
+        ]
+        return _Document(drawings, self.headings)
 
     def _count_drawn_boxes(self, opened):
         return sum(
-            len(_shown_children(scope))
+            len(_shown_children(tree.scopes[index]))
             for tree, opened_scopes in zip(self.trees, opened, strict=True)
-            for scope in tree.root.scopes()
-            if scope.index in opened_scopes
+            for index in opened_scopes
         )
 
 
@@ -243,15 +244,15 @@ def _shown_children(scope):
 
 
 class _Drawing:
-    def __init__(self, tree, opened, heat=None):
+    def __init__(self, tree, box_paths, opened, heat=None):
         self.opened = opened
         self.heat = heat
-        self.lifted = tree.lifted()
-        self.result_nodes = tree.result_nodes()
+        self.lifted = tree.lifted
+        self.result_nodes = tree.result_nodes
         self.tree = tree
-        self.paths = paths(tree)
+        self.paths = box_paths
         self.parts = []
-        self.main = main_results(tree.nodes)
+        self.main = tree.main_results
         failed = [node for node in tree.nodes if node.problem is not None]
         self.failing = {*failed, *(scope for node in failed for scope in tree.home[node.id].ancestors())}
         self.upwards = False

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from msnb.ir.layout.hierarchy import Hierarchy, shared
-from msnb.ir.layout.scopes import FOLD, LONE, Scope
+from msnb.ir.layout.scopes import FOLD, Scope
 
 _MOST = 8  # ports on one side; a larger number is merged into one
 _HIDDEN = 0  # the key of repeats that are not drawn; no box has this id()
@@ -51,28 +51,22 @@ class Ports:
     def __init__(self, tree: Hierarchy, opened: Collection[int], more: Iterable[Any] = ()) -> None:
         self.into: dict[int, dict[int, Port]] = {}
         self.out: dict[int, dict[int, Port]] = {}
-        paths = {}
-        for source, target in tree.edges:
-            home = tree.home[source]
-            if home is tree.home[target] and home.kind not in (FOLD, LONE):
-                continue  # no border between the two
-            for number in (source, target):
-                if number not in paths:
-                    paths[number] = tree.way(tree.nodes[number])
-            self._add_ports_of_edge(paths[source], paths[target], opened)
+        for start, end, depth in tree.crossings:
+            self._add_ports_of_edge(start, end, depth, opened)
         for start, end in more:
-            self._add_ports_of_edge(start, end, opened)
+            depth = shared(start, end)
+            if depth > 1:  # no lines are drawn between lanes
+                self._add_ports_of_edge(start, end, depth, opened)
         for ports in self.into.values():
             _limit_ports(ports)
         for ports in self.out.values():
             _merge_equal_ports(ports)
             _limit_ports(ports)
 
-    def _add_ports_of_edge(self, start, end, opened):
-        depth = shared(start, end)
-        if depth < 2:
-            return  # no lines are drawn between lanes
+    def _add_ports_of_edge(self, start, end, depth, opened):
         first, last, around = start[depth], end[depth], start[depth - 1]
+        if around.index not in opened:
+            return  # neither are the scopes inside
 
         def drawn(scope, child):
             return scope.index in opened and (scope.kind != FOLD or child is scope.children[0])
