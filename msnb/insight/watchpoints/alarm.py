@@ -129,24 +129,23 @@ class Alarm:
         Raises:
             RuntimeError: If an input or output was overwritten.
         """
-        verdict, small = 0, None
+        verdict = 0
         if self._bundle_ends:
             numbers = np.asarray(values[0])
             pieces = [numbers[start:end] for start, end in itertools.pairwise([0, *self._bundle_ends])]
-            values, small = [*pieces, *values[1:]], numbers[self._bundle_ends[-1] :]
+            values = [*pieces, *values[1:]]
         with np.errstate(all="ignore"):
             for test, array in zip(self.value_tests, values, strict=True):
                 verdict |= test(array)
-        return verdict if self.host is None else verdict | self.host(inputs, outputs, small)
+        return verdict if self.host is None else verdict | self.host(inputs, outputs)
 
-    def take_values(self, arrays: "Mapping[Key, Any]", outputs: Sequence[Any]) -> "tuple[list[Key], list[Any]]":
+    def take_values(self, arrays: "Mapping[Key, Any]") -> "tuple[list[Key], list[Any]]":
         """Return (keys of the values that the host tests, extra outputs for it), and set `value_tests`.
 
-        Small values and small Parameters leave the program as one array: to look at one takes longer than to test it.
+        Small values leave the program as one array: to look at one takes longer than to test it.
 
         Args:
             arrays (Mapping): Key of a value outside of loops and branches -> its array.
-            outputs (Sequence): The outputs of the program.
         """
         tested = [key for key in arrays if key in self.tests or key in self.finite_points or self._is_bounded(key)]
         testable = [key for key in tested if self._is_testable_on_host(key, arrays[key])]
@@ -165,13 +164,8 @@ class Alarm:
         small = [arrays[key] for key in keys if _is_small(arrays[key])]
         extras = [arrays[key] for key in keys[len(small) :]]
         if small:
-            written = [] if self.host is None else self.host.written
-            indices = [i for i in written if _is_small(outputs[i])]
-            bundle = [*small, *jax.lax.optimization_barrier([outputs[i] for i in indices])]
             self._bundle_ends = list(itertools.accumulate(array.size for array in small))
-            extras.insert(0, jnp.concatenate([array.reshape(-1) for array in bundle]))
-            if self.host is not None:
-                self.host.set_small({i: outputs[i].size for i in indices})
+            extras.insert(0, jnp.concatenate([array.reshape(-1) for array in small]))
         self._n_for_host = len(extras)
         return keys, extras
 
@@ -335,7 +329,7 @@ class _AlarmMeasure(Measure):
                 collected |= {(id(w), key): value for w, value in zip(watchpoints, measurement[1], strict=True)}
             else:
                 arrays[key] = measurement
-        keys_on_host, extras = alarm.take_values(arrays, outputs)
+        keys_on_host, extras = alarm.take_values(arrays)
         on_device = {key: arrays[key] for key in arrays.keys() - set(keys_on_host)}
         rung += [rings(w, on_device[key]) for key in sorted(on_device) for w in alarm.tests.get(key, ())]
         finite = [on_device[key] for key in sorted(alarm.finite_points) if key in on_device]

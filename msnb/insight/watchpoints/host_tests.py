@@ -9,7 +9,6 @@ every magnitude is below 2**n, and that there is no NaN.
 """
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,47 +61,6 @@ class RatioTest(NamedTuple):
         return False
 
 
-class _SmallRatios:
-    """The tests of the changes of small Parameters, computed all at once.
-
-    Args:
-        tests (Sequence[RatioTest]): the tests.
-        slices (dict): output -> (start, end) in the array of the small outputs.
-    """
-
-    def __init__(self, tests: Sequence[RatioTest], slices: dict[int, tuple[int, int]]) -> None:
-        self._tests = tests
-        bounds_of_tests = [slices[test.output] for test in tests]
-        self._numbers = np.concatenate([np.arange(start, end) for start, end in bounds_of_tests])
-        sizes = [end - start for start, end in bounds_of_tests]
-        self._starts = np.cumsum([0, *sizes[:-1]])
-        self._epsilons = np.array([size * test.epsilon for size, test in zip(sizes, tests, strict=True)])
-        self._upper = self._limits(True, math.inf)
-        self._lower = self._limits(False, -1.0)
-        self._last: tuple[list[Any], Any] = [], None  # outputs of the last run, their numbers
-
-    def _limits(self, is_upper, default):
-        """Return the strictest limit of each test."""
-        strictest = min if is_upper else max
-        return np.array(
-            [strictest([limit for kind, limit in t.presets if kind is is_upper], default=default) for t in self._tests]
-        )
-
-    def quiet_tests(self, inputs: Sequence[Any], outputs: Sequence[Any], small: np.ndarray) -> set[int]:
-        """Return the ids of tests that surely are not met. The Parameters before are the outputs of the last run."""
-        (last_outputs, old), new = self._last, small[self._numbers]
-        self._last = [outputs[test.output] for test in self._tests], new
-        if not last_outputs or any(
-            inputs[test.place] is not last for test, last in zip(self._tests, last_outputs, strict=True)
-        ):
-            return set()
-        change = np.add.reduceat(np.abs(new - old), self._starts, dtype=np.float64)
-        size = np.add.reduceat(np.abs(old), self._starts, dtype=np.float64) + self._epsilons
-        is_quiet = (change < self._upper * size * (1 - _SLACK)) & (change > self._lower * size * (1 + _SLACK))
-        is_quiet &= np.isfinite(change) & np.isfinite(size)
-        return {id(test) for test, quiet in zip(self._tests, is_quiet.tolist(), strict=True) if quiet}
-
-
 class HostTests:
     """The alarm of the inputs and outputs of a program.
 
@@ -117,50 +75,26 @@ class HostTests:
         self._inputs, self._read = sorted(bounded["inputs"]), sorted(bounded["read"])
         self._written, self._finite = sorted(bounded["written"]), sorted(set(finite))
         self._ratios = ratios
-        self._small: frozenset[int] = frozenset()
-        self._small_ratios: _SmallRatios | None = None
         self._last_read: dict[int, tuple[Any, bool]] = {}  # input -> its last array, the verdict
 
-    @property
-    def written(self) -> list[int]:
-        """Return the indices of the outputs that are tested."""
-        return sorted({*self._written, *self._finite, *(test.output for test in self._ratios)})
-
-    def set_small(self, sizes: dict[int, int]) -> None:
-        """Set the outputs that a run also returns together in one array: {index: size}, in their order."""
-        self._small = frozenset(sizes)
-        ends = list(itertools.accumulate(sizes.values()))
-        slices = {i: (end - size, end) for (i, size), end in zip(sizes.items(), ends, strict=True)}
-        tests = [test for test in self._ratios if test.output in sizes]
-        if tests:
-            self._small_ratios = _SmallRatios(tests, slices)
-
-    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any], small: Any = None) -> int:
+    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
         """Return the alarm of a run: bits `ABOVE` and `WEIGHT_RINGS`.
 
         Args:
             inputs (Sequence): its inputs.
             outputs (Sequence): its outputs.
-            small (numpy.ndarray): the outputs of `set_small`, in one array. Default: None.
 
         Raises:
             RuntimeError: If an array was overwritten.
         """
         with np.errstate(all="ignore"):
-            are_small_below = small is not None and float(np.vdot(small, small)) < 4.0**bounds.WEIGHT
-            skipped = self._small if are_small_below else frozenset()
             is_below = (
                 all(is_below_bound(inputs[index], bounds.TESTED) for index in self._inputs)
-                and all(is_below_bound(outputs[i], bounds.WEIGHT) for i in self._written if i not in skipped)
+                and all(is_below_bound(outputs[i], bounds.WEIGHT) for i in self._written)
                 and all(self._is_read_below(index, inputs[index]) for index in self._read)
             )
-            quiet = set()
-            if small is not None and self._small_ratios is not None:
-                quiet = self._small_ratios.quiet_tests(inputs, outputs, small)
-            may_be_met = any(
-                test.rings(outputs[test.output], inputs[test.place]) for test in self._ratios if id(test) not in quiet
-            )
-            may_be_met = may_be_met or not all(is_finite(outputs[i]) for i in self._finite if i not in skipped)
+            may_be_met = any(test.rings(outputs[test.output], inputs[test.place]) for test in self._ratios)
+            may_be_met = may_be_met or not all(is_finite(outputs[i]) for i in self._finite)
         return (WEIGHT_RINGS if may_be_met else 0) | (0 if is_below else ABOVE)
 
     def _is_read_below(self, index, array):
