@@ -47,6 +47,27 @@ def test_a_collector_that_is_off_stays_off():
     assert not gc.isenabled()
 
 
+def test_after_a_stop_the_collector_does_not_visit_what_was_built():
+    built = []
+
+    @gc_pause.without_gc
+    def build_and_stop():
+        built.extend([] for _ in range(1000))
+        raise KeyboardInterrupt
+
+    n_frozen = gc.get_freeze_count()  # the tests have frozen what they import
+    gc.unfreeze()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            build_and_stop()
+        assert gc.isenabled() and not gc.get_freeze_count()
+        visited_next = {id(item) for number in (0, 1) for item in gc.get_objects(generation=number)}
+        assert not visited_next & set(map(id, built))
+    finally:
+        if n_frozen:
+            gc.freeze()
+
+
 def test_it_waits_while_a_program_is_traced_and_lowered():
     looked = []
 

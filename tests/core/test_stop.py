@@ -220,6 +220,71 @@ def test_a_stopped_epoch_goes_on_with_the_same_bits(fresh, tmp_path):
     assert json.loads(done.out.splitlines()[-1]) == ["finished", "stopped", ["epoch"], True]
 
 
+SUNK = """
+import msnb.dataset as ds
+
+ROWS = np.random.default_rng(0).normal(size=(100_000, 2, 2)).astype(np.float32)
+
+class Interrupts(ms.Callback):
+    count = 0
+
+    def step_end(self, run_context):
+        self.count += 1
+        if self.count == 5:
+            threading.Thread(target=self.interrupt).start()
+
+    def interrupt(self):
+        sent.append(self.count)
+        interrupt()
+
+class Loss(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.dropout = nn.Dense(2, 2), nn.Dropout(0.5)
+
+    def construct(self, x):
+        return self.dropout(self.dense(x)).sum()
+
+def make():
+    ms.set_seed(5)
+    net = Loss()
+    return ms.Model(net, optimizer=nn.Momentum(net.trainable_params(), 0.1, 0.9))
+
+def train(model, rows, callbacks=None):
+    model.train(1, ds.NumpySlicesDataset(rows, ["x"], shuffle=False), callbacks, dataset_sink_mode=True)
+
+def state(model):
+    return [p.asnumpy().tolist() for p in model.train_network.get_parameters()]
+
+model, callback = make(), Interrupts()
+try:
+    train(model, ROWS, callback)
+    ended = "finished"
+except KeyboardInterrupt:
+    ended = "stopped"
+stopped, twin, n = state(model), make(), callback.count
+train(twin, ROWS[:n])
+if state(twin) != stopped:  # the interrupt came between a step and its callback
+    train(twin, ROWS[n : n + 1])
+    n += 1
+same = state(twin) == stopped
+for each in (model, twin):
+    ms.set_seed(6)
+    train(each, ROWS[n : n + 3])
+print(json.dumps([ended, callback.count - sent[0], same, state(model) == state(twin) != stopped]))
+"""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_sunk_epoch_of_short_steps_ends_at_the_next_step(fresh, tmp_path, mode):
+    """Each Parameter is that of a finished step, and the next training goes on from there."""
+    done = fresh.run(SCRIPT + SUNK, tmp_path, mode)
+    assert done.status == 0, done.err
+    ended, n_after, *same = json.loads(done.out.splitlines()[-1])
+    assert (ended, same) == ("stopped", [True, True])
+    assert n_after <= 2
+
+
 CACHED = """
 context.set_context(enable_compile_cache=True, compile_cache_path=sys.argv[2])
 say("large", lambda n: repeat(LARGE, n))

@@ -102,6 +102,51 @@ def test_a_value_rings_wherever_the_exact_check_has_a_hit(value, size):
         assert host_tests.are_value_tests((watchpoint,))
         with np.errstate(all="ignore"):
             verdict = conditions.check(watchpoint, numbers)
-            rings = host_tests.value_rings((watchpoint,), jnp.asarray(numbers))
-        assert rings is bool(verdict.met or verdict.error_code)
+            rings = host_tests.value_test((watchpoint,))(jnp.asarray(numbers))
+        assert bool(rings) is bool(verdict.met or verdict.error_code)
     assert not host_tests.are_value_tests((as_watchpoint(("TL", {"max_gt": 1})),))
+
+
+RANGE = {"range_start_inclusive": -1.0, "range_end_inclusive": 0.0}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.0005, 0.0011, 0.5, 0.9985, 0.9995, 1.0])
+@pytest.mark.parametrize("size", [1, 5000, 70_001])
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_shares_ring_wherever_the_exact_check_has_a_hit(share, size, is_sorted):
+    numbers = np.where(np.arange(size) < round(share * size), 0.0, 2.0).astype(np.float32)
+    numbers = numbers if is_sorted else RNG.permutation(numbers)
+    for entry in (
+        "TZ",
+        ("TZ", {"zero_percentage_ge": 50}),
+        ("TR", {**RANGE, "range_percentage_gt": 99.9}),
+        ("TR", {**RANGE, "range_percentage_lt": 0.1}),
+    ):
+        watchpoint = as_watchpoint(entry)
+        rings = host_tests.value_test((watchpoint,))(jnp.asarray(numbers))
+        assert bool(rings) is bool(conditions.check(watchpoint, numbers).met)
+
+
+def test_a_bound_and_a_condition_ring_by_themselves():
+    test = host_tests.ValueTest([as_watchpoint(("TL", {"abs_mean_gt": 1.0}))], False, True)
+    with np.errstate(all="ignore"):
+        alarms = [test(jnp.full(3, value, np.float32)) for value in (0.5, 2.0, 1e12, np.nan)]
+    both = host_tests.RINGS | host_tests.ABOVE
+    assert alarms == [0, host_tests.RINGS, both, both]
+    assert host_tests.ValueTest([], False, True)(jnp.full(3, 1e12, np.float32)) == host_tests.ABOVE
+
+
+def test_a_change_of_one_small_parameter_is_a_hit_of_its_own_step(graph_mode):
+    step, x, y = _train_step(0.01)
+    weight, expected = step.trainable_params()[0], set()
+    with ms.watch(step, ("WCL", {"abs_mean_update_ratio_gt": 0.5}), "TO", ("GV", {"abs_mean_lt": 1e-9})) as watch:
+        for number in range(1, 8):
+            if number == 4:
+                weight.set_data(weight / 1e3)
+            before = weight.asnumpy().astype(float)
+            step(x, y)
+            if np.abs(weight.asnumpy() - before).mean() / np.abs(before).mean() > 0.5:
+                expected.add(number)
+    changes = {hit.step for hit in watch.hits if (hit.name, hit.parameter) == (weight.name, "abs_mean_update_ratio_gt")}
+    assert changes == expected and 4 in changes and not {2, 3, 7} & changes
+    assert not watch.problem

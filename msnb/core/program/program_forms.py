@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 
 from msnb import context
+from msnb._util import gc_pause
 from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.jaxpr.stoppable_loops import StoppableLoops, runs_in_call
 from msnb.core.program import extra_outputs, persistent_cache
@@ -220,6 +221,7 @@ class ProgramForms:
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
         self.is_selective = any(hasattr(weak(), "wants") for weak, _ in self.receivers)
 
+    @gc_pause.without_gc
     def _make_observed_form(self, program, observers, last):
         """Return the form with the extra outputs of `observers`.
 

@@ -5,7 +5,8 @@ step is run again and `exact_check` decides in float64.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -27,6 +28,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.watchpoints.watched_values import Key, WatchedValues
 
 _INFINITE = 0x7F800000  # bits of a float32 infinity
+_VALUE_BYTES = 64 << 20  # bytes of the values that leave a program for the host
+_SMALL = 16384  # numbers of an array that leaves it together with others
 _TINY = 0x00800000  # bits of the smallest normal float32
 
 
@@ -40,7 +43,7 @@ class Alarm:
         selection (frozenset[int]): numbers of the watched nodes; None for all.
         is_bounded (bool): True to test few values against a bound, see `bounds`; False to test more values for NaN and
             infinities, see `overflow_points`.
-        may_use_host (bool): True if the arrays of a run stay readable until its alarm is read.
+        may_use_host (bool): True if the inputs and outputs of a run stay readable until its alarm is read.
 
     Attributes:
         jaxpr (Union[ClosedJaxpr, None]): the program, with the alarm and series as extra outputs; None if no condition
@@ -49,11 +52,12 @@ class Alarm:
         ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs that the device tests; None if there are
             none.
         host (Union[HostTests, None]): the same of those that the host tests, when the alarm is read.
+        value_tests (list[ValueTest]): the tests of values of nodes that the host does.
         series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
             of activations.
         missed (list[str]): nodes that can't be measured.
         written_inputs (list): index among the inputs of each Parameter that the program writes; None if it is not read.
-        written_bytes (int): bytes of the Parameters that the program writes.
+        bytes_per_run (int): bytes of the Parameters that the program writes, and of the values for the host.
     """
 
     def __init__(
@@ -71,7 +75,7 @@ class Alarm:
         self.jaxpr: Any = None
         self.series: list[tuple[Watchpoint, list[Any]]] = []
         self.missed: list[str] = []
-        self.tests: dict[Key, list[Callable[..., Any]]] = {}  # value of a node -> tests of its array
+        self.tests: dict[Key, list[Watchpoint]] = {}  # value of a node -> conditions that are tested
         self.weight_tests: list[tuple[int | None, int, Watchpoint]] = []
         self.finite_points: set[Key] = set()  # values that are tested for NaN and infinities
         self.finite_weights: list[int] = []  # outputs of the program that are
@@ -80,12 +84,17 @@ class Alarm:
         positions = {id(p): index for index, p in enumerate(program.params)}
         self.written_inputs: list[int | None] = [positions.get(id(p)) for p in program.written]
         avals = program.jaxpr.out_avals[program.n_results :]
-        self.written_bytes: int = sum(aval.size * aval.dtype.itemsize for aval in avals)
+        self.bytes_per_run: int = sum(aval.size * aval.dtype.itemsize for aval in avals)
         for watchpoint in watchpoints:
             self._add(program, watchpoint, selection)
         self.on_device: dict[str, set[Any]] = self.bounded  # what the host does not test
-        is_on_host = may_use_host and program.spread is None and device_of(program).platform == "cpu"
+        self.is_on_cpu: bool = program.spread is None and device_of(program).platform == "cpu"
+        is_on_host = may_use_host and self.is_on_cpu
         self.host: host_tests.HostTests | None = self._take_host_tests(program) if is_on_host else None
+        self.value_tests: list[host_tests.ValueTest] = []
+        self.has_verdict = False
+        self._n_for_host = 0  # extra outputs for the host
+        self._bundle_ends: list[int] = []  # ends of the small values in the first of them; small Parameters follow
         collected = {key for _, key in self.collected if key[0] != "output"}
         self.keys: set[Key] = {*self.tests, *self.finite_points, *self.bounded["points"], *collected}
         self.ends: _EndsAlarm | None = _EndsAlarm(self)
@@ -102,13 +111,70 @@ class Alarm:
         self.jaxpr = instrumented.jaxpr
         self.missed = sorted({point.node.fullname for point in instrumented.missed})
 
-    def test_run(self, run: "Run") -> tuple[list[Any], list[Any]]:
-        """Return (alarms of the device, values of the series) of a run, which may still be computing."""
-        verdicts, series = list(run.extras[:1]), list(run.extras[1:])
+    def test_run(self, run: "Run") -> tuple[list[Any], list[Any], list[Any]]:
+        """Return (alarms of the device, values of the series, values for the host) of a run, which may still be
+        computing.
+        """
+        n_verdicts, n_others = int(self.has_verdict), len(run.extras) - self._n_for_host
+        verdicts, series = list(run.extras[:n_verdicts]), list(run.extras[n_verdicts:n_others])
+        values = list(run.extras[n_others:])
         if self.ends is not None:
             verdict, *rest = self.ends(run.inputs, run.outputs, verdicts)
-            return [verdict], [*series, *rest]
-        return verdicts, series
+            return [verdict], [*series, *rest], values
+        return verdicts, series, values
+
+    def test_on_host(self, inputs: Sequence[Any], outputs: Sequence[Any], values: Sequence[Any]) -> int:
+        """Return the alarm of a run that the host computes, see `test_run` for `values`.
+
+        Raises:
+            RuntimeError: If an input or output was overwritten.
+        """
+        verdict = 0
+        if self._bundle_ends:
+            numbers = np.asarray(values[0])
+            pieces = [numbers[start:end] for start, end in itertools.pairwise([0, *self._bundle_ends])]
+            values = [*pieces, *values[1:]]
+        with np.errstate(all="ignore"):
+            for test, array in zip(self.value_tests, values, strict=True):
+                verdict |= test(array)
+        return verdict if self.host is None else verdict | self.host(inputs, outputs)
+
+    def take_values(self, arrays: "Mapping[Key, Any]") -> "tuple[list[Key], list[Any]]":
+        """Return (keys of the values that the host tests, extra outputs for it), and set `value_tests`.
+
+        Small values leave the program as one array: to look at one takes longer than to test it.
+
+        Args:
+            arrays (Mapping): Key of a value outside of loops and branches -> its array.
+        """
+        tested = [key for key in arrays if key in self.tests or key in self.finite_points or self._is_bounded(key)]
+        testable = [key for key in tested if self._is_testable_on_host(key, arrays[key])]
+        sizes = {key: arrays[key].size * arrays[key].dtype.itemsize for key in testable}
+        keys, total = [], 0
+        for key in sorted(testable, key=lambda key: (not _is_small(arrays[key]), sizes[key], key)):
+            if total + sizes[key] > _VALUE_BYTES:
+                break
+            keys.append(key)
+            total += sizes[key]
+        self.bytes_per_run += total
+        self.value_tests = [
+            host_tests.ValueTest(self.tests.get(key, ()), key in self.finite_points, self._is_bounded(key))
+            for key in keys
+        ]
+        small = [arrays[key] for key in keys if _is_small(arrays[key])]
+        extras = [arrays[key] for key in keys[len(small) :]]
+        if small:
+            self._bundle_ends = list(itertools.accumulate(array.size for array in small))
+            extras.insert(0, jnp.concatenate([array.reshape(-1) for array in small]))
+        self._n_for_host = len(extras)
+        return keys, extras
+
+    def _is_bounded(self, key):
+        return key in self.bounded["points"]
+
+    def _is_testable_on_host(self, key, array):
+        tests = tuple(self.tests.get(key, ()))
+        return self.is_on_cpu and host_tests.is_testable(array.dtype) and host_tests.are_value_tests(tests)
 
     @property
     def all_series(self) -> list[Any]:
@@ -135,7 +201,7 @@ class Alarm:
             self.collected += [(watchpoint, key) for key in keys]
         else:
             for key in keys:
-                self.tests.setdefault(key, []).append(functools.partial(rings, watchpoint))
+                self.tests.setdefault(key, []).append(watchpoint)
 
     def _add_bounds(self, program):
         """Add the tests of values against bounds; Parameters that are written are tested after their update."""
@@ -193,6 +259,10 @@ class Alarm:
                 self.weight_tests.append((place, output, watchpoint))
 
 
+def _is_small(array):
+    return array.dtype == np.float32 and array.size <= _SMALL
+
+
 def _is_testable(aval):
     return jax.dtypes.issubdtype(aval.dtype, np.floating) and aval.size > 0
 
@@ -221,8 +291,8 @@ class _AlarmMeasure(Measure):
             return array
         key = point.node.id, point.slot
         rung = jnp.zeros((), bool)
-        for test in self.alarm.tests.get(key, ()):
-            rung |= test(array)
+        for watchpoint in self.alarm.tests.get(key, ()):
+            rung |= rings(watchpoint, array)
         if key in self.alarm.finite_points:
             rung |= has_nonfinite([array])
         is_above = exceeds([array], bounds.TESTED) if key in self.alarm.bounded["points"] else jnp.zeros((), bool)
@@ -259,15 +329,19 @@ class _AlarmMeasure(Measure):
                 collected |= {(id(w), key): value for w, value in zip(watchpoints, measurement[1], strict=True)}
             else:
                 arrays[key] = measurement
-                rung += [test(measurement) for test in alarm.tests.get(key, ())]
-        finite = [arrays[key] for key in sorted(alarm.finite_points) if key in arrays]
+        keys_on_host, extras = alarm.take_values(arrays)
+        on_device = {key: arrays[key] for key in arrays.keys() - set(keys_on_host)}
+        rung += [rings(w, on_device[key]) for key in sorted(on_device) for w in alarm.tests.get(key, ())]
+        finite = [on_device[key] for key in sorted(alarm.finite_points) if key in on_device]
         if finite:
             rung.append(has_nonfinite(finite))
-        bounded = [arrays[key] for key in sorted(alarm.bounded["points"]) if key in arrays]
+        bounded = [on_device[key] for key in sorted(alarm.bounded["points"]) if key in on_device]
         if bounded:
             above.append(exceeds(bounded, bounds.TESTED))
         alarm.series, series = self._collect_series(arrays, collected)
-        return [_join((rung, RINGS), (above, ABOVE)), *series]
+        alarm.has_verdict = bool(rung or above)
+        verdict = [_join((rung, RINGS), (above, ABOVE))] if alarm.has_verdict else []
+        return [*verdict, *series, *extras]
 
     def _collect_series(self, arrays, nested):
         """Return ([(watchpoint, keys)], an array for each): statistics of a band, or living units."""

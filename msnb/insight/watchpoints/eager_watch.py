@@ -119,7 +119,7 @@ class EagerRun:
         step (int): number of the step.
         values (list[Value]): the values, in the order of execution.
         verdicts (list): (positions in `values`, bool on the device) of each chunk.
-        on_host (list): (position in `values`, its watchpoints) of each value that the host tests.
+        on_host (list): (position in `values`, its test) of each value that the host tests.
         call (Union[Call, None]): the outermost call of a Cell in which the step ran.
         series (list): (watchpoint, position in `values`, statistic or living units).
     """
@@ -129,7 +129,7 @@ class EagerRun:
         step: int,
         values: list[Value],
         verdicts: list[Any],
-        on_host: list[tuple[int, tuple[Watchpoint, ...]]],
+        on_host: list[tuple[int, host_tests.ValueTest]],
         call: Any,
         series: list[Any],
     ) -> None:
@@ -145,7 +145,7 @@ class EagerRun:
         """Return the positions of values that may meet a condition."""
         positions = {at for chunk, verdict in self.verdicts if bool(np.asarray(verdict)) for at in chunk}
         with np.errstate(all="ignore"):
-            positions.update(at for at, tests in self.on_host if host_tests.value_rings(tests, self.values[at].array))
+            positions.update(at for at, test in self.on_host if test(self.values[at].array))
         return sorted(positions)
 
     def hits(self, watchpoints: Sequence[Watchpoint], positions: Sequence[int] | None = None) -> "list[Hit]":
@@ -417,7 +417,7 @@ class EagerWatch:
         for at, value in enumerate(self._values):
             tests = self._tests_of(value, active)
             if tests and is_cpu and _is_host_testable(tests, value.array):
-                on_host.append((at, tests))
+                on_host.append((at, host_tests.value_test(tests)))
             elif tests:
                 chunk.append((at, tests))
             if len(chunk) == _CHUNK:

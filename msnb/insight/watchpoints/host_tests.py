@@ -1,14 +1,16 @@
-"""Tests of the inputs and outputs of a step on the host, for programs that run on one CPU device.
+"""Tests of the inputs, outputs and values of a step on the host, for programs that run on one CPU device.
 
 NumPy reads the arrays of a CPU device without a copy, and a dot product is several times faster than a reduction that
-XLA compiles. A step that is read late is tested while the next one runs.
+XLA compiles. A step that is read late is tested while the next one runs. XLA has less to compile, too: a value that the
+host tests is only one more output of the program.
 
 A sum of squares of floats is not below any of its terms, also when it is rounded. So a sum below 2**(2 * n) shows that
 every magnitude is below 2**n, and that there is no NaN.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ if TYPE_CHECKING:  # named in annotations alone
 RINGS, ABOVE, WEIGHT_RINGS = 1, 2, 4  # bits of an alarm: a condition may be met; a bound is exceeded; one of a weight
 _CHUNK = 1 << 16  # numbers that fit into the cache of a core
 _SLACK = 1e-4  # share by which a float32 sum may be off
+_ROUNDING = 1e-9  # the same of a share of numbers, in float64
+_FEW = 1024  # numbers that are looked at first
 _ROOT_OF_SMALLEST = 1e-18  # a smaller number may have the square 0
 _RATIO = "abs_mean_update_ratio_"
 
@@ -76,17 +80,21 @@ class HostTests:
     def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
         """Return the alarm of a run: bits `ABOVE` and `WEIGHT_RINGS`.
 
+        Args:
+            inputs (Sequence): its inputs.
+            outputs (Sequence): its outputs.
+
         Raises:
             RuntimeError: If an array was overwritten.
         """
         with np.errstate(all="ignore"):
             is_below = (
                 all(is_below_bound(inputs[index], bounds.TESTED) for index in self._inputs)
-                and all(is_below_bound(outputs[index], bounds.WEIGHT) for index in self._written)
+                and all(is_below_bound(outputs[i], bounds.WEIGHT) for i in self._written)
                 and all(self._is_read_below(index, inputs[index]) for index in self._read)
             )
             may_be_met = any(test.rings(outputs[test.output], inputs[test.place]) for test in self._ratios)
-            may_be_met = may_be_met or not all(is_finite(outputs[index]) for index in self._finite)
+            may_be_met = may_be_met or not all(is_finite(outputs[i]) for i in self._finite)
         return (WEIGHT_RINGS if may_be_met else 0) | (0 if is_below else ABOVE)
 
     def _is_read_below(self, index, array):
@@ -127,26 +135,91 @@ def is_finite(array: Any) -> bool:
 
 @functools.lru_cache(256)
 def are_value_tests(watchpoints: tuple["Watchpoint", ...]) -> bool:
-    """Return True if the host can do the tests of a value: for NaN and infinities, and of its mean magnitude."""
-    return all(
-        w.function is None and (w.condition.is_overflow or w.tests.keys() <= {"abs_mean_gt", "abs_mean_lt"})
-        for w in watchpoints
-    )
+    """Return True if the host can do the tests of a value."""
+    return all(w.function is None and (w.condition.is_overflow or w.tests.keys() <= _QUIET.keys()) for w in watchpoints)
 
 
-def value_rings(watchpoints: Sequence["Watchpoint"], array: Any) -> bool:
-    """Return True if the exact check of a value may meet one of the watchpoints, or may have an error code."""
-    if not is_finite(array):
-        return True
-    tests = [test for w in watchpoints if not w.condition.is_overflow for test in w.tests.items()]
-    if not tests:
-        return False
-    numbers = np.asarray(array)
+class ValueTest:
+    """The test of a value of a node.
+
+    Args:
+        watchpoints (Sequence[Watchpoint]): the conditions, see `are_value_tests`.
+        is_finite (bool): True to ring if there is a NaN or an infinity, as conditions do.
+        is_bounded (bool): True to test the value against a bound, see `bounds`. Default: False.
+    """
+
+    def __init__(self, watchpoints: Sequence["Watchpoint"], is_finite: bool, is_bounded: bool = False) -> None:
+        self._is_finite, self._is_bounded = is_finite or bool(watchpoints), is_bounded
+        self._tests = [
+            (_QUIET[name], preset, w.presets)
+            for w in watchpoints
+            if not w.condition.is_overflow
+            for name, preset in w.tests.items()
+        ]
+
+    def __call__(self, array: Any) -> int:
+        """Return the alarm of a value: bits `RINGS` and `ABOVE`."""
+        numbers = np.asarray(array).ravel("K")
+        square = float(np.vdot(numbers, numbers))
+        alarm = 0
+        if self._is_bounded and not (square < 4.0**bounds.TESTED or np.abs(numbers).max() < 2.0**bounds.TESTED):
+            alarm = ABOVE
+        if self._is_finite and not (math.isfinite(square) or np.isfinite(numbers).all()):
+            return alarm | RINGS
+        if all(is_quiet(preset, presets, numbers, square) for is_quiet, preset, presets in self._tests):
+            return alarm
+        return alarm | RINGS
+
+
+@functools.lru_cache(256)
+def value_test(watchpoints: tuple["Watchpoint", ...]) -> ValueTest:
+    """Return the test of a value in PYNATIVE mode."""
+    return ValueTest(watchpoints, True)
+
+
+# The functions below return True if the exact check of finite numbers surely does not meet a test. They look at the
+# first numbers before the others: mostly these suffice.
+def _is_abs_mean_below(preset, presets, numbers, square):
     size = float(np.abs(numbers).sum()) / numbers.size
-    return not np.isfinite(size) or any(
-        size * (1 + _SLACK) > preset if name == "abs_mean_gt" else size * (1 - _SLACK) < preset
-        for name, preset in tests
-    )
+    return size * (1 + _SLACK) <= preset
+
+
+def _is_abs_mean_above(preset, presets, numbers, square):
+    least = preset * numbers.size * (1 + _SLACK)
+    # the sum of the magnitudes is not below the root of the sum of squares
+    return math.sqrt(square) >= least or any(float(np.abs(part).sum()) >= least for part in (numbers[:_FEW], numbers))
+
+
+def _has_fewer_zeros(preset, presets, numbers, square):
+    if square > 0 and preset == 100:
+        return True
+    n_zeros = numbers.size - np.count_nonzero(numbers)
+    return n_zeros * 100.0 < preset * numbers.size * (1 - _ROUNDING)
+
+
+def _is_rarely_in_range(preset, presets, numbers, square):
+    least = (1 - preset / 100) * numbers.size + _ROUNDING * numbers.size  # numbers out of the range
+    return any(part.size - _count_in_range(presets, part) >= least for part in (numbers[:_FEW], numbers))
+
+
+def _is_often_in_range(preset, presets, numbers, square):
+    least = preset / 100 * numbers.size * (1 + _ROUNDING)
+    return any(_count_in_range(presets, part) >= least for part in (numbers[:_FEW], numbers))
+
+
+def _count_in_range(presets, numbers):
+    # ends in float64: float32 numbers are compared exactly
+    low, high = np.float64(presets["range_start_inclusive"]), np.float64(presets["range_end_inclusive"])
+    return np.count_nonzero((numbers >= low) & (numbers <= high))
+
+
+_QUIET: dict[str, Callable[..., Any]] = {
+    "abs_mean_gt": _is_abs_mean_below,
+    "abs_mean_lt": _is_abs_mean_above,
+    "zero_percentage_ge": _has_fewer_zeros,
+    "range_percentage_gt": _is_rarely_in_range,
+    "range_percentage_lt": _is_often_in_range,
+}
 
 
 def _is_change_below(new, old, preset, epsilon):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # named in annotations alone
 _EVERY = 10  # steps between checks that read every value of all nodes
 _LAG = 2  # steps that an alarm may be read late
 _BATCH, _BATCH_BYTES = 4, 16 << 20  # the same if nothing ends at a hit: alarms are read several at once
-_LAG_BYTES = 64 << 20  # bytes of written Parameters up to which it is
+_LAG_BYTES = 64 << 20  # bytes of written Parameters and tested values up to which it is
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
 _STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
@@ -70,6 +70,7 @@ class _Run:
         outputs (list): its outputs.
         verdicts (list): the alarms, see `Alarm`; empty once they are read.
         series (list): values of the series; empty once they are read.
+        values (list): values of nodes that the host tests; empty once they are read.
         group (_Group): the watchpoints that are checked.
         has_new_inputs (bool): True if a written Parameter is not what the run before has returned.
     """
@@ -80,6 +81,7 @@ class _Run:
     outputs: list[Any]
     verdicts: list[Any]
     series: list[Any]
+    values: list[Any]
     group: Any
     has_new_inputs: bool = False
 
@@ -303,7 +305,7 @@ class Watch(Callback):
         """Add a checked run; its alarm is read now or a few steps later."""
         self._pending.append(run)
         lag = _LAG if self._may_lag(run) else 0
-        if lag and self.at == "record" and run.group.alarms[run.program].written_bytes <= _BATCH_BYTES:
+        if lag and self.at == "record" and run.group.alarms[run.program].bytes_per_run <= _BATCH_BYTES:
             if self._step - self._pending[0].step < _BATCH:
                 return
         self._read_pending(lag)
@@ -313,7 +315,7 @@ class Watch(Callback):
             return False
         if self.at == "raise" and any(group.every > 1 for group in self._groups):
             return False  # the runs between overwrite the Parameters
-        return run.group.alarms[run.program].written_bytes <= _LAG_BYTES
+        return run.group.alarms[run.program].bytes_per_run <= _LAG_BYTES
 
     def _read_pending(self, lag):
         while self._pending and self._step - self._pending[0].step >= lag:
@@ -338,7 +340,7 @@ class Watch(Callback):
             hits += run.group.read_series(run)
         if run.group.watches_weights:
             hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
-        run.verdicts, run.series = [], []
+        run.verdicts, run.series, run.values = [], [], []
         self._last = run
         if hits:
             self._store_run(run)
@@ -357,12 +359,10 @@ class Watch(Callback):
             )
 
     def _test_on_host(self, run):
-        """Return the alarm of the inputs and outputs that the host tests."""
+        """Return the alarm of the inputs, outputs and values that the host tests."""
         alarm = run.group.alarms[run.program]
-        if alarm.host is None:
-            return 0
         try:
-            return alarm.host(run.inputs, run.outputs)
+            return alarm.test_on_host(run.inputs, run.outputs, run.values)
         except RuntimeError:
             if any(getattr(array, "is_deleted", bool)() for array in [*run.inputs, *run.outputs]):
                 return RINGS  # the exact check says what can't be read
@@ -684,8 +684,8 @@ class _Group:
         if (self.watch._step - 1) % self.every:
             return
         alarm = self.alarms[program]
-        verdicts, series = alarm.test_run(run)
-        entry = _Run(self.watch._step, program, run.inputs, run.outputs, verdicts, series, self)
+        tested = alarm.test_run(run)
+        entry = _Run(self.watch._step, program, run.inputs, run.outputs, *tested, self)
         written = run.outputs[program.n_results :]
         last = self._last_outputs.get(program) or [None] * len(written)
         before = [None if i is None else run.inputs[i] for i in alarm.written_inputs]
