@@ -172,7 +172,7 @@ _set_aside = {}  # modules of a real MindSpore that was imported earlier
 
 
 def install(warn: bool = True, api: int | None = None) -> None:
-    """Make `import mindspore` import msnb in this process. Installing twice changes nothing but the generation.
+    """Make `import mindspore` import msnb in this process. A second call only changes the generation, see `api`.
 
     Tracebacks of uncaught errors then omit the frames inside msnb and JAX, unless the program has its own
     `sys.excepthook` or the environment sets MSNB_TRACEBACK=full.

@@ -84,7 +84,7 @@ class _StderrHandler(logging.StreamHandler):
 
 
 def before_message(clear):
-    """Call `clear()` before each message on the screen, so that an unfinished progress line can be erased."""
+    """Register `clear`, which is called before each message on the screen, to erase an unfinished progress line."""
     global _make_room
     _make_room = clear
 

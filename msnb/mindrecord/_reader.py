@@ -96,7 +96,10 @@ class _File:
         self.raw, self.blob = self._read_index(bool(self.header["schema"][0]["blob_fields"]))
 
     def _read_index(self, blobs):
-        """Read the index file. Return [(start, end) of each row's map, (start, end) of each row's blob or None]."""
+        """Read the index file. Return [(start, end) of the fields of each row, (start, end) of the blob of each row].
+
+        The second is None unless `blobs` is True.
+        """
         database = self.path + ".db"
         if not os.path.exists(database):
             raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")

@@ -107,7 +107,7 @@ class AutoParallel(Cell):
 
     @checked
     def load_operator_strategy_file(self, file_path: Str) -> None:
-        """Raise NotImplementedError: the files of Parameters contain the strategies of operators."""
+        """Raise NotImplementedError: checkpoints contain the strategies of operators."""
         raise NotImplementedError(_IN_ONE_FILE.format("load"))
 
     @checked

@@ -1,9 +1,9 @@
 """Decide if a GPU may round the factors of float32 products to TF32, which has 10 mantissa bits instead of 23.
 
 XLA rounds them by default, which leaves three digits. MindSpore rounds in convolutions and not in matrix products;
-`set_context(gpu_config=...)` changes that. This applies to operators only. Code that the user runs with JAX keeps JAX's
-precision, and ``jax_default_matmul_precision``, if set, applies to operators too. CPUs always compute in float32. TPUs
-keep XLA's default, because Ascend chips of r1.1 round these factors as well.
+`set_context(gpu_config=...)` changes that. The rule applies to operators only. Code that the user runs with JAX keeps
+JAX's precision, and ``jax_default_matmul_precision``, if set, applies to operators too. CPUs always compute in float32.
+TPUs keep XLA's default, because Ascend chips of r1.1 round these factors as well.
 """
 
 import contextlib

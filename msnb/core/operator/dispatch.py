@@ -150,7 +150,7 @@ def _make_static_call(op):
         key = tuple(key)
         prepared = self._prepared.get(key)
         if prepared is None:
-            prepared = self._prepared.recall(key) or _prepare_call(self, key, args)
+            prepared = self._prepared.recall(key) or _prepare_kernel(self, key, args)
             if prepared is None:
                 return self._operator(self._attributes, args, kwargs)
         kernel, numbers = prepared
@@ -177,7 +177,7 @@ def _find_tensors(args):
     return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
 
-def _prepare_call(prim, key, args):
+def _prepare_kernel(prim, key, args):
     """Return (kernel, numbers) for arguments. Cached under `key`, except if a number is a Python float."""
     prepared = prim._operator.prepare_call(prim._attributes, args)
     if prepared is None or float in map(type, prepared[1]):

@@ -243,10 +243,11 @@ class ProgramForms:
         return self._compile_call(self._flatten_form([*graphs, *sown_graph]))
 
     def repeat_run(self, inputs: list[Any]) -> list[Any]:
-        """Return the outputs of a run, in the order of the graph; nothing is printed, donated or written.
+        """Run the program again on `inputs`, and return its outputs in the order of the graph.
 
-        On one device the bits are those of an observed run: XLA may round differently if a program has other outputs,
-        other options, or no guard around its updates. On several devices the inputs decide the shardings.
+        Nothing is printed, donated or written. On one device the results equal those of a run that observers read, bit
+        by bit: the form has the same outputs and options, because XLA may round differently with others. On several
+        devices the inputs decide the shardings.
 
         Args:
             inputs (list): Parameters, random number and arguments, in the order of the graph.

@@ -65,7 +65,7 @@ def is_supported(device: Any) -> bool:
 
 def array_on(device: Any) -> jax.Array:
     """Return the flag of this thread as the input of a program on `device`."""
-    if threading.get_ident() != _main_thread():
+    if threading.get_ident() != _main_thread_id():
         return _never.on(device)
     if _is_set:  # interrupts came while the last wait ended
         _clear()
@@ -114,7 +114,7 @@ _running: str | None = None  # name of the program that is waited for, if it can
 _is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
 
 
-def _main_thread():
+def _main_thread_id():
     return threading.main_thread().ident
 
 
@@ -148,7 +148,7 @@ def run(fn: Callable[[], Any], running: str | None = None) -> Any:
             waits for the device, and the flag is not set. Default: None.
     """
     global _running
-    if threading.get_ident() != _main_thread() or not _has_wakeup:
+    if threading.get_ident() != _main_thread_id() or not _has_wakeup:
         return fn()
     if _user_descriptor or _is_set:  # interrupts came while the last wait ended
         _finish_waiting(False)

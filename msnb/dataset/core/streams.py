@@ -32,7 +32,7 @@ class Engine:
         self._at = 0
 
     def _next_block(self):
-        """Compute and return a list of the engine's next values, as many as suit the engine."""
+        """Return a list of the next random numbers of this generator. Each subclass chooses how many."""
         raise NotImplementedError
 
     def raw(self) -> int:

@@ -187,7 +187,7 @@ class _PreviewReader:
         size = self.preview.size
         if size is None and not self.reason:
             size = plan.size()
-        self.reason = self.reason or _find_user_code(plan)
+        self.reason = self.reason or _reason_against_preview(plan)
         note = f"Not read for a display, since {self.reason}: {_HOW_TO_READ}." if self.reason else ""
         self._update_preview(
             columns=list(plan.columns), size=size, batched=_is_batched(plan), steps=_format_steps(plan), note=note
@@ -246,7 +246,7 @@ def _remove_shuffles(node):
     return node
 
 
-def _find_user_code(node):
+def _reason_against_preview(node):
     """Return the reason why the plan would run the user's Python code or change state; "" if it would not.
 
     An object with ``__getitem__`` is read nevertheless: a pipeline may also request any sample at any time.
@@ -265,7 +265,7 @@ def _find_user_code(node):
             return "batch calls Python code of yours"
     elif not isinstance(node, _HARMLESS_NODES):
         return f"{node.describe()} does more than read"
-    return next(filter(None, map(_find_user_code, node.children)), "")
+    return next(filter(None, map(_reason_against_preview, node.children)), "")
 
 
 def _find_function(op):

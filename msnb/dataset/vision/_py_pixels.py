@@ -238,7 +238,7 @@ class RandomErasing(Described):
         self.inplace: Flag = inplace
 
     def __call__(self, np_img: Any) -> Any:
-        """Erase a box of the array, or return it unchanged."""
+        """Return the array with a random box erased, with a probability of `prob`; else return it unchanged."""
         if self.prob > random.random():
             box = util.get_erase_params(np_img, self.scale, self.ratio, self.value, True, self.max_attempts)
             return util.erase(np_img, *box, self.inplace)

@@ -40,7 +40,7 @@ _CONFIDENT = 0.999  # a softmax is saturated if its largest probability exceeds 
 _SMALL = 0.1  # a node is reported if its factor is at most this
 _SMALL_PRODUCT = 1e-3  # an operator is reported if the product of its factors is at most this
 _LISTED = 4  # nodes in a sentence
-# operators whose derivative with respect to an operand is the other operand
+# products: the gradient of one operand is a product with the other operand
 _PRODUCTS = frozenset(("Mul", "MatMul", "BatchMatMul", "Conv2D", "Conv3D", "Dense", "Mm", "Bmm", "BiasDense"))
 
 

@@ -196,7 +196,7 @@ class Watch(Callback):
             return
         own = {id(p) for p in self._weights.values()}
         if any(program.calls and any(id(p) in own for p in program.written) for program in all_programs()):
-            self._note("weight_initialization is skipped: the training has begun before the watch.")
+            self._warn_once("weight_initialization is skipped: the training has begun before the watch.")
             return
         with trace_state.donation_lock.lock:
             arrays = {name: np.asarray(p._stored()) for name, p in self._weights.items()}
@@ -207,7 +207,7 @@ class Watch(Callback):
                     watchpoint, verdict, 1, None, 0, "weight", name, name_of(self.net), order=-1
                 )
 
-    def _note(self, text):
+    def _warn_once(self, text):
         if text not in self._notes:
             self._notes[text] = None
             log.warning("%s", f"watch: {text}")
@@ -402,7 +402,7 @@ class Watch(Callback):
             return check.hits(watchpoints, self.selection_of(run.program))
         except RuntimeError:  # an input was overwritten since
             if any(getattr(array, "is_deleted", bool)() for array in run.inputs):
-                self._note(f"step {step} had an alarm, but its inputs were overwritten before it was checked.")
+                self._warn_once(f"step {step} had an alarm, but its inputs were overwritten before it was checked.")
                 return []
             raise
 
@@ -505,7 +505,7 @@ class Watch(Callback):
 
             replay, hits = self.replay_of(run), self.on_graph(hits, run)
         except (ImportError, ValueError) as problem:  # a step that has no graph
-            self._note(f"at='pause' raises here: {problem}")
+            self._warn_once(f"at='pause' raises here: {problem}")
             self._raise([hit for hit in hits if hit.is_checked], run)
         pause(replay, hits, hits[0].step)
 
@@ -611,10 +611,10 @@ class Watch(Callback):
         return HitTable(hits, [f"Checked: {listed}.", *notes])
 
     def stored_run(self, step: int | None = None) -> Any:
-        """Return a run whose inputs are stored: that of a step, else the first with hits, else the last.
+        """Return the stored run of `step`; without `step` the first run with hits, else the last run.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If the inputs of that step are not stored, or nothing has run.
         """
         self._read_pending(0)
         runs = [*self._stored_runs, *([self._last] if self._last is not None else [])]

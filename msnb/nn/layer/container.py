@@ -313,7 +313,8 @@ class CellDict(Cell):
         args (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell); or nothing.
 
     Raises:
-        TypeError: If there is something else than Cells, or a name is no string.
+        TypeError: If there is something else than Cells, a Cell is a container of Cells, a name is no string, or there
+            is more than one argument.
         ValueError: If an element is not a pair.
         KeyError: If a name is empty, contains a ".", or is the name of another attribute.
 

@@ -43,7 +43,7 @@ def _has_overflow(gradient):
     return grad_overflow(gradient.values if isinstance(gradient, RowTensor) else gradient)
 
 
-def _current_value(param):
+def _copy_value(param):
     """Return the current value of `param`, unaffected by later writes."""
     return box(param._array) if trace_state.tracing() else Tensor(param)
 
@@ -175,7 +175,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:
-        scale = _current_value(self.scale_sense)
+        scale = _copy_value(self.scale_sense)
         before = [(param, param._array) for param in self.network.get_parameters()]
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)

@@ -32,7 +32,7 @@ def last() -> Any:
 
 @contextlib.contextmanager
 def _shortened_syntax_error(error, tb):
-    """Context manager that reduces the traceback of a refused construct to the user's frames.
+    """Context manager: the traceback of an `error` about code that can't be compiled has the user's frames only.
 
     IPython reads the traceback from the exception itself.
     """

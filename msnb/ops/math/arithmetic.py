@@ -308,7 +308,7 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
         n (int): Number of times that differences are taken. Default: 1.
         axis (int): The axis. Default: -1.
         prepend (Tensor): Values before `x` along the axis. Default: None, nothing.
-        append (Tensor): Values after the input along the same axis. Default: None, nothing.
+        append (Tensor): Values after `input` along the dimension. Default: None, nothing.
 
     Returns:
         Tensor, shorter by `n` along the axis than the joined input.
@@ -332,7 +332,7 @@ def diff_ext(
         n (int): Number of times that differences are taken. Default: 1.
         dim (int): The dimension. Default: -1.
         prepend (Tensor): Values before `input` along the dimension. Default: None, nothing.
-        append (Tensor): Values after the input along the same axis. Default: None, nothing.
+        append (Tensor): Values after `input` along the dimension. Default: None, nothing.
 
     Returns:
         Tensor, shorter by `n` along the dimension than the joined input.

@@ -43,7 +43,7 @@ def _xlogy(x, y):
 _LOGS = FLOAT | COMPLEX
 
 
-def _truncate_to_integer(function, x):
+def _in_dtype_of_input(function, x):
     """Apply `function`; cast the result to the type of `x`, also for integers, as MindSpore r1.1 does."""
     return in_float32(function)(floating(x)).astype(x.dtype)
 
@@ -199,7 +199,7 @@ def ReciprocalGrad(y, dout):
 )
 def Inv(x):
     """1 divided by each element."""
-    return _truncate_to_integer(jnp.reciprocal, x)
+    return _in_dtype_of_input(jnp.reciprocal, x)
 
 
 @of_two(

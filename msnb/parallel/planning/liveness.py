@@ -119,9 +119,9 @@ class _MemoryTimeline:
                 size / self._cost_model.count_shards(layout), self._first_live(number, index), self._last[source]
             )
         if is_broadcast and not any(self._problem.graph.equations[number - self._first].shapes):
-            self._add_accumulator(source, size)
+            self._add_zeros_for_accumulation(source, size)
 
-    def _add_accumulator(self, source: tuple[int, int], size: int) -> None:
+    def _add_zeros_for_accumulation(self, source: tuple[int, int], size: int) -> None:
         """Add an array of zeros into which an equation accumulates: it is live from the beginning of the step up to
         that equation.
         """

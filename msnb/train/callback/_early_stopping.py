@@ -64,7 +64,9 @@ class EarlyStopping(Monitored):
         self._reset()
 
     def on_train_epoch_end(self, run_context: "RunContext") -> None:
-        """Check the measure, and stop training if it has not improved.
+        """Read the measure. Stop training after `patience` epochs without an improvement.
+
+        The best weights are restored then, if `restore_best_weights` is True.
 
         Args:
             run_context (RunContext): Values of the current step and epoch.

@@ -349,7 +349,7 @@ def _detach_array(tensor):
 
 
 def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
-    """Store values as if summary operators had returned them.
+    """Store values as if summary operators had recorded them.
 
     Args:
         summary (list[dict]): {"name": "tag[:Scalar]", "data": Tensor} each.

@@ -11,7 +11,7 @@ from msnb.dataset.core.kinds import Flag, of_type
 from msnb.dataset.engine.dataset import Dataset, fluent
 
 
-def _check_shares(sizes, name):
+def _check_split_sizes(sizes, name):
     if not of_type(list)(sizes, name):
         raise ValueError(f"{name} cannot be empty.")
     if all(isinstance(s, int) and not isinstance(s, bool) for s in sizes):
@@ -27,7 +27,7 @@ def _check_shares(sizes, name):
     return sizes
 
 
-Shares = Annotated[list[int] | list[float], Worded("numbers of rows, or shares that add up to 1", _check_shares)]
+Shares = Annotated[list[int] | list[float], Worded("numbers of rows, or shares that add up to 1", _check_split_sizes)]
 
 
 @fluent

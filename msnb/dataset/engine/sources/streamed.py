@@ -86,7 +86,7 @@ class RowStream:
         return self._counts
 
     def shard_size(self) -> int:
-        """Return the number of rows of this shard."""
+        """Return the number of rows of each shard, rounded up."""
         return -(-sum(self.counts) // self.num_shards)
 
     def size(self) -> int:

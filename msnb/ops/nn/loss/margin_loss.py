@@ -186,11 +186,11 @@ def MultiMarginLoss(
     margin: Float = 1.0,
     reduction: Reduction = "mean",
 ):
-    """Sum over i != target of max(0, margin - x[target] + x[i]) ** p, divided by the number of classes, for each row x.
+    """Sum over i != target of weight[target] * max(0, margin - x[target] + x[i]) ** p / C, for each row x of C classes.
 
     Args:
         p (int): 1 or 2. Default: 1.
-        margin (float): the lead of the target's score from which on the loss is 0. Default: 1.0.
+        margin (float): the loss is 0 if the target's score is larger than the others by at least this. Default: 1.0.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Inputs:

@@ -36,7 +36,8 @@ def _chain_of_maxima(x, kernel, strides, padding, low, dilation):
     """
     best = None
     for value in window_taps(x, kernel, strides, padding, low, dilation):
-        # The second condition keeps NaN, for which comparisons are False. `lax`, as this is traced for each tap.
+        # The second condition lets NaN win: `value > best` is False for it. `lax` traces faster than `jnp`, and
+        # this is traced once for each tap.
         larger = best is not None and lax.bitwise_or(lax.gt(value, best), lax.ne(value, value))
         best = value if best is None else lax.select(larger, value, best)
     return best
