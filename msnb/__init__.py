@@ -362,6 +362,7 @@ _LATER = {
         "msnb.core.tensor.generator",
     ),
     "run_check": "msnb.run_check",
+    "set_dump": "msnb.insight.dump.targets",
     **dict.fromkeys(
         (
             "launch_blocking",

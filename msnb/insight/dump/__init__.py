@@ -1,8 +1,8 @@
 """Dumps: the inputs and outputs of operators as files, as MindSpore writes them in GRAPH mode.
 
 `config` reads the file that ``MINDSPORE_DUMP_CONFIG`` names, `file_names` has MindSpore's folders and file names, and
-`recorder` writes the steps of a training: `tensors` lists what a program has, `step_values` and `statistics` compute it,
-and `targets` are chosen by `set_dump`. `analyzer` reads dumps and timelines, through `sources`.
+`recorder` writes the steps of a training: `tensors` lists the tensors of a program, `step_values` and `statistics`
+compute them, and `targets` has those that `set_dump` chooses. `analyzer` reads dumps and timelines, through `sources`.
 """
 
 from .analyzer import DebuggerTensor as DebuggerTensor

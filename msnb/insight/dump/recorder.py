@@ -27,6 +27,7 @@ import numpy as np
 from msnb import context, log
 from msnb._util.atomic_file import writing
 from msnb.core.program import extra_outputs
+from msnb.core.state import events
 from msnb.insight.debugger.replay import as_inputs
 from msnb.insight.dump import file_names, targets
 from msnb.insight.dump.config import VARIABLE, DumpConfig, read_config
@@ -36,6 +37,7 @@ from msnb.insight.dump.step_values import StepReplay, StepStatistics
 from msnb.insight.dump.tensors import DumpedTensors, Value, list_tensors
 from msnb.ir.api import of_program
 from msnb.ir.printer import to_text
+from msnb.nn.cell import Cell
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
@@ -52,34 +54,61 @@ def follow_context() -> None:
     """Start or end the dump that ``set_context(enable_dump=...)`` or the variable ``MINDSPORE_DUMP_CONFIG`` asks for.
 
     The file that the variable names has the settings. Without it, all values go to ``save_dump_path``, as r1.1 names
-    them. Values of operators in PYNATIVE mode are not written, which is said once.
+    them. Operators of PYNATIVE mode are not written, which the first call of a Cell in that mode says once.
 
     Raises:
         ValueError: If the file is wrong.
     """
-    while _active:
-        _active.pop().close()
+    _close_all()
     path = os.environ.get(VARIABLE, "").strip()
     config = read_config(path) if path else None
     if not path and context.get_context("enable_dump"):
         config = DumpConfig(Path(context.get_context("save_dump_path")).absolute(), is_r1=True)
     if config is None:
         return
-    if context.get_context("mode") == context.PYNATIVE_MODE:
-        log.warning(
-            "A dump has the programs of GRAPH mode and of `jit`. Operators of PYNATIVE mode are not written; "
-            "`msnb.timeline` records such steps."
-        )
     rank = int(os.environ.get("RANK_ID", "").strip() or 0)
     if config.devices is not None and rank not in config.devices:
         return
     _active.append(Recorder(config, rank).start())
+    _notice.follow_mode()
 
 
 @atexit.register
 def _close_all():
     while _active:
         _active.pop().close()
+    _notice.follow_mode()
+
+
+class _PynativeNotice:
+    """Says that a dump has no operators of PYNATIVE mode, when the first Cell runs in that mode."""
+
+    def __init__(self) -> None:
+        self._listener: events.Listener | None = None
+        self._is_given = False
+
+    def follow_mode(self) -> None:
+        """Listen for calls while a dump is on in PYNATIVE mode, until the first one."""
+        is_expected = _active and context.get_context("mode") == context.PYNATIVE_MODE and not self._is_given
+        if is_expected and self._listener is None:
+            self._listener = events.listen(entered=self._receive_call, name="dump")
+        elif not is_expected and self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    def _receive_call(self, call):
+        if self._is_given or call.traced or not isinstance(call.net, Cell) or call.net._compile_always:
+            return
+        self._is_given = True
+        self.follow_mode()
+        log.warning(
+            "A dump has the programs of GRAPH mode and of `jit`. Operators of PYNATIVE mode are not written; "
+            "`msnb.timeline` records such steps."
+        )
+
+
+_notice = _PynativeNotice()
+context.on_change("mode", lambda _: _notice.follow_mode())
 
 
 class Recorder:
@@ -143,6 +172,10 @@ class Recorder:
             near = difflib.get_close_matches(kernel, sorted(self._known_names), 3, 0.4)
             hint = f" The nearest are {', '.join(map(repr, near))}." if near else ""
             log.warning("'kernels' of the dump has %r, but no program had such an operator.%s", kernel, hint)
+
+    def flush(self) -> None:
+        """Wait until all recorded steps are written."""
+        self._steps.join()
 
     def rewrite(self, program: "Program") -> Any:
         """Return the program with its statistics as extra outputs, or unchanged, so that its inputs stay readable."""
@@ -228,13 +261,14 @@ class Recorder:
     # ------------------------------------------------------------------ writing, on the thread
     def _write_steps(self):
         while (step := self._steps.get()) is not None:
-            if self.problem:
-                continue
             try:
-                self._write_step(*step)
+                if not self.problem:
+                    self._write_step(*step)
             except Exception as error:  # the training goes on, whatever the error
                 self.problem = f"The dump has ended: {error}"
                 log.warning("%s", self.problem)
+            finally:
+                self._steps.task_done()
 
     def _write_step(self, program, iteration, arrays, plan):
         plan = plan or self._plan(program)

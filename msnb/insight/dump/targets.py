@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msnb import log
 from msnb.common.kinds import Bool, check
 from msnb.core.operator.primitive import Primitive
+from msnb.nn._cell.tree import scope_name
 from msnb.nn.cell import Cell
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -65,38 +66,44 @@ def set_dump(target: Cell | Primitive, enabled: bool = True) -> None:
 def select_nodes(program: "Program", nodes: Sequence["CNode"]) -> list[int]:
     """Return the indices of the nodes that `set_dump` has chosen.
 
-    The mark of a Primitive decides; without one, the flag of the innermost Cell that has one.
+    The mark of a Primitive decides; without one, the innermost Cell with a flag.
     """
-    flags = _flags_by_path(program)
+    flags = _ScopeFlags(program)
     chosen = []
     for index, node in enumerate(nodes):
         mark = node.attrs.get(_MARK)
-        if mark if isinstance(mark, bool) else _is_flagged(flags, node.scope):
+        if mark if isinstance(mark, bool) else flags.of_scope(node.scope):
             chosen.append(index)
     return chosen
 
 
-def _flags_by_path(program):
-    """Return {scope segments below the root: flag} of the Cells of a program."""
-    flags: dict[tuple[str, ...], bool] = {}
+class _ScopeFlags:
+    """The flags of the Cells of a program by their scopes."""
 
-    def visit(cell, path, flag, around):
-        flags[path] = flag = _flags.get(cell, flag)
-        for child in cell.cells():
-            if child not in around:
-                visit(child, (*path, child._scope_in(cell)), flag, (*around, child))
+    def __init__(self, program: "Program") -> None:
+        root = program.root()
+        self._root: Cell | None = root if isinstance(root, Cell) else None
+        self._cells = [cell for cell in program.cells if cell is not root]
+        self._children: dict[int, dict[str, list[Cell]]] = {}  # id of a Cell -> segment -> Cells
 
-    root = program.root()
-    if isinstance(root, Cell):
-        visit(root, (), False, (root,))
-    for cell in program.cells:  # called by a function
-        if cell is not root and (path := (cell._scope_in(None),)) not in flags:
-            visit(cell, path, False, (cell,))
-    return flags
+    def of_scope(self, scope: str) -> bool:
+        """Return the flag of the innermost Cell with a flag, False without one."""
+        cell = self._root
+        flag = cell is not None and _flags.get(cell, False)
+        segments = scope.split("/")
+        for segment in segments[1:] if segments[0] == "Default" else segments:
+            children = self._children_of(cell).get(segment, ())
+            if len(children) == 1:  # other segments are functions, or Cells that are no attributes
+                cell = children[0]
+                flag = _flags.get(cell, flag)
+        return flag
 
-
-def _is_flagged(flags, scope):
-    """Return the flag of the innermost Cell of a scope. Segments of functions, such as ``helper()``, are no Cells."""
-    path = tuple(s for s in scope.split("/") if not s.partition(" ")[0].endswith("()"))
-    path = path[1:] if path[:1] == ("Default",) else path
-    return next((flags[path[:end]] for end in range(len(path), -1, -1) if path[:end] in flags), False)
+    def _children_of(self, holder):
+        """Return {segment: Cells that have it in the scope of `holder`}; None is a function."""
+        if id(holder) not in self._children:
+            children: dict[str, list[Cell]] = {}
+            for cell in self._cells:
+                segment = scope_name(cell._attr_name, type(cell).__name__) if holder is None else cell._scope_in(holder)
+                children.setdefault(segment, []).append(cell)
+            self._children[id(holder)] = children
+        return self._children[id(holder)]
