@@ -163,6 +163,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.insight.debugger import debugger
     from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
+    from msnb.insight.dump.targets import set_dump
     from msnb.insight.interventions import intervene
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
@@ -457,6 +458,7 @@ _SUBMODULES = frozenset(
         "runtime",
         "samples",
         "scipy",
+        "tools",
         "train",
         "_checkparam",
         "_extends",
