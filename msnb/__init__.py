@@ -163,6 +163,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.insight.debugger import debugger
     from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
+    from msnb.insight.dump.targets import set_dump
     from msnb.insight.interventions import intervene
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
@@ -362,6 +363,7 @@ _LATER = {
         "msnb.core.tensor.generator",
     ),
     "run_check": "msnb.run_check",
+    "set_dump": "msnb.insight.dump.targets",
     **dict.fromkeys(
         (
             "launch_blocking",
@@ -456,6 +458,7 @@ _SUBMODULES = frozenset(
         "runtime",
         "samples",
         "scipy",
+        "tools",
         "train",
         "_checkparam",
         "_extends",

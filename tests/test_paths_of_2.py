@@ -18,6 +18,8 @@ PATHS = {
     "dataset.engine.datasets": "_set_training_dataset",
     "train.model": "_StepSync _transfer_tensor_to_tuple",
     "train.train_thor.dataset_helper": "DatasetHelper",
+    "common.dump": "set_dump",
+    "tools": "set_dump",
     "common.sparse_tensor": "COOTensor CSRTensor RowTensor",
     "dataset.engine.datasets_audio": "SpeechCommandsDataset",
     "dataset.engine.datasets_standard_format": "MindDataset TFRecordDataset CSVDataset",

@@ -16,8 +16,9 @@ _LATER = {
     "lazy_inline": "lazy_inline",
     "JitConfig": "jit_config",
     "Generator": "generator",
+    "set_dump": "dump",
 }
-_SUBMODULES = ("api", "generator", "initializer", "jit_config", "parameter", "tensor")
+_SUBMODULES = ("api", "dump", "generator", "initializer", "jit_config", "parameter", "tensor")
 _DTYPE_NAMES = """
     Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16
     half float32 single float64 double bfloat16 complex64 complex128 bool_ float_ list_ tuple_ int_ uint number

@@ -48,7 +48,7 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "unified_safetensors",
     },
     _COMPILER: {
-        "": "enable_dynamic set_dump set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info",
+        "": "enable_dynamic set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info",
     },
     _MEMORY: {"": "MemPool PluggableAllocator memory_replay use_mem_pool"},
     REWRITES: {"": "Node NodeType ScopedValue SymbolTree"},

@@ -1,5 +1,6 @@
 """Write a graph as text: parameters first, then one numbered line per CNode."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
@@ -9,15 +10,32 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 
-def to_text(graph: "FuncGraph") -> str:
-    """Return the functional IR of a FuncGraph as text; the same graph always gives the same text."""
-    names = {}
+def to_text(graph: "FuncGraph", full_names: Mapping[int, str] | None = None) -> str:
+    """Return the functional IR of a FuncGraph as text; the same graph always gives the same text.
+
+    Args:
+        graph (FuncGraph): the graph.
+        full_names (Mapping[int, str]): number of a node -> name that its line has in place of the scope. Default: None.
+    """
+    names = _Names(full_names)
     lines = [_format_headline(graph), f"graph @{_to_identifier(graph.name)}("]
     lines += _format_parameters(graph.parameters, names, "  ")
     lines += [") {"]
     lines += _format_body(graph, names, "  ")
     lines += ["}"]
     return "\n".join(lines) + "\n"
+
+
+class _Names(dict):
+    """The printed names of nodes. `full_names` is the argument of `to_text`."""
+
+    def __init__(self, full_names, names=()):
+        super().__init__(names)
+        self.full_names = full_names
+
+    def within(self):
+        """Return a copy for an inner graph."""
+        return _Names(self.full_names, self)
 
 
 def _format_headline(graph):
@@ -103,7 +121,7 @@ def _format_statement(node, names, indent):
     lines = [indent + _format_call(node, names)]
     uses, outer_names = list(node.uses), names
     for inner in reversed(node.graphs) if node.op == "Switch" else node.graphs:
-        names = dict(outer_names)
+        names = outer_names.within()
         # a free variable keeps its outer name
         for parameter, feed in zip(inner.parameters[: inner.free], inner.feeds, strict=False):
             names[parameter] = _format_use(*uses[feed], names)
@@ -140,8 +158,9 @@ def _format_call(node, names):
     )  # the text of a constant includes its type
     output_types = ", ".join(map(str, node.types))
     text += f" : ({input_types}) -> {output_types if len(node.types) == 1 else f'({output_types})'}"
-    if node.scope:
-        text += f"  # {node.scope}"
+    scope = node.scope if names.full_names is None else names.full_names[node.id]
+    if scope:
+        text += f"  # {scope}"
     if node.source:
         text += f"  # {show(node.source)}"
     return text if node.problem is None else f"{text}  # {node.problem}"

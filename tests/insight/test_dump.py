@@ -11,11 +11,13 @@ import threading
 import numpy as np
 import pytest
 
+import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.core.program import extra_outputs
 from msnb.insight.debugger.replay import Replay, program_inputs
-from msnb.insight.dump import Recorder, follow_context, read_config
+from msnb.insight.dump import Recorder, follow_context, read_config, set_dump
 from msnb.insight.dump.file_names import TensorName, bin_name, long_names, names_within_scopes, npy_name, parse_npy_name
+from msnb.insight.dump.statistics import COLUMNS
 from msnb.ir.api import of_program
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
@@ -118,6 +120,150 @@ def test_statistics_are_those_of_the_values(tmp_path):
         assert int(row["Count"]) == array.size and int(row["Zero Count"]) == (array == 0).sum()
 
 
+STATISTICS = [*COLUMNS]
+
+
+class Special(nn.Cell):
+    """Has NaN, infinities, negative zeros, bools, integers, a float16, a loop, and a branch that does not run."""
+
+    def construct(self, x):
+        odd = ops.sqrt(x) / ops.relu(x)
+        total = odd * 0
+        i = Tensor(0)
+        while i < 3:
+            total = total + x * i
+            i = i + 1
+        if x[0, 0] > 0:
+            total = ops.tanh(total)
+        return ops.cast(total, ms.float16) * 2, ops.cast(x * 4, ms.int32), ops.isnan(odd), -ops.relu(x)
+
+
+def read_rows(folder):
+    with open(folder / "statistic.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("network", ["training", "special"])
+@pytest.mark.parametrize("on_host", [True, False])
+def test_statistics_alone_are_those_of_the_tensors(tmp_path, monkeypatch, network, on_host):
+    """They are computed in the step, of the values or by the program; with tensors, from the written arrays."""
+    monkeypatch.setattr("msnb.insight.dump.step_values._ON_HOST", (96 << 20) * on_host)
+    inputs = (Tensor(X), Tensor(X[:, :2])) if network == "training" else (Tensor(X),)
+    rows = {}
+    for saved in ("statistic", "full"):
+        ms.set_seed(1)
+        net = training_step() if network == "training" else Special()
+        path = write_config(tmp_path, saved_data=saved, iteration="1", statistic_category=STATISTICS, net_name=saved)
+        recorder = Recorder(read_config(path)).start()
+        for _ in range(3):
+            net(*inputs)
+        recorder.close()
+        assert not recorder.problem
+        rows[saved] = read_rows(tmp_path / "dump/rank_0" / saved / "0" / "1")
+    assert len(rows["statistic"]) == len(rows["full"])
+    assert not any("Tanh" in row["Op Type"] for row in rows["full"])  # in the branch that does not run
+    for alone, full in zip(rows["statistic"], rows["full"], strict=True):
+        numbers = [[float(row[COLUMNS[name]]) for name in STATISTICS] for row in (alone, full)]
+        np.testing.assert_allclose(*numbers, rtol=1e-6, atol=1e-7, err_msg=full["Op Name"])
+        for row in (alone, full):
+            row.pop("Timestamp")
+            for name in STATISTICS:
+                row.pop(COLUMNS[name])
+        assert alone == full
+
+
+def test_values_that_fill_the_memory_are_computed_in_groups(tmp_path, monkeypatch):
+    tensors = []
+    for nbytes in (256 << 20, 100):
+        monkeypatch.setattr("msnb.insight.dump.step_values._GROUP", nbytes)
+        ms.set_seed(1)
+        dump_steps(write_config(tmp_path, net_name=str(nbytes), iteration="1"), 2)
+        tensors.append(read_tensors(tmp_path / "dump/rank_0" / str(nbytes) / "0" / "1"))
+    assert tensors[0].keys() == tensors[1].keys()
+    for name, array in tensors[0].items():
+        np.testing.assert_allclose(tensors[1][name], array, rtol=1e-6, atol=1e-7, err_msg=name)
+
+
+class Outer(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.layers = Small(), nn.Dense(2, 2), nn.CellList([nn.Dense(2, 2), nn.Tanh()])
+        self.exp = ops.Exp()
+
+    def construct(self, x):
+        x = self.second(self.first(x))
+        for layer in self.layers:
+            x = layer(x)
+        return self.exp(x)
+
+
+def dump_targets(tmp_path, choose, saved_data="statistic", steps=1):
+    """Return the operators, without their numbers, that a training with targets dumps, per call."""
+    net = Outer()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1))
+    path = write_config(tmp_path, dump_mode=2, saved_data=saved_data, iteration="all", input_output=2)
+    recorder = Recorder(read_config(path)).start()
+    try:
+        choose(net, lambda: step(Tensor(X)))
+    finally:
+        recorder.close()
+    assert not recorder.problem
+    names = []
+    for folder in sorted((tmp_path / "dump/rank_0/Small").glob("*/*")):
+        rows = [row["Op Name"] for row in read_rows(folder)]
+        names.append({name.removeprefix("Default_network-Outer_").rpartition("-op")[0] for name in rows})
+    return names
+
+
+def test_set_dump_chooses_a_cell_and_those_in_it_in_both_passes(tmp_path):
+    def choose(net, run):
+        set_dump(net.first)
+        set_dump(net.layers[0])
+        run()
+
+    (names,) = dump_targets(tmp_path, choose)
+    assert {"first-Small_fc-Dense_MatMul", "first-Small_ReLU", "layers_0-Dense_BiasAdd"} <= names
+    assert any("grad" in name for name in names)
+    assert all(name.startswith(("first-Small", "layers_0-Dense")) for name in names)
+
+
+def test_the_last_call_of_set_dump_decides_and_a_primitive_for_itself(tmp_path):
+    def choose(net, run):
+        set_dump(net)
+        set_dump(net.first, False)
+        set_dump(net.exp, False)
+        run()
+        set_dump(net, enabled=False)
+        set_dump(net.exp)
+        run()
+
+    first, second = dump_targets(tmp_path, choose)
+    assert {"second-Dense_MatMul", "layers_1-Tanh_Tanh"} <= first
+    assert not any(name.startswith(("first", "Exp", "gradExp")) for name in first)
+    assert "Exp" in second and all(name.endswith("Exp") for name in second)
+
+
+def test_set_dump_after_a_step_takes_effect(tmp_path):
+    def choose(net, run):
+        run()
+        set_dump(net.second)
+        run()
+
+    (names,) = dump_targets(tmp_path, choose)
+    assert names and all(name.startswith("second-Dense") for name in names)
+
+
+def test_set_dump_refuses_other_targets_and_says_without_a_dump_that_it_has_no_effect(monkeypatch):
+    with pytest.raises(TypeError, match="'target' should be a Cell or a Primitive, but got str"):
+        set_dump("conv")
+    with pytest.raises(TypeError, match="enabled"):
+        set_dump(nn.ReLU(), 1)
+    said = []
+    monkeypatch.setattr("msnb.log.once", said.append)
+    ms.set_dump(nn.ReLU())
+    assert len(said) == 1 and "`set_dump` has no effect" in said[0]
+
+
 def test_kernels_are_chosen_by_name_type_and_pattern(tmp_path):
     for kernels in (["ReLU"], ["name-regex(.*/ReLU-op\\d+)"]):
         dump_steps(write_config(tmp_path, dump_mode=1, kernels=kernels, input_output=2, iteration="0"), 1)
@@ -207,6 +353,7 @@ def test_r1_writes_raw_bytes_below_the_iteration(tmp_path):
         ({"path": "dump"}, "'path' should be an absolute path, but got 'dump'"),
         ({"iteration": "5-2"}, "'iteration' should be an int, 'all' or such as '0|5-8', but got '5-2'"),
         ({"saved_data": "tensors"}, "'saved_data' should be one of tensor, statistic, full"),
+        ({"dump_mode": 3}, "'dump_mode' should be 0, 1 or 2, but got 3"),
         ({"dump_mode": 1}, "'dump_mode' 1 needs names of operators in 'kernels'"),
         ({"input_outputs": 0}, "no setting 'input_outputs'. Is it 'input_output'?"),
         (
@@ -277,6 +424,32 @@ def test_the_context_starts_a_dump_and_ends_it(tmp_path):
     assert list((tmp_path / "Net" / "device_0" / "iteration_0").glob("*ReLU-op*_output_0_*.bin"))
     training_step()(Tensor(X), Tensor(X[:, :2]))
     assert [path.name for path in (tmp_path / "Net" / "device_0").iterdir()] == ["iteration_0"]
+
+
+@pytest.mark.parametrize("form", ["variable", "context"])
+def test_the_first_call_in_pynative_mode_says_once_that_it_is_not_written(tmp_path, monkeypatch, warnings, form):
+    monkeypatch.setattr("msnb.insight.dump.recorder._notice._is_given", False)
+    context.set_context(mode=context.PYNATIVE_MODE)  # the default of a process
+    if form == "variable":
+        monkeypatch.setenv("MINDSPORE_DUMP_CONFIG", str(write_config(tmp_path)))
+        follow_context()
+    else:
+        context.set_context(enable_dump=True, save_dump_path=str(tmp_path))
+    try:
+        context.set_context(mode=context.GRAPH_MODE)
+        nn.ReLU()(Tensor(X))
+        assert not warnings
+        context.set_context(mode=context.PYNATIVE_MODE)
+        for _ in range(2):
+            nn.ReLU()(Tensor(X))
+        context.set_context(mode=context.GRAPH_MODE)
+        context.set_context(mode=context.PYNATIVE_MODE)
+        nn.ReLU()(Tensor(X))
+    finally:
+        monkeypatch.delenv("MINDSPORE_DUMP_CONFIG", raising=False)
+        context.set_context(enable_dump=False)
+        follow_context()
+    assert len(warnings) == 1 and "Operators of PYNATIVE mode are not written" in warnings[0]
 
 
 def test_a_process_with_the_variable_writes_its_steps(tmp_path):

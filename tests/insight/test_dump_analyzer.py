@@ -45,14 +45,18 @@ def read(analyzer, name, io="output", slot=0):
     return tensor.value()
 
 
-def write_dump(folder, analyzer, r1=False, side=2):
-    """Dump the first step of the golden training by msnb."""
+def write_config(folder, r1=False, side=2):
     common = {"dump_mode": 0, "path": str(folder), "net_name": "Net", "iteration": 0, "kernels": []}
     common["input_output"] = side
     common |= {} if r1 else {"saved_data": "tensor", "iteration": "0"}
     (folder / "config.json").write_text(
         json.dumps({"common_dump_settings": common, "e2e_dump_settings": {"enable": True}})
     )
+
+
+def write_dump(folder, analyzer, r1=False, side=2):
+    """Dump the first step of the golden training by msnb."""
+    write_config(folder, r1, side)
     net = Net()
     reads = {"conv.weight": "Conv2D-op0", "fc.weight": "MatMul-op0", "fc.bias": "BiasAdd-op0"}
     for weight in net.trainable_params():  # the files of Parameters have the values after the step
@@ -164,6 +168,28 @@ def test_a_timeline_is_read_like_a_dump(tmp_path):
     with open(path, newline="") as file:
         rows = {row["node"]: row for row in csv.DictReader(file)}
     assert rows[relu.node.name]["inputs"] == source.name and "test_dump_analyzer.py" in rows[relu.node.name]["code"]
+
+
+def test_a_dump_has_the_edges_and_lines_of_a_timeline(tmp_path):
+    net = Twice()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    write_config(tmp_path)
+    recorder = Recorder(read_config(tmp_path / "config.json")).start()
+    with msnb.timeline(net) as timeline:
+        step(Tensor(np.float32([-1, 2])))
+    recorder.close()
+    dumped, recorded = DumpAnalyzer(tmp_path), DumpAnalyzer(timeline)
+    operators = [node for node in dumped.select_nodes("") if node.op != "Parameter"]
+    mates = recorded.select_nodes("")
+    assert len(operators) == len(mates) and all(node.op == mate.op for node, mate in zip(operators, mates, strict=True))
+    mate_of = dict(zip(operators, mates, strict=True))
+    for node, mate in mate_of.items():
+        assert [mate_of[other] for other in dumped.get_input_nodes(node)] == recorded.get_input_nodes(mate)
+        assert node.stack == mate.stack.rpartition("/")[2]  # the name of the file, without its folder
+        assert dumped.select_tensors(node.name)
+    (relu,) = dumped.select_tensors("/ReLU-op", slots=[0])
+    assert {node.op for node in dumped.list_affected_nodes(relu)} >= {"ReduceSum", "SGD"}
+    assert relu.node in dumped.select_nodes("test_dump_analyzer.py", select_by="code_stack")
 
 
 def test_wrong_calls(mindspore_dump, tmp_path):

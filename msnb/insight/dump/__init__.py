@@ -1,7 +1,8 @@
 """Dumps: the inputs and outputs of operators as files, as MindSpore writes them in GRAPH mode.
 
 `config` reads the file that ``MINDSPORE_DUMP_CONFIG`` names, `file_names` has MindSpore's folders and file names, and
-`recorder` writes the steps of a training. `analyzer` reads dumps and timelines, through `sources`.
+`recorder` writes the steps of a training: `tensors` lists the tensors of a program, `step_values` and `statistics`
+compute them, and `targets` has those that `set_dump` chooses. `analyzer` reads dumps and timelines, through `sources`.
 """
 
 from .analyzer import DebuggerTensor as DebuggerTensor
@@ -22,3 +23,4 @@ from .config import DumpConfig as DumpConfig
 from .config import read_config as read_config
 from .recorder import Recorder as Recorder
 from .recorder import follow_context as follow_context
+from .targets import set_dump as set_dump

@@ -46,6 +46,7 @@ class DumpConfig:
         net_name (str): name of the subfolder of the network.
         iterations (Union[list[tuple[int, int]], None]): first and last iteration of each range, from 0; None for all.
         kernels (tuple[str]): names or types of operators, or ``name-regex(...)``; empty for all operators.
+        by_target (bool): True to write the operators that `set_dump` has chosen.
         with_inputs (bool), with_outputs (bool): the values that are written.
         with_tensors (bool), with_statistics (bool): the form in which they are written.
         statistics (tuple[str]): the columns of the statistics, of `STATISTICS`.
@@ -60,6 +61,7 @@ class DumpConfig:
     net_name: str = "Net"
     iterations: list[tuple[int, int]] | None = None
     kernels: tuple[str, ...] = ()
+    by_target: bool = False
     with_inputs: bool = True
     with_outputs: bool = True
     with_tensors: bool = True
@@ -69,6 +71,11 @@ class DumpConfig:
     max_bytes: int = _MAX_BYTES
     devices: frozenset[int] | None = None
     text: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def has_all_operators(self) -> bool:
+        """Return True if no operators are chosen: Parameters are written too."""
+        return not self.kernels and not self.by_target
 
     def has_iteration(self, number: int) -> bool:
         """Return True if the iteration of this number, from 0, is written."""
@@ -125,8 +132,6 @@ def _parse_config(settings: Any) -> DumpConfig | None:
         common, "path", "", "an absolute path", lambda value: _is_text(value) and Path(value).is_absolute()
     )
     mode = _checked(common, "dump_mode", 0, "0, 1 or 2", lambda value: _is_int(value) and 0 <= value <= 2)
-    if mode == 2:
-        raise ValueError("'dump_mode' 2, for `set_dump`, is not supported; list operators in 'kernels', with mode 1.")
     kernels = _checked(
         common, "kernels", [], "a list of str", lambda value: isinstance(value, list) and all(map(_is_text, value))
     )
@@ -158,6 +163,7 @@ def _parse_config(settings: Any) -> DumpConfig | None:
         ),
         iterations=_parse_iterations(iteration),
         kernels=tuple(kernels) if mode == 1 else (),
+        by_target=mode == 2,
         with_inputs=side in (0, 1),
         with_outputs=side in (0, 2),
         with_tensors=saved != "statistic",

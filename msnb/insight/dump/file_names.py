@@ -71,6 +71,16 @@ def bin_name(tensor: TensorName, shape: tuple[int, ...]) -> str:
     return f"{name}_{tensor.io}_{tensor.slot}_shape_{dims}_{tensor.dtype}_DefaultFormat.bin"
 
 
+def order_path(graph: int | str) -> Path:
+    """Return the path of the order of execution of a graph, below the folder of a process. `graph` can be ``*``."""
+    return Path("execution_order", f"ms_execution_order_graph_{graph}.csv")
+
+
+def graph_path(graph: int | str) -> Path:
+    """Return the path of the text of a graph, below the folder of a process. `graph` can be ``*``."""
+    return Path("graphs", f"ms_output_trace_code_graph_{graph}.ir")
+
+
 def flat_name(name: str) -> str:
     """Return the name of an operator as file names of MindSpore 1.5 and later have it."""
     return name.replace("/", "_").replace(".", "_")

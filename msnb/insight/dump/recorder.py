@@ -1,13 +1,15 @@
 """Write the operators of the steps that run while a dump is on.
 
-A recorded step is the inputs of its program. A thread replays it, see `msnb.insight.debugger.replay`, and writes the
-values, so the step itself computes nothing more. The training waits while two steps are unwritten.
+For tensors a recorded step is the inputs of its program. A thread computes the values again and writes them, so the
+step itself computes nothing more. For statistics alone the step returns them, or the values, as extra outputs, see
+`step_values`. The training waits while two steps are unwritten.
 """
 
 import atexit
-import contextlib
 import csv
+import dataclasses
 import difflib
+import functools
 import io
 import itertools
 import json
@@ -20,37 +22,28 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from msnb import context, log
 from msnb._util.atomic_file import writing
 from msnb.core.program import extra_outputs
-from msnb.insight.debugger.replay import Replay, as_inputs
-from msnb.insight.dump import file_names
+from msnb.core.state import events
+from msnb.insight.debugger.replay import as_inputs
+from msnb.insight.dump import file_names, targets
 from msnb.insight.dump.config import VARIABLE, DumpConfig, read_config
 from msnb.insight.dump.file_names import TensorName
+from msnb.insight.dump.statistics import COLUMNS, compute_statistics, format_statistics
+from msnb.insight.dump.step_values import StepReplay, StepStatistics
+from msnb.insight.dump.tensors import DumpedTensors, Value, list_tensors
 from msnb.ir.api import of_program
-from msnb.ir.read import dtype_name
+from msnb.ir.printer import to_text
+from msnb.nn.cell import Cell
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
-    from msnb.ir.anf import CNode, FuncGraph
+    from msnb.ir.anf import FuncGraph
 
 _QUEUED = 2  # steps that wait for the thread
-_COLUMNS = {
-    "max": "Max Value",
-    "min": "Min Value",
-    "avg": "Avg Value",
-    "count": "Count",
-    "negative zero count": "Negative Zero Count",
-    "positive zero count": "Positive Zero Count",
-    "nan count": "NaN Count",
-    "negative inf count": "Negative Inf Count",
-    "positive inf count": "Positive Inf Count",
-    "zero count": "Zero Count",
-    "l2norm": "L2Norm Value",
-}
 _HEAD = ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot", "Data Size", "Data Type", "Shape")
 
 
@@ -61,34 +54,61 @@ def follow_context() -> None:
     """Start or end the dump that ``set_context(enable_dump=...)`` or the variable ``MINDSPORE_DUMP_CONFIG`` asks for.
 
     The file that the variable names has the settings. Without it, all values go to ``save_dump_path``, as r1.1 names
-    them. Values of operators in PYNATIVE mode are not written, which is said once.
+    them. Operators of PYNATIVE mode are not written, which the first call of a Cell in that mode says once.
 
     Raises:
         ValueError: If the file is wrong.
     """
-    while _active:
-        _active.pop().close()
+    _close_all()
     path = os.environ.get(VARIABLE, "").strip()
     config = read_config(path) if path else None
     if not path and context.get_context("enable_dump"):
         config = DumpConfig(Path(context.get_context("save_dump_path")).absolute(), is_r1=True)
     if config is None:
         return
-    if context.get_context("mode") == context.PYNATIVE_MODE:
-        log.warning(
-            "A dump has the programs of GRAPH mode and of `jit`. Operators of PYNATIVE mode are not written; "
-            "`msnb.timeline` records such steps."
-        )
     rank = int(os.environ.get("RANK_ID", "").strip() or 0)
     if config.devices is not None and rank not in config.devices:
         return
     _active.append(Recorder(config, rank).start())
+    _notice.follow_mode()
 
 
 @atexit.register
 def _close_all():
     while _active:
         _active.pop().close()
+    _notice.follow_mode()
+
+
+class _PynativeNotice:
+    """Says that a dump has no operators of PYNATIVE mode, when the first Cell runs in that mode."""
+
+    def __init__(self) -> None:
+        self._listener: events.Listener | None = None
+        self._is_given = False
+
+    def follow_mode(self) -> None:
+        """Listen for calls while a dump is on in PYNATIVE mode, until the first one."""
+        is_expected = _active and context.get_context("mode") == context.PYNATIVE_MODE and not self._is_given
+        if is_expected and self._listener is None:
+            self._listener = events.listen(entered=self._receive_call, name="dump")
+        elif not is_expected and self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    def _receive_call(self, call):
+        if self._is_given or call.traced or not isinstance(call.net, Cell) or call.net._compile_always:
+            return
+        self._is_given = True
+        self.follow_mode()
+        log.warning(
+            "A dump has the programs of GRAPH mode and of `jit`. Operators of PYNATIVE mode are not written; "
+            "`msnb.timeline` records such steps."
+        )
+
+
+_notice = _PynativeNotice()
+context.on_change("mode", lambda _: _notice.follow_mode())
 
 
 class Recorder:
@@ -113,9 +133,10 @@ class Recorder:
         self._all_runs = itertools.count()
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next_number = itertools.count()
-        self._graphs: weakref.WeakKeyDictionary[Any, tuple[FuncGraph, list[tuple[str, CNode]]]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._plans: weakref.WeakKeyDictionary[Any, _Plan] = weakref.WeakKeyDictionary()
+        self._planning = threading.Lock()  # one thread plans a program
+        self._observer: _Observer | None = None
+        self._last_stamp = 0  # microseconds since 1970, of the last tensor
         self._files = itertools.count()
         self._long_names: dict[str, str] = {}  # of the current step: file name -> the name that is too long
         self._missing: set[str] = set(config.kernels)  # entries of `kernels` that no program has had
@@ -130,7 +151,8 @@ class Recorder:
         """Record from the next run on."""
         self._thread = threading.Thread(target=self._write_steps, name="msnb dump", daemon=True)
         self._thread.start()
-        extra_outputs.add(self)
+        self._observer = extra_outputs.add(_Observer(self))
+        targets.recorders.add(self)
         return self
 
     def close(self) -> None:
@@ -138,7 +160,9 @@ class Recorder:
 
         Names in `kernels` that no program had are logged.
         """
-        extra_outputs.remove(self)
+        extra_outputs.remove(self._observer)
+        targets.recorders.discard(self)
+        self._observer = None
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -149,9 +173,14 @@ class Recorder:
             hint = f" The nearest are {', '.join(map(repr, near))}." if near else ""
             log.warning("'kernels' of the dump has %r, but no program had such an operator.%s", kernel, hint)
 
+    def flush(self) -> None:
+        """Wait until all recorded steps are written."""
+        self._steps.join()
+
     def rewrite(self, program: "Program") -> Any:
-        """Return the jaxpr of the program, unchanged, so that its inputs stay readable."""
-        return program.jaxpr
+        """Return the program with its statistics as extra outputs, or unchanged, so that its inputs stay readable."""
+        statistics = self._plan(program).statistics if self._has_statistics_only else None
+        return program.jaxpr if statistics is None else statistics.jaxpr
 
     def wants(self, program: "Program") -> bool:
         """Count the run that begins, and return True if it is written."""
@@ -159,162 +188,214 @@ class Recorder:
             if program not in self._counts:
                 # in r1.1's form all programs write into one folder, so their runs are counted together
                 self._counts[program] = self._all_runs if self._config.is_r1 else itertools.count()
-                self._numbers[program] = next(self._next_number)
+            self._number_program(program)
             iteration = next(self._counts[program])
         self._begun.iteration = iteration
         return not self.problem and self._config.has_iteration(iteration) and not self._is_passed_over(program)
 
+    def receive(self, program: "Program", run: extra_outputs.Run) -> None:
+        """Pass the arrays of a run to the thread; wait while two steps are unwritten."""
+        arrays, plan = as_inputs(program, run.inputs), self._plans.get(program)
+        if self._has_statistics_only and plan is not None and plan.statistics is not None:
+            arrays = plan.statistics.select_arrays(arrays, run.extras)
+        self._steps.put((program, self._begun.iteration, arrays, plan))
+
+    def dropped(self, why: str) -> None:
+        """End the dump, because its form of a program failed."""
+        self.problem = why
+
+    def choose_again(self) -> None:
+        """Choose the operators of each program anew, after `set_dump`."""
+        if self._config.by_target and self._observer is not None:
+            extra_outputs.remove(self._observer)
+            self._plans.clear()
+            self._observer = extra_outputs.add(_Observer(self))
+
+    @property
+    def has_targets(self) -> bool:
+        """True if `set_dump` chooses the operators."""
+        return self._config.by_target
+
+    @property
+    def _has_statistics_only(self):
+        return self._config.with_statistics and not self._config.with_tensors
+
     def _is_passed_over(self, program):
         """Return True for a program that is known to have none of the chosen operators."""
-        _, nodes = self._graphs.get(program, (None, None))
-        return bool(self._config.kernels) and nodes == []
+        plan = self._plans.get(program)
+        return plan is not None and not plan.dumped.tensors
 
-    def receive(self, program: "Program", run: extra_outputs.Run) -> None:
-        """Pass the inputs of a run to the thread; wait while two steps are unwritten."""
-        self._steps.put((program, self._begun.iteration, as_inputs(program, run.inputs)))
+    def _number_program(self, program):
+        if program not in self._numbers:
+            self._numbers[program] = next(self._next_number)
+        return self._numbers[program]
+
+    def _plan(self, program):
+        with self._planning:
+            if program not in self._plans:
+                self._plans[program] = self._plan_program(program)
+            return self._plans[program]
+
+    def _plan_program(self, program):
+        graph = of_program(program, program.name)
+        nodes = list(graph.all_nodes())
+        names = [node.fullname for node in nodes]
+        if not self._config.is_r1:
+            names = file_names.names_within_scopes(names)
+        chosen: Iterable[int] = range(len(nodes))
+        if self._config.by_target:
+            chosen = targets.select_nodes(program, nodes)
+        elif self._config.kernels:
+            selected = self._config.select([(name, node.op) for name, node in zip(names, nodes, strict=True)])
+            self._missing -= {kernel for kernel, indices in selected.items() if indices}
+            self._known_names.update(names, (node.op for node in nodes))
+            chosen = sorted(set().union(*selected.values()))
+        dumped = list_tensors(program, graph, [(names[i], nodes[i]) for i in chosen], self._config)
+        with self._lock:
+            number = self._number_program(program)
+        plan = _Plan(number, graph, dict(zip((node.id for node in nodes), names, strict=True)), dumped)
+        if self._has_statistics_only and dumped.tensors:
+            plan.statistics = StepStatistics(program, dumped, self._config.statistics)
+        return plan
 
     # ------------------------------------------------------------------ writing, on the thread
     def _write_steps(self):
         while (step := self._steps.get()) is not None:
-            if self.problem:
-                continue
             try:
-                self._write_step(*step)
+                if not self.problem:
+                    self._write_step(*step)
             except Exception as error:  # the training goes on, whatever the error
                 self.problem = f"The dump has ended: {error}"
                 log.warning("%s", self.problem)
+            finally:
+                self._steps.task_done()
 
-    def _write_step(self, program, iteration, inputs):
-        graph, nodes = self._graph(program)
-        if self._is_passed_over(program):
+    def _write_step(self, program, iteration, arrays, plan):
+        plan = plan or self._plan(program)
+        if not self._config.is_r1 and not plan.is_described:
+            self._describe_program(plan)
+        if not plan.dumped.tensors:
             return
-        replay = Replay(program, graph, inputs)
-        folder = self._folder(program, iteration)
+        folder = self._folder(plan, iteration)
         folder.mkdir(parents=True, exist_ok=True)
+        if plan.statistics is not None:
+            self._write_statistics(folder, plan, plan.statistics.read(arrays))
+        else:
+            self._write_tensors(folder, plan, program, arrays)
+
+    def _write_tensors(self, folder, plan, program, inputs):
+        plan.replay = plan.replay or StepReplay(program, plan.dumped)
         self._long_names = {}
-        rows = [[*_HEAD, *(_COLUMNS[name] for name in self._config.statistics)]]
+        statistics: dict[Value, list[Any]] = {}
         try:
-            for name, value in self._tensors(replay, nodes):
-                array = _as_numpy(value)
-                if self._config.with_statistics:
-                    rows.append(self._statistics_row(name, value, array))
-                if self._config.with_tensors:
-                    self._write_tensor(folder, name, array)
+            for tensor, array in plan.replay.read(program, inputs):
+                if self._config.with_statistics and tensor.value not in statistics:
+                    statistics[tensor.value] = compute_statistics(array, self._config.statistics)
+                self._write_tensor(folder, tensor, array)
         finally:
             if self._config.with_statistics:
-                self._write_statistics(folder, rows)
+                self._write_statistics(folder, plan, statistics)
         if self._long_names:
             file_names.write_long_names(folder, self._long_names)
 
-    def _graph(self, program):
-        if program not in self._graphs:
-            graph = of_program(program, program.name)
-            nodes = list(graph.all_nodes())
-            names = [node.fullname for node in nodes]
-            if not self._config.is_r1:
-                names = file_names.names_within_scopes(names)
-                self._write_metadata(self._numbers[program], names)
-            chosen: Iterable[int] = range(len(nodes))
-            if self._config.kernels:
-                selected = self._config.select([(name, node.op) for name, node in zip(names, nodes, strict=True)])
-                self._missing -= {kernel for kernel, indices in selected.items() if indices}
-                self._known_names.update(names, (node.op for node in nodes))
-                chosen = sorted(set().union(*selected.values()))
-            self._graphs[program] = graph, [(names[i], nodes[i]) for i in chosen]
-        return self._graphs[program]
-
-    def _folder(self, program, iteration) -> Path:
+    def _folder(self, plan, iteration) -> Path:
         if self._config.is_r1:
             return self._root / self._config.net_name / f"device_{self._rank}" / f"iteration_{iteration}"
-        return self._root / self._config.net_name / str(self._numbers[program]) / str(iteration)
+        return self._root / self._config.net_name / str(plan.number) / str(iteration)
 
-    def _write_metadata(self, number, names):
-        """Write the settings and the order of execution, as MindSpore does."""
-        metadata = self._root / ".dump_metadata"
-        order = self._root / "execution_order"
-        for folder in (metadata, order):
-            folder.mkdir(parents=True, exist_ok=True)
-        with writing(metadata / "data_dump.json", "w", durable=False, encoding="utf-8") as file:
-            json.dump(self._config.text, file)
-        path = order / f"ms_execution_order_graph_{number}.csv"
-        with writing(path, "w", durable=False, encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in ("NodeExecutionOrder-FullNameWithScope", *names))
+    def _describe_program(self, plan):
+        """Write the settings, the order of execution and the graph, as MindSpore does."""
+        plan.is_described = True
+        texts = {
+            Path(".dump_metadata", "data_dump.json"): json.dumps(self._config.text),
+            file_names.order_path(plan.number): "\n".join(
+                ("NodeExecutionOrder-FullNameWithScope", *plan.names.values())
+            ),
+            file_names.graph_path(plan.number): to_text(plan.graph, plan.names),
+        }
+        for path, text in texts.items():
+            (self._root / path).parent.mkdir(parents=True, exist_ok=True)
+            with writing(self._root / path, "w", durable=False, encoding="utf-8") as file:
+                file.write(text.rstrip("\n") + "\n")
 
-    def _tensors(self, replay, nodes):
-        """Yield (TensorName, value) of each tensor that is written, in the order of execution."""
-        for full_name, node in nodes:
-            values = []
-            if self._config.with_inputs:
-                arrays = [value for _, value in replay.operands(node)]
-                values += [("input", slot, value) for slot, value in enumerate(arrays) if hasattr(value, "dtype")]
-            if self._config.with_outputs:
-                for slot in range(len(node.types)):
-                    with contextlib.suppress(ValueError):  # in the condition of a `while`: it can't be read
-                        values.append(("output", slot, replay.output(node, slot)))
-            for side, slot, value in values:
-                stamp = time.time_ns() // 1000
-                yield TensorName(node.op, full_name, side, slot, dtype_name(value.dtype), stamp), value
-        if self._config.with_outputs and not self._config.kernels:
-            # MindSpore 2.7.1 writes Parameters at the end of the step
-            new = {p.name: value for p, value in zip(replay.program.written, replay.updates(), strict=True)}
-            for parameter, value in zip(replay.graph.parameters, replay.inputs, strict=True):
-                name, stamp = parameter.name, time.time_ns() // 1000
-                value = new.get(name, value) if parameter.is_weight else value
-                if isinstance(value, np.ndarray) or not jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
-                    yield TensorName("Parameter", name, "output", 0, dtype_name(value.dtype), stamp), value
-
-    def _write_statistics(self, folder, rows):
-        text = io.StringIO(newline="")
-        csv.writer(text).writerows(rows)
-        self._count_bytes(len(text.getvalue()))
+    def _write_statistics(self, folder, plan, statistics):
+        """Write a row for each tensor whose statistics are there."""
+        stamp = time.time_ns() // 1000
+        columns = {value: format_statistics(row) for value, row in statistics.items()}
+        lines = [_csv_line((*_HEAD, *(COLUMNS[name] for name in self._config.statistics)))]
+        lines += [
+            f"{before},{stamp},{after},{columns[value]}" for before, after, value in plan.row_texts if value in columns
+        ]
+        text = "\r\n".join((*lines, ""))
+        self._count_bytes(len(text))
         with writing(folder / "statistic.csv", "w", durable=False, encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
+            file.write(text)
 
     def _count_bytes(self, count):
         if self.nbytes + count > self._config.max_bytes:
             raise OSError(f"it has reached 'max_bytes', {self._config.max_bytes} bytes.")
         self.nbytes += count
 
-    def _write_tensor(self, folder, name, array):
+    def _write_tensor(self, folder, tensor, array):
         self._count_bytes(array.nbytes)
-        name = file_names.bin_name(name, array.shape) if self._config.is_r1 else file_names.npy_name(name)
-        if file_names.is_too_long(name):
-            short = f"{next(self._files)}{Path(name).suffix}"
-            self._long_names[short], name = name, short
-        with writing(folder / name, durable=False) as file:
+        # readers sort by time: no two tensors of a step have the same
+        self._last_stamp = max(self._last_stamp + 1, time.time_ns() // 1000)
+        name = TensorName(tensor.op, tensor.name, tensor.io, tensor.slot, tensor.type.dtype, self._last_stamp)
+        file_name = file_names.bin_name(name, array.shape) if self._config.is_r1 else file_names.npy_name(name)
+        if file_names.is_too_long(file_name):
+            short = f"{next(self._files)}{Path(file_name).suffix}"
+            self._long_names[short], file_name = file_name, short
+        with writing(folder / file_name, durable=False) as file:
             if self._config.is_r1:
                 file.write(np.ascontiguousarray(array).tobytes())
             else:
                 np.save(file, array)
 
-    def _statistics_row(self, name, value, array):
-        shape = f"({', '.join(map(str, array.shape))})"
-        head = [name.op, file_names.flat_name(name.name), 0, 0, name.time, name.io, name.slot, value.nbytes]
-        return [*head, name.dtype.lower(), shape, *(_statistic(kind, array) for kind in self._config.statistics)]
+
+class _Observer:
+    """Passes the runs of programs to a recorder. Programs ask another observer for its form, but not the same again."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.rewrite, self.wants, self.receive = recorder.rewrite, recorder.wants, recorder.receive
+        self.dropped = recorder.dropped
 
 
-def _as_numpy(value: Any) -> np.ndarray:
-    """Return a value as an array that `numpy.load` can read; bfloat16 and other small floats become float32."""
-    array = np.asarray(value)
-    return array.astype(np.float32) if array.dtype.kind == "V" else array
+@dataclasses.dataclass
+class _Plan:
+    """The dump of one program.
+
+    Attributes:
+        number (int): number of the graph in the dump.
+        graph (FuncGraph): the graph.
+        names (dict[int, str]): number of a node -> its name in the dump.
+        dumped (DumpedTensors): the tensors.
+        statistics (Union[StepStatistics, None]): reads the statistics if the dump has nothing else.
+        replay (Union[StepReplay, None]): computes the values again.
+        is_described (bool): True once the graph has been written.
+    """
+
+    number: int
+    graph: "FuncGraph"
+    names: dict[int, str]
+    dumped: DumpedTensors
+    statistics: StepStatistics | None = None
+    replay: StepReplay | None = None
+    is_described: bool = False
+
+    @functools.cached_property
+    def row_texts(self) -> list[tuple[str, str, Value]]:
+        """The columns of each tensor before and after the time, and its value."""
+        texts = []
+        for tensor in self.dumped.tensors:
+            kind = tensor.type
+            before = _csv_line((tensor.op, file_names.flat_name(tensor.name), 0, 0))
+            shape = f"({', '.join(map(str, kind.shape))})"
+            after = _csv_line((tensor.io, tensor.slot, kind.nbytes, kind.dtype.lower(), shape))
+            texts.append((before, after, tensor.value))
+        return texts
 
 
-def _statistic(kind, array):
-    numbers = array.astype(np.float64 if array.dtype.kind != "c" else np.complex128)
-    with np.errstate(all="ignore"):
-        match kind:
-            case "count":
-                return numbers.size
-            case "nan count":
-                return int(np.isnan(numbers).sum())
-            case "negative inf count" | "positive inf count":
-                return int((numbers == (-np.inf if kind[0] == "n" else np.inf)).sum())
-            case "zero count":
-                return int((numbers == 0).sum())
-            case "negative zero count" | "positive zero count":
-                return int(((numbers == 0) & (np.signbit(numbers) == (kind[0] == "n"))).sum())
-            case "l2norm":
-                return float(np.sqrt((np.abs(numbers) ** 2).sum()))
-        if not numbers.size:
-            return "nan"
-        return {"max": np.max, "min": np.min, "avg": np.mean}[kind](numbers)
+def _csv_line(fields):
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="").writerow(fields)
+    return text.getvalue()

@@ -14,6 +14,10 @@ _BIN = re.compile(
     r"(?P<name>.+)_(?P<io>input|output)_(?P<slot>\d+)_shape_(?P<shape>[\d_]+)_(?P<dtype>[A-Za-z0-9]+)_\w+\.bin"
 )
 _NUMBER = re.compile(r"\d+")
+# a line of the text of a graph, see `msnb.ir.printer`; the texts of MindSpore have other lines
+_CALL = re.compile(r"\s*%(?P<id>\d+)\(\[CNode\]\) = (?P<op>[^(]+)(?P<call>\(.*?\))(?: \{.*\})? : \(.*")
+_COMMENT = re.compile(r"  # (?P<name>(?:(?!  # ).)+-op\d+)(?:  # (?P<line>(?:(?!  # ).)+))?")
+_OPERAND = re.compile(r"%(\d+)(?:\[\d+\])?(?=[,)])")
 
 
 class Entry(NamedTuple):
@@ -92,7 +96,7 @@ class FolderSource(Source):
 
     def _read_rank(self, folder, rank):
         full_names = {}  # name with "_" for "/" -> name
-        for order in sorted(folder.glob("execution_order/ms_execution_order_graph_*.csv")):
+        for order in sorted(folder.glob(str(file_names.order_path("*")))):
             for line in order.read_text(encoding="utf-8").splitlines()[1:]:
                 full_names[file_names.flat_name(line.partition(",")[0])] = line.partition(",")[0]
         iterations = (path for path in folder.glob("*/*/*") if path.is_dir() and path.name.isdigit())
@@ -105,6 +109,20 @@ class FolderSource(Source):
             for _, name, path in sorted(tensors, key=lambda tensor: tensor[:2]):
                 node = rank, iteration.parent.name, full_names.get(name.name, name.name), name.op
                 self.entries.append(Entry(node, name.io, name.slot, int(iteration.name), path))
+        operators = {entry.node[:3]: entry.node for entry in self.entries}
+        for path in sorted(folder.glob(str(file_names.graph_path("*")))):
+            self._read_graph(path, rank, operators)
+
+    def _read_graph(self, path, rank, operators):
+        """Read lines of code and edges from the text of a graph. `operators` are those that have files."""
+        graph, keys = _number_of(path), {}
+        for call in _calls_in(path.read_text(encoding="utf-8")):
+            op = re.sub(r"^grad(?=[A-Z])", "", call["op"])
+            key = rank, str(graph), call["name"], op
+            keys[call["id"]] = key = operators.get(key[:3], key)
+            self.stacks[key] = call["line"] or ""
+            inputs = [keys[ident] for ident in _OPERAND.findall(call["call"]) if ident in keys]
+            self.edges[key] = list(dict.fromkeys(inputs))
 
     def _read_r1_iteration(self, folder):
         rank, graph = int(folder.parent.name.removeprefix("device_")), folder.parent.parent.name
@@ -126,6 +144,15 @@ class FolderSource(Source):
         if isinstance(key, Path):
             return np.load(path, allow_pickle=False)
         return np.frombuffer(path.read_bytes(), key[1]).reshape(key[2])
+
+
+def _calls_in(text):
+    """Yield {id, op, call, name, line} of each operator in the text of a graph of msnb."""
+    for line in text.splitlines():
+        call = _CALL.match(line)
+        comment = call and _COMMENT.search(line, line.rindex(" -> "))
+        if comment:
+            yield call.groupdict() | comment.groupdict()
 
 
 def _number_of(path):
