@@ -446,6 +446,8 @@ def test_a_pause_under_a_gradient_of_pynative_mode_changes_no_gradient(monkeypat
     debugger.start()
     gradients = [g.asnumpy() for g in gradient(IMAGES)[1]]
     assert "Paused at step 1" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="outside of the Cell has no nodes: put loss and gradient into"):
+        debugger.cursor.mate()
     assert all((one == other).all() for one, other in zip(gradients, expected, strict=True))
 
 

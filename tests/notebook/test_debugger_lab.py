@@ -157,4 +157,7 @@ def test_a_click_beside_a_line_sets_a_breakpoint(browser, jupyter, tmp_path):
         page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt")
         click_beside("x = ops.relu")
         until(page, lambda: not network.locator(".msnb-Breakpoint").count())
+        train()
+        page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt", state="detached")
+        page.wait_for_selector('.msnb-graph .stepper[data-status="ended"]')
         page.close()

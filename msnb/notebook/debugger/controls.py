@@ -56,7 +56,6 @@ class Stepper:
         with self._lock:  # else a page could receive the older of two states last
             self._said = said
             self.shown.show_stepper()
-            _answer_on_named_shell(self.shown.widget)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -170,8 +169,8 @@ def _has_subshell(kernel):
 def _answer_on_named_shell(widget):
     """Let messages of a page reach the subshell that the page names.
 
-    ipykernel 7.4 sends them to the shell that has last written to the page. That is the main one, which the cell blocks,
-    after each message of the main thread or of a thread of its own.
+    ipykernel 7.4 sends them to the shell that has last written to the page. After a message of the main thread, or of a
+    thread that the main one has started, that is the main shell, which the cell blocks.
     """
     comm = getattr(widget, "comm", None)
     if hasattr(comm, "_reply_subshell_for"):
