@@ -62,7 +62,6 @@ def remember(view: Any) -> None:
         for old in views:
             if old is not view and not any(old in others for _, others in _views_of_cells.values()):
                 old.close()
-                _changed.discard(old)
         views = []
     if view not in views:
         _views_of_cells[cell] = running.execution_count, [*views, view]
