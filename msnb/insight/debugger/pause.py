@@ -321,7 +321,7 @@ class Debugger:
             log.warning(
                 "%s",
                 f"The step of {type(call.net).__name__} is not paused: its values are computed by a GRAPH program, and "
-                f"it can't be traced as one ({type(error).__name__}: {error}).",
+                f"it can't be traced as one ({type(error).__name__}: {str(error).partition('. ')[0].rstrip('.')}).",
             )
             return
         if program.random:
