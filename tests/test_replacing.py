@@ -145,6 +145,10 @@ REPLACED = {
     ("msnb.train._uncertainty_evaluation", "setattr(ale_model, "): "a layer of a copy of the user's network",
     ("msnb.notebook.kernel.errors", "error._render_traceback_ = "): "how IPython is told to show an error",
     (
+        "msnb.notebook.debugger.controls",
+        "comm._reply_subshell_for = ",
+    ): "debt: ipykernel 7.4 sends buttons to the main shell, which the paused cell blocks",
+    (
         "msnb.notebook.kernel.errors",
         "shell.showtraceback = ",
     ): "debt: short errors; IPython's set_custom_exc is for those of the cell's own statements alone",

@@ -446,7 +446,27 @@ def test_a_pause_under_a_gradient_of_pynative_mode_changes_no_gradient(monkeypat
     debugger.start()
     gradients = [g.asnumpy() for g in gradient(IMAGES)[1]]
     assert "Paused at step 1" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="outside of the Cell has no nodes: put loss and gradient into"):
+        debugger.cursor.mate()
     assert all((one == other).all() for one, other in zip(gradients, expected, strict=True))
+
+
+class ReadsValues(nn.Cell):
+    def construct(self, x):
+        return ops.relu(x) if float(x.asnumpy().sum()) > 0 else x
+
+
+def test_what_pynative_mode_does_not_pause_is_said(monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
+    context.set_context(mode=context.PYNATIVE_MODE)
+    debugger.start()
+    ops.relu(random(2, 3))
+    debugger.stop()
+    assert said == ["debugger: nothing has paused, because neither a Cell nor a compiled function has run."]
+    debugger.start()
+    ReadsValues()(random(2, 3))
+    assert len(said) == 2 and "The step of ReadsValues is not paused" in said[1] and "switch to PYNATIVE" not in said[1]
 
 
 def test_the_values_of_a_random_step_in_pynative_mode_are_marked(monkeypatch, capsys):

@@ -717,3 +717,20 @@ def test_nested_loops_are_addressed_by_a_tuple_and_cell_state_passes_through(mod
         np.testing.assert_allclose(net(x, n).asnumpy(), expected, rtol=1e-6)
         net(x, n)
     np.testing.assert_allclose(net.total.asnumpy(), 2 * expected, rtol=1e-6)
+
+
+class ReadsValues(nn.Cell):
+    def construct(self, x):
+        return ops.relu(x) if float(x.asnumpy().sum()) > 0 else x
+
+
+def test_code_that_reads_values_is_said_to_be_compiled_in_pynative_mode():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net, x = ReadsValues(), Tensor(np.ones(3, np.float32))
+    with (
+        pytest.raises(RuntimeError, match="needs the value of a Tensor") as raised,
+        msnb.intervene(net, {"op:ReLU": zero()}),
+    ):
+        net(x)
+    assert "runs as one compiled program, also in PYNATIVE mode" in raised.value.__notes__[-1]
+    assert net(x).asnumpy().tolist() == [1, 1, 1]

@@ -382,6 +382,36 @@ def test_gradient_and_optimizer_as_separate_programs_are_one_step():
     assert recorded.steps == [1, 2, 3] and recorded.value("op:ReLU", 2).shape == (4, 5)
 
 
+def test_a_gradient_outside_of_a_cell_is_a_step_with_forward_values_in_pynative_mode(monkeypatch):
+    said, weights = [], []
+    monkeypatch.setattr("msnb.log.warning", lambda form, *args: said.append(form % args))
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net, loss_fn = Small(), nn.MSELoss()
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    gradient = ms.value_and_grad(lambda x, y: loss_fn(net(x), y), None, optimizer.parameters)
+    with timeline(net) as recorded:
+        for x, y in batches(3):
+            weights.append(net.first.weight.asnumpy())
+            optimizer(gradient(x, y)[1])
+    assert recorded.steps == [1, 2, 3] and recorded.value("op:ReLU", 3).shape == (4, 5)
+    for number, weight in enumerate(weights, 1):
+        replay = recorded.replay(number)
+        at = [entry[1] for entry in replay.program.inputs].index("first.weight")
+        assert np.asarray(replay.inputs[at]).tobytes() == weight.tobytes()
+    assert len(said) == 1 and "is taken outside of a Cell, so in PYNATIVE mode" in said[0]
+
+
+def test_moving_averages_of_a_forward_pass_are_no_step_in_pynative_mode():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4)).set_train()
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    gradient = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+    with timeline(net) as recorded:
+        for x, _ in batches(2):
+            optimizer(gradient(x)[1])
+    assert recorded.steps == [1, 2]
+
+
 @pytest.mark.parametrize("name", ["learning_rate", "second.bias"])
 def test_a_parameter_that_the_user_sets_between_two_steps_is_on_disk(name, tmp_path):
     net, step = training_step()

@@ -130,6 +130,32 @@ def test_a_precision_has_its_own_tolerance():
     assert ms.diff(net, ms.in_dtype("float16", net), X, values=True, rtol=1e-7).first is not None
 
 
+def test_a_node_with_another_dtype_names_both():
+    net = Small()
+    result = ms.diff(net, ms.in_dtype("float16", net), X, values=True, names=("wide", "half"), rtol=1e-7)
+    assert result.first.dtypes == ("Float32", "Float16") and str(result.first).endswith(", Float32 and Float16")
+    said = result.explain().splitlines()
+    assert said[1].startswith(f"{len(result.nodes)} of them are Float32 in wide and Float16 in half, first first/")
+    assert said[2].endswith("It is Float32 in wide and Float16 in half.")
+    assert "; it is Float32 in wide and Float16 in half." in said[3]
+    assert result.table().rows[0][1] == "Float32[4, 5] and Float16"
+    for graph in result.graphs:
+        notes = result.columns["made here"]["note"] if graph == "wide" else result._columns[graph, "made here"]["note"]
+        assert all(note.endswith("; Float32 in wide and Float16 in half") for note in notes), notes
+
+
+def test_equal_dtypes_are_not_mentioned():
+    result = ms.diff(Small(2.0), Small(3.0), X, values=True, weights="copy")
+    assert "Float32" not in result.explain() and all(entry.dtypes is None for entry in result.nodes)
+    assert "Float32" not in str(result.first)
+
+
+def test_equal_values_of_two_dtypes_are_not_called_equal_bits():
+    said = ms.diff(ops.relu, ms.in_dtype("float16", ops.relu), Tensor(np.float32([1, -2])), values=True).explain()
+    assert "1 of them is Float32 in old and Float16 in new: ReLU" in said
+    assert "All their values are equal." in said.splitlines()
+
+
 def test_a_network_equals_its_files(tmp_path):
     net = Small()
     for kind in ("MINDIR", "ONNX"):

@@ -210,6 +210,17 @@ def test_hits_can_be_read_while_the_watch_is_on(mode):
         assert watch.hits
 
 
+def test_the_graph_of_an_early_step_has_the_values_of_that_step(mode):
+    net = Net()
+    step, hidden = step_of(lossy(net), lr=1.0), []
+    with ms.watch(step, ("TL", {"max_gt": -1e9}), every=1) as watch:
+        for _ in range(3):
+            hidden.append(np.maximum(X.asnumpy() @ net.first.weight.asnumpy().T + net.first.bias.asnumpy(), 0))
+            step(X, Y)
+    for number, expected in enumerate(hidden, 1):
+        np.testing.assert_allclose(watch.view(number).value("op:ReLU").asnumpy(), expected, atol=1e-5)
+
+
 # ---------------------------------------------------------------------- nodes
 def test_a_query_selects_nodes_and_the_weights_that_they_read(mode):
     step = step_of(lossy(Net()))

@@ -207,6 +207,23 @@ def test_buttons_move_the_cursor_and_end_the_pause(shell, monkeypatch):
     assert (pause.order, pause.n_steps, pause.is_resumed) == ("step", 3, True)
 
 
+def test_an_answer_that_ends_the_pause_shows_no_state_to_the_page(shell, monkeypatch):
+    """The thread of the training shows what follows; a state of another thread could reach the page later."""
+    run(shell, monkeypatch, "%%ms_debug\ntrain(x, y)", "c\n")
+    program = debugger.paused.replay.program
+    shown = of_program(program, program.name)
+    stepper, states = Stepper(debugger, shown), []
+    shown.attach_stepper(stepper)
+    stepper.show(Pause(debugger.paused.replay, (), 1))
+    monkeypatch.setattr(shown, "show_stepper", lambda: states.append(stepper.state))
+    stepper.answer({"word": "n"})
+    stepper.answer({"word": "q"})
+    assert [state["node"] for state in states] == [1]
+    stepper.set_status("ended", "")
+    stepper.answer({"word": "p"})  # the cursor still moves
+    assert [(state["node"], state["status"]) for state in states[1:]] == [(1, "ended"), (0, "ended")]
+
+
 def test_a_notebook_that_is_run_without_a_user_records_the_pauses():
     cells = ["%load_ext msnb", NETWORK, "%%ms_debug\nfor _ in range(2):\n    train(x, y)\nprint('done')"]
     cells.append("print(len(msnb.debugger.records), msnb.debugger.records[0].cursor.at('op:ReLU').value.shape)")

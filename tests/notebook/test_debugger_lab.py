@@ -157,4 +157,9 @@ def test_a_click_beside_a_line_sets_a_breakpoint(browser, jupyter, tmp_path):
         page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt")
         click_beside("x = ops.relu")
         until(page, lambda: not network.locator(".msnb-Breakpoint").count())
+        # Jupyter cancels a cell that is run before the one that fails has ended
+        until(page, lambda: "*" not in training.locator(".jp-InputPrompt").inner_text())
+        train()
+        page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt", state="detached")
+        page.wait_for_selector('.msnb-graph .stepper[data-status="ended"]')
         page.close()

@@ -42,6 +42,19 @@ def test_the_exception_itself_keeps_everything(notebook):
     assert any("msnb/core" in f for f in files) and not hasattr(notebook.error, "_render_traceback_")
 
 
+def test_an_error_is_formatted_once(notebook, monkeypatch):
+    """A kernel refuses cells that arrive after an error is shown and before its cell has ended: that takes no time."""
+    formatted, structured_traceback = [], notebook.shell.InteractiveTB.structured_traceback
+
+    def count(*arguments, **options):
+        formatted.append(arguments[1])
+        return structured_traceback(*arguments, **options)
+
+    monkeypatch.setattr(notebook.shell.InteractiveTB, "structured_traceback", count)
+    notebook.run(NET + "Net()(x)")
+    assert formatted == [notebook.error]
+
+
 def test_an_error_without_msnb_is_shown_as_ever(plain):
     code = "import json\njson.loads('{')"
     plain.run(code)

@@ -120,6 +120,34 @@ def test_a_click_shows_maps_numbers_and_histogram_and_asks_once(page, shown):
     assert not live.answer()
 
 
+PAUSED = {
+    "status": "paused",
+    "said": "",
+    "ready": True,
+    "where": "step 1, node 1 of 5 | forward | conv/Conv2D | net.ipynb cell 2, line 12: x = ops.relu(self.conv(x))",
+    "node": 0,
+    "round": None,
+    "hits": [],
+}
+
+
+@pytest.mark.parametrize("width", [420, 600, 1100])
+def test_the_graph_of_a_paused_step_keeps_its_height(page, shown, width):
+    page.set_viewport_size({"width": width, "height": 1000})
+    live = Live(page, shown)
+    live.select("op:Conv2D")
+    live.answer()
+    page.evaluate("state => live.set('debug', state)", PAUSED)
+    page.wait_for_selector(".stepper[data-status=paused]")
+    frames(page)
+    graph, panel = (page.locator(f".msnb-graph {part}").bounding_box()["height"] for part in (".stage", ".panel"))
+    assert graph >= 240 and panel >= 150
+    page.click("[data-do=panel]")
+    frames(page)
+    assert page.locator(".msnb-graph .stage").bounding_box()["height"] >= graph
+    page.click("[data-do=panel]")
+
+
 def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected(page, shown):
     live = Live(page, shown)
     live.select("op:ReLU")

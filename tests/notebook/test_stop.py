@@ -79,3 +79,16 @@ def test_stop_ends_the_cell_and_the_next_one_goes_on(client, endless):
         before, timeout=120, output_hook=lambda message: shown.append(message["content"].get("text", ""))
     )
     assert reply["content"]["status"] == "ok" and "".join(shown) == "[1. 1.]\n"
+
+
+def test_saved_outputs_of_views_are_written_behind_the_end_of_a_stopped_cell(client):
+    """The kernel refuses cells that arrive between the KeyboardInterrupt on the page and the end of the cell."""
+    _, client = client
+    shown = "view = ms.view(net, x, Tensor(np.int32(3)))\nview"
+    assert client.execute_interactive(shown, timeout=120, output_hook=lambda _: None)["content"]["status"] == "ok"
+    kinds = []
+    stopped = "from msnb.notebook.kernel import cell_views\ncell_views.changed(view)\nraise KeyboardInterrupt"
+    client.execute_interactive(stopped, timeout=120, output_hook=lambda message: kinds.append(message["msg_type"]))
+    assert "error" in kinds and "update_display_data" not in kinds
+    while "update_display_data" not in kinds:
+        kinds.append(client.get_iopub_msg(timeout=60)["msg_type"])

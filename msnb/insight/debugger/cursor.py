@@ -9,6 +9,7 @@ import linecache
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
+from msnb import context
 from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.insight.debugger.replay import Replay
@@ -187,7 +188,7 @@ class Cursor:
         if self.node.id not in mates:
             lanes = {node.direction for node in self.nodes}
             if lanes == {"forward"}:
-                raise ValueError("The step has one lane: it takes no gradient.")
+                raise ValueError(f"The step has one lane: it takes no gradient.{_say_where_gradients_are()}")
             raise ValueError(f"{self._title(self.node)} has no node of the same operator in the other lane.")
         self._go(mates[self.node.id])
         return self
@@ -315,6 +316,15 @@ class Cursor:
                     cached[one.id] = group[0]
                     cached.update((other.id, one) for other in group)
         return cached
+
+
+def _say_where_gradients_are():
+    if context.get_context("mode") != context.PYNATIVE_MODE:
+        return ""
+    return (
+        " In PYNATIVE mode a gradient that is taken outside of the Cell has no nodes: put loss and gradient into "
+        "nn.TrainOneStepCell, or use GRAPH mode."
+    )
 
 
 def _line_of(node):

@@ -205,6 +205,11 @@ class Debugger:
 
     def stop(self) -> None:
         """Watch no further step. The last pause remains."""
+        if self._steps_left is not None and not self.n_steps and self._listener is not None:
+            log.warning(
+                "%s",
+                "debugger: nothing has paused, because neither a Cell nor a compiled function has run.",
+            )
         self._steps_left = self._due = None
         for each, reason in self._unmatched.items():
             log.warning("%s", f"debugger: nothing has paused at {each.title}. {reason or 'No step has run.'}")
@@ -316,7 +321,7 @@ class Debugger:
             log.warning(
                 "%s",
                 f"The step of {type(call.net).__name__} is not paused: its values are computed by a GRAPH program, and "
-                f"it can't be traced as one ({type(error).__name__}: {error}).",
+                f"it can't be traced as one ({type(error).__name__}: {str(error).partition('. ')[0].rstrip('.')}).",
             )
             return
         if program.random:

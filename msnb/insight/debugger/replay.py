@@ -9,7 +9,7 @@ bounded by bytes that are known from the shapes.
 
 import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -320,11 +320,25 @@ def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[
     Raises:
         TypeError: If `net` is neither a Cell nor a function.
     """
+    return inputs_of_call(net, args, kwargs, {})
+
+
+def inputs_of_call(
+    net: Any, args: tuple[Any, ...], kwargs: dict[str, Any], parameters: Mapping[int, Any]
+) -> "tuple[Program, list[Any]]":
+    """Return (program, inputs of the program) of a call, see `program_inputs`.
+
+    Args:
+        net (Union[Cell, Callable]): the network.
+        args (tuple): the arguments of the call.
+        kwargs (dict): the keyword arguments of the call.
+        parameters (Mapping): {id of a Parameter: its array in the call}. Others have their current arrays.
+    """
     root = net if hasattr(net, "_graph_call") else ms_function(net)
     program, arrays, _ = find(root, *root._graph_call(args, kwargs), for_inspection=True)
     number = [0] if program.random else []
     with trace_state.donation_lock.lock:  # a training on another thread replaces the arrays
-        stored = _copy([p._stored() for p in program.params])
+        stored = _copy([parameters[id(p)] if id(p) in parameters else p._stored() for p in program.params])
     return program, [*stored, *number, *arrays]
 
 

@@ -23,13 +23,14 @@ import numpy as np
 from msnb import context, log
 from msnb.core.program import extra_outputs
 from msnb.core.program.program_cache import find
-from msnb.core.state import events
+from msnb.core.state import events, trace_state
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.formats import safetensors
 from msnb.insight.debugger.replay import Replay, Round, as_inputs
 from msnb.insight.debugger.selection import select_nodes
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
+from msnb.nn.optim import Optimizer
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
@@ -75,8 +76,9 @@ class Timeline:
         self._listener: Any = None
         self._calls: list[Any] = []  # (call, stored Parameters or None) of the running calls
         self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
+        self._pending_call: Any = None  # (call, Parameters) in PYNATIVE mode whose update has not run yet
         self._has_gradient: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
-        self._has_warned = False
+        self._notes: set[str] = set()  # sentences that were logged
         self._arrays_after: list[Any] = []  # arrays of the Parameters after the last step
         self.problem: str = ""
 
@@ -167,25 +169,38 @@ class Timeline:
         if before is None or call.error is not None:
             return
         changed = any(p._stored() is not before[id(p)] for p in call.net.get_parameters() if id(p) in self._own)
-        if changed:
-            self._count += 1
-            if self._is_due(self._count):
-                self._record_call(call, before)
+        if not changed or trace_state.thread.recording:  # its update, if any, follows
+            self._pending_call = call, before
+            return
+        pending, self._pending_call = self._pending_call, None
+        self._count += 1
+        if not self._is_due(self._count):
+            return
+        if pending is not None and isinstance(call.net, Optimizer):
+            self._say_once(
+                f"the gradient of {name_of(pending[0].net)} is taken outside of a Cell, so in PYNATIVE mode its steps "
+                "have forward values only. nn.TrainOneStepCell, or GRAPH mode, has gradients and updates, too."
+            )
+            call, before = pending
+        self._record_call(call, before)
 
     def _record_call(self, call, before):
         """Record a step that ran in PYNATIVE mode. A replay computes the values of this step in GRAPH mode."""
         graph_call = call.net._graph_call(call.args, call.kwargs)
         program, arrays, _ = find(call.net, *graph_call, for_inspection=True)
         number = [0] if program.random else []
-        if program.random and not self._has_warned:
-            self._has_warned = True
-            log.warning(
-                "%s",
-                f"timeline: {name_of(call.net)} draws random numbers in PYNATIVE mode. A replay draws others, so "
-                "values behind its Dropout differ from those of the training; in GRAPH mode they are equal.",
+        if program.random:
+            self._say_once(
+                f"{name_of(call.net)} draws random numbers in PYNATIVE mode. A replay draws others, so values behind "
+                "its Dropout differ from those of the training; in GRAPH mode they are equal."
             )
         stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
         self._record(program, [*stored, *number, *arrays], is_exact=False)
+
+    def _say_once(self, text):
+        if text not in self._notes:
+            self._notes.add(text)
+            log.warning("%s", f"timeline: {text}")
 
     def _record(self, program, inputs, is_exact=True):
         """Record the inputs of a step. `is_exact` is True if a replay gives the same bits as the training."""

@@ -89,11 +89,20 @@ class NodeDifference:
         """File and line of the source, "" if unknown."""
         return line_of(self.node) or line_of(self.mate)
 
+    @property
+    def dtypes(self) -> tuple[str, str] | None:
+        """The dtypes of the first result that has another dtype in B, such as ``("Float32", "Float16")``; None if all
+        are equal.
+        """
+        pairs = [(mine.dtype, theirs.dtype) for mine, theirs in zip(self.node.types, self.mate.types, strict=False)]
+        return next((pair for pair in pairs if pair[0] != pair[1] and "Key" not in pair), None)
+
     def __str__(self) -> str:
         at = f" ({self.line})" if self.line else ""
+        dtypes = f", {' and '.join(self.dtypes)}" if self.dtypes else ""
         return (
             f"{self.name}{at}: made here {_to_text(self.made_here)}, came in {_to_text(self.came_in)}, tolerance "
-            f"{_to_text(self.tolerance)}, largest value {_to_text(self.scale)}"
+            f"{_to_text(self.tolerance)}, largest value {_to_text(self.scale)}{dtypes}"
         )
 
 
@@ -392,6 +401,7 @@ class ValueDiff:
         rows = []
         for entry in self.nodes:
             kind = entry.node.types[0].short() if entry.node.types else ""
+            kind += f" and {entry.dtypes[1]}" if entry.dtypes else ""
             figures = (entry.total, entry.came_in, entry.made_here, entry.tolerance, entry.scale)
             rows.append([entry.name, kind, *map(_to_text, figures), short_line(entry.line), entry.note])
         columns = ["node", "value", "difference", "came in", "made here", "tolerance", "largest value", "line", "note"]
@@ -407,15 +417,17 @@ class ValueDiff:
             f"{self.a.name} ({self.a.graph.name}) and {self.b.name} ({self.b.graph.name}) have {count} "
             f"node{'s' if count != 1 else ''} in common."
         )
+        yield from self._say_dtypes()
         first = self.first
         makers = [entry for entry in self.nodes if entry.exceeds]
         if first is None:
             yield from self._say_equal()
         else:
-            yield _say_first(first)
+            yield _say_first(first) + (f" It is {self._join_dtypes(first.dtypes)}." if first.dtypes else "")
             for entry in sorted(makers, key=_relative_difference, reverse=True)[:4]:
                 if entry is not first:
-                    yield f"{_place_of(entry)} also makes {_say_made(entry)}."
+                    dtypes = f"; it is {self._join_dtypes(entry.dtypes)}" if entry.dtypes else ""
+                    yield f"{_place_of(entry)} also makes {_say_made(entry)}{dtypes}."
             if len(makers) > 5:
                 yield f"{len(makers) - 5} more nodes make differences above their tolerance; table() lists them."
         yield from self._say_result()
@@ -436,10 +448,25 @@ class ValueDiff:
                 f"{_to_text(largest)}): these differences count as made where a node reads them."
             )
 
+    def _say_dtypes(self):
+        """Return sentences about the nodes whose dtype differs, one for each pair of dtypes."""
+        entries: dict[tuple[str, str], list[NodeDifference]] = {}
+        for entry in self.nodes:
+            if entry.dtypes is not None:
+                entries.setdefault(entry.dtypes, []).append(entry)
+        for dtypes, those in entries.items():
+            verb = "is" if len(those) == 1 else "are"
+            first = f": {_place_of(those[0])}" if len(those) == 1 else f", first {_place_of(those[0])}"
+            yield f"{len(those)} of them {verb} {self._join_dtypes(dtypes)}{first}."
+
+    def _join_dtypes(self, dtypes):
+        return f"{dtypes[0]} in {self.a.name} and {dtypes[1]} in {self.b.name}"
+
     def _say_equal(self):
         numeric = [entry for entry in self.nodes if math.isfinite(entry.made_here)]
         if all(entry.total == 0 for entry in numeric):
-            yield "All their values are equal, bit by bit."
+            has_equal_dtypes = all(entry.dtypes is None for entry in self.nodes)
+            yield "All their values are equal, bit by bit." if has_equal_dtypes else "All their values are equal."
             return
         worst = max(numeric, key=_relative_difference)
         yield (
@@ -784,14 +811,17 @@ def diff_values(
     return ValueDiff(a, b, rtol, pairs, weights)
 
 
-def _note_of(entry):
+def _note_of(entry, names):
     """Return the text that a node's panel shows below its difference."""
-    if entry is None or entry.note:
-        return None if entry is None else entry.note
-    return (
+    if entry is None:
+        return None
+    note = entry.note or (
         f"{_to_text(entry.made_here)} of a largest value of {_to_text(entry.scale)}; the tolerance is "
         f"{_to_text(entry.tolerance)}"
     )
+    if entry.dtypes is None:
+        return note
+    return f"{note}; {' and '.join(f'{dtype} in {name}' for dtype, name in zip(entry.dtypes, names, strict=True))}"
 
 
 def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any]]]:
@@ -803,6 +833,7 @@ def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any
     """
     nodes = list((result.b if side else result.a).graph.all_nodes())
     entries = {(entry.mate if side else entry.node).id: entry for entry in result.nodes}
+    names = result.a.name, result.b.name
     columns = {}
     for key, label in (("made_here", "made here"), ("came_in", "came in")):
         values, notes = [], []
@@ -811,6 +842,6 @@ def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any
             number = math.nan if entry is None else getattr(entry, key)
             is_shown = entry is not None and math.isfinite(number)
             values.append(None if not is_shown else number / entry.scale if entry.scale else number)
-            notes.append(_note_of(entry) if key == "made_here" else None)
+            notes.append(_note_of(entry, names) if key == "made_here" else None)
         columns[label] = {"values": values, "label": label, "note": notes, "fold": "max"}
     return columns

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import jax
 import numpy as np
 
-from msnb import log
+from msnb import context, log
 from msnb.core.compat.jax_private import eval_jaxpr
 from msnb.core.errors.messages import describe
 from msnb.core.errors.source_location import format_location
@@ -86,7 +86,7 @@ class Intervention:
         self.target = _as_target(net)
         self.key: Any = None  # the plan, once the block was entered
         self._pairs = _as_pairs(changes)
-        self._is_active = self._compiles = False
+        self._is_active = self._compiles = self._is_called = False
 
     @property
     def nodes(self) -> list[CNode]:
@@ -99,6 +99,7 @@ class Intervention:
         self.key = _prepare_plan(self.target, pairs)
         self.key.set_numbers(pairs)
         self.key.is_busy = self._is_active = True
+        self._is_called = False
         # In PYNATIVE mode the network runs as one program.
         self._compiles = not isinstance(self.target, JitFunction) and "_compile_always" not in vars(self.target)
         if self._compiles:
@@ -106,7 +107,7 @@ class Intervention:
         interventions.add(self)
         return self
 
-    def __exit__(self, *error: Any) -> Literal[False]:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Literal[False]:
         interventions.remove(self)
         self.key.is_busy = self._is_active = False
         if self._compiles:
@@ -115,7 +116,13 @@ class Intervention:
                 others[0]._compiles = True
             else:
                 vars(self.target).pop("_compile_always", None)
-        if not self.key.nodes and not any(error):
+        if error is not None and self._is_called and not self.key.nodes:
+            if context.get_context("mode") == context.PYNATIVE_MODE:
+                error.add_note(
+                    f"intervene: inside the block {name_of(self.target)} runs as one compiled program, also in "
+                    "PYNATIVE mode, so its code can't read values."
+                )
+        if not self.key.nodes and error is None:
             log.warning("%s", f"intervene: {name_of(self.target)} was not called in the block; nothing was changed.")
         return False
 
@@ -141,6 +148,7 @@ class Intervention:
         self, own: list["Intervention"], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run a traced call of the network with the changes of the interventions `own`."""
+        self._is_called = True
 
         def evaluate(closed, inputs, arrays):
             points_by_key, graph = list_points(closed, inputs, name_of(self.target))

@@ -25,6 +25,7 @@ from msnb.insight.watchpoints.conditions import ACTIVATIONS, Watchpoint
 from msnb.insight.watchpoints.exact_check import check_array, hits_of_outlier, make_hits
 from msnb.ir.anf import CNode, TensorType
 from msnb.ir.read import dtype_name
+from msnb.nn.cell import Cell
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.state.events import Listener
@@ -121,6 +122,7 @@ class EagerRun:
         verdicts (list): (positions in `values`, bool on the device) of each chunk.
         on_host (list): (position in `values`, its test) of each value that the host tests.
         call (Union[Call, None]): the outermost call of a Cell in which the step ran.
+        parameters (dict): {id of a Parameter of that Cell: its array before the update of the step}.
         series (list): (watchpoint, position in `values`, statistic or living units).
     """
 
@@ -135,6 +137,10 @@ class EagerRun:
     ) -> None:
         self.step, self.values, self.verdicts, self.call, self.series = step, values, verdicts, call, series
         self.on_host = on_host
+        net = None if call is None else call.net
+        self.parameters: dict[int, Any] = (
+            {id(p): p._stored() for p in net.get_parameters()} if isinstance(net, Cell) else {}
+        )
 
     @property
     def nbytes(self) -> int:

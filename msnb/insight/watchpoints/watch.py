@@ -15,7 +15,7 @@ from msnb import log
 from msnb.core.program import extra_outputs
 from msnb.core.program.program_cache import all_programs
 from msnb.core.state import trace_state
-from msnb.insight.debugger.replay import Replay, as_inputs, program_inputs
+from msnb.insight.debugger.replay import Replay, as_inputs, inputs_of_call
 from msnb.insight.gradients.rows import is_real
 from msnb.insight.watchpoints import bounds
 from msnb.insight.watchpoints.alarm import Alarm
@@ -442,7 +442,7 @@ class Watch(Callback):
         """Return the replay of a checked run. A step in PYNATIVE mode is traced for it.
 
         Raises:
-            ValueError: If it was a step in PYNATIVE mode outside of a Cell.
+            ValueError: If it was a step in PYNATIVE mode outside of a Cell, or its Parameters were overwritten.
         """
         key = id(run)
         if key not in self._replays or self._replays[key][0] is not run:
@@ -734,17 +734,25 @@ def _count_bytes(runs):
     """Return the bytes of the arrays of runs; those that several runs have count once."""
     arrays = {}
     for run in runs:
-        own = [v.array for v in run.values] if isinstance(run, EagerRun) else [*run.inputs, *run.outputs]
+        if isinstance(run, EagerRun):
+            own = [*(value.array for value in run.values), *run.parameters.values()]
+        else:
+            own = [*run.inputs, *run.outputs]
         arrays |= {id(array): array for array in own if hasattr(array, "nbytes")}
     return sum(array.nbytes for array in arrays.values() if not getattr(array, "is_deleted", bool)())
 
 
 def _traced_step(run):
-    """Return (program, inputs) of a step in PYNATIVE mode, with the current Parameters."""
+    """Return (program, inputs) of a step in PYNATIVE mode, with the Parameters before its update."""
     call = run.call
     if call is None or not isinstance(call.net, Cell):
         raise ValueError(
             f"Step {run.step} ran in PYNATIVE mode and outside of a Cell, so it has no graph. Put the step into a "
             "Cell, such as nn.TrainOneStepCell, or use GRAPH mode."
         )
-    return program_inputs(call.net, *call.args, **call.kwargs)
+    if any(getattr(array, "is_deleted", bool)() for array in run.parameters.values()):
+        raise ValueError(
+            f"Step {run.step} ran in PYNATIVE mode, and a later step has overwritten its Parameters, so its values "
+            "can't be computed any more. A watch with every=1 keeps them."
+        )
+    return inputs_of_call(call.net, call.args, call.kwargs, run.parameters)

@@ -33,6 +33,7 @@ class Stepper:
         self.pause: Pause | None = None
         self.has_page = threading.Event()  # set once the page has answered during a cell
         self._debugger = debugger
+        self._lock = threading.RLock()  # the page is answered on another thread than that of the training
         self._status = "running"
         self._said = ""
 
@@ -47,10 +48,14 @@ class Stepper:
 
     def set_status(self, status: str, said: str | None = None) -> None:
         """Show that the training is "paused", "running" or has "ended"."""
-        self._status = status
-        self._said = self._said if said is None else said
-        self.shown.show_stepper()
-        _answer_on_named_shell(self.shown.widget)
+        with self._lock:
+            self._status = status
+            self._say(self._said if said is None else said)
+
+    def _say(self, said):
+        with self._lock:  # else a page could receive the older of two states last
+            self._said = said
+            self.shown.show_stepper()
 
     @property
     def state(self) -> dict[str, Any]:
@@ -74,22 +79,22 @@ class Stepper:
         if word == "hello":
             if not self.has_page.is_set():
                 self.has_page.set()
-                self.shown.show_stepper()
+                self._say(self._said)
             return
         if word == "pause":
             self._debugger.pause_next()
-            self.set_status(self._status, "It pauses at the next step.")
+            self._say("It pauses at the next step.")
             return
         if pause is None:
             return
         with pause.lock:
+            was_resumed = pause.is_resumed
             try:
                 said = obey(pause, word)
             except Exception as error:  # the page waits for an answer, whatever the error
                 said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            if said == pause.cursor.where():
-                said = ""
-            self.set_status(self._status, said)
+            if pause.is_resumed == was_resumed:  # else the thread of the training shows what follows
+                self._say("" if said == pause.cursor.where() else said)
 
 
 class Controls:
@@ -133,6 +138,7 @@ class Controls:
             stepper = self._steppers[program] = Stepper(self._debugger, shown)
             shown.attach_stepper(stepper)
             display(shown)
+            _answer_on_named_shell(shown.widget)
         self._current = stepper
         return stepper
 
@@ -163,8 +169,13 @@ def _has_subshell(kernel):
 def _answer_on_named_shell(widget):
     """Let messages of a page reach the subshell that the page names.
 
-    ipykernel 7.4 sends them to the shell that has last written to the page, here the main one, which the cell blocks.
+    ipykernel 7.4 sends them to the shell that has last written to the page. After a message of the main thread, or of a
+    thread that the main one has started, that is the main shell, which the cell blocks.
     """
     comm = getattr(widget, "comm", None)
-    if comm is not None:
-        vars(comm).pop("_reply_subshell_id", None)
+    if hasattr(comm, "_reply_subshell_for"):
+        comm._reply_subshell_for = _named_shell
+
+
+def _named_shell(content, named):
+    return named

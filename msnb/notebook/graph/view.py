@@ -553,8 +553,8 @@ class GraphView(Renewed):
             self._stage_builder.give_up()
 
     def _send_value(self, widget, values, content):
-        if values is not self._values:
-            return  # of an earlier step
+        if values is not self._values or self.is_closed:
+            return  # of an earlier step, or for a page that was closed
         widget.send(values.answer(content))
         self._payload = self._saved = None  # the saved form has the values that were looked at
         cell_views.changed(self)

@@ -3,6 +3,7 @@
 Views whose values changed on screen get their saved output updated at the end of the cell.
 """
 
+import asyncio
 import weakref
 from typing import Any
 
@@ -23,8 +24,22 @@ def follow(view: Any) -> None:
     _followed.add(view)
 
 
-def write(_: Any = None) -> None:
-    """Write the saved outputs of changed views. This is an event handler that runs at the end of each cell."""
+def write(result: Any = None) -> None:
+    """Write the saved outputs of changed views. This is an event handler that runs at the end of each cell.
+
+    After a Stop they are written once the cell has ended. The page shows the KeyboardInterrupt already, and a Jupyter
+    kernel refuses the cells that arrive before the end of one that fails: the user's next cell would not run.
+    """
+    if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
+        try:
+            asyncio.get_running_loop().call_soon(_write_all)
+            return
+        except RuntimeError:  # a shell without a kernel
+            pass
+    _write_all()
+
+
+def _write_all():
     for view in list(_followed):
         view.refresh()
     for view in list(_changed):

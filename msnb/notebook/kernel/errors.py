@@ -107,13 +107,27 @@ def _show_with_notes(shell, show, error, tb, options, notes, last):
     """Show an error with notes before its sentence, and optionally one line after it."""
     offset = options.get("tb_offset")
     last = [last] if last else []
+    lines = []
+
+    def render():
+        if not lines:
+            lines.extend([*_render_with_notes(shell, error, tb, offset, notes), *last])
+        return lines
+
     with contextlib.suppress(AttributeError):  # an exception class with slots takes no attribute: it goes without notes
-        if notes or last:
-            error._render_traceback_ = lambda: [*_render_with_notes(shell, error, tb, offset, notes), *last]
-    try:
-        show((type(error), error, tb), **options)
-    finally:
+        error._render_traceback_ = render
+    # IPython asks again for its history, after the error is on the page. To format all frames then takes up to a
+    # second, and a Jupyter kernel refuses the cells that arrive before the end of one that fails.
+    _forget_rendering_after_cell(shell, error)
+    show((type(error), error, tb), **options)
+
+
+def _forget_rendering_after_cell(shell, error):
+    def forget():
+        shell.events.unregister("post_execute", forget)
         vars(error).pop("_render_traceback_", None)
+
+    shell.events.register("post_execute", forget)
 
 
 def _add_displaying_line(short):
