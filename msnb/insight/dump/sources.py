@@ -116,7 +116,7 @@ class FolderSource(Source):
     def _read_graph(self, path, rank, operators):
         """Read lines of code and edges from the text of a graph. `operators` are those that have files."""
         graph, keys = _number_of(path), {}
-        for call in _calls_in(path.read_text(encoding="utf-8")):
+        for call in _calls_in(path.read_text(encoding="utf-8", errors="replace")):
             op = re.sub(r"^grad(?=[A-Z])", "", call["op"])
             key = rank, str(graph), call["name"], op
             keys[call["id"]] = key = operators.get(key[:3], key)
