@@ -179,9 +179,20 @@ def test_a_bool_is_taken_where_mindspore_2_takes_it(api2, name):
 
 
 @pytest.mark.parametrize("operator", [P.ReLU, P.Abs, P.Sqrt, P.ReduceSum], ids=lambda operator: operator.__name__)
-def test_a_bool_is_refused_where_r1_1_refuses_it(operator):
+def test_a_bool_is_refused_where_r1_1_refuses_it_also_after_mindspore_2(api2, operator):
+    operate, flags = operator(), Tensor([True, False, True])
+    operate(flags)
+    api_generations.share(1)
     with pytest.raises(TypeError, match="but got Bool"):
-        operator()(Tensor([[[[[True]]]]]))  # a shape of its own: a compiled kernel is not checked again
+        operate(flags)
+
+
+def test_an_empty_block_is_refused_where_r1_1_refuses_it_also_after_mindspore_2(api2):
+    x = Tensor([1.0, 2.0])
+    assert ops.Slice()(x, (1,), (0,)).shape == (0,)
+    api_generations.share(1)
+    with pytest.raises(ValueError, match="not be empty"):
+        ops.Slice()(x, (1,), (0,))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
