@@ -110,3 +110,9 @@ def test_means_of_no_bins_are_empty(dtype):
     for pool in (ops.adaptive_max_pool2d, ops.adaptive_avg_pool1d):
         with pytest.raises(ValueError, match="positive"):
             pool(volume[0], 0)
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_the_grid_of_an_image_without_pixels_is_empty(align_corners):
+    maps = Tensor(np.ones((1, 2, 3), np.float32))
+    assert ops.affine_grid(maps, (1, 3, 0, 3), align_corners).shape == (1, 0, 3, 2)

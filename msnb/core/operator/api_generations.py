@@ -45,6 +45,7 @@ SHARED = {  # behaviour that follows the last choice of the process, besides Ten
     "new positions",
     "LossMonitor": "it prints all digits of the loss",
     "ReLU, Abs, Sqrt, Sub, ReduceSum, ReduceProd, ScatterNd": "they take bool",
+    "Expm1, Xdivy": "they take complex numbers",
     "ApplyMomentum, ApplyGradientDescent, MulNoNan, tensor_dot": "they take integers of every width",
     "Slice": "a block may be empty",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
