@@ -67,7 +67,7 @@ WRONG = {
     "AvgPool2d(2, -1)": ValueError,
     "AvgPool1d((1, 2))": TypeError,
     "MaxPool1d(2, 0)": ValueError,
-    "AdaptiveAvgPool2d(0)": ValueError,
+    "AdaptiveAvgPool2d(-1)": ValueError,
     "AdaptiveMaxPool2d((2, '2'))": TypeError,
     "BatchNorm2d(0)": ValueError,
     "BatchNorm2d('3')": TypeError,

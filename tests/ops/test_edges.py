@@ -92,3 +92,27 @@ def test_diagonals_by_a_tensor_of_matrices_are_those_of_r1_1():
     ones = Tensor([[[1, 0], [0, 1]]] * 3, ms.float32)
     changed = _inner_ops.MatrixSetDiag()(x, Tensor([[-1, 2], [-1, 1], [-1, 1]], ms.float32), ones)
     assert changed.asnumpy().tolist() == [[[-1, 0], [0, 2]], [[-1, 0], [0, 1]], [[-1, 0], [0, 1]]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_means_of_no_bins_are_empty(dtype):
+    volume = Tensor(np.ones((1, 2, 3, 4), dtype))
+    assert (
+        ops.adaptive_avg_pool3d(volume, (None, 0, 2)).shape
+        == nn.AdaptiveAvgPool3d((None, 0, 2))(volume).shape
+        == (1, 2, 0, 2)
+    )
+    if dtype == "float32":
+        assert (
+            ops.adaptive_avg_pool2d(volume, (0, 2)).shape == nn.AdaptiveAvgPool2d((0, 2))(volume).shape == (1, 2, 0, 2)
+        )
+        assert ms.grad(lambda x: ops.adaptive_avg_pool2d(x, 0).sum())(volume).asnumpy().sum() == 0
+    for pool in (ops.adaptive_max_pool2d, ops.adaptive_avg_pool1d):
+        with pytest.raises(ValueError, match="positive"):
+            pool(volume[0], 0)
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_the_grid_of_an_image_without_pixels_is_empty(align_corners):
+    maps = Tensor(np.ones((1, 2, 3), np.float32))
+    assert ops.affine_grid(maps, (1, 3, 0, 3), align_corners).shape == (1, 0, 3, 2)

@@ -179,9 +179,20 @@ def test_a_bool_is_taken_where_mindspore_2_takes_it(api2, name):
 
 
 @pytest.mark.parametrize("operator", [P.ReLU, P.Abs, P.Sqrt, P.ReduceSum], ids=lambda operator: operator.__name__)
-def test_a_bool_is_refused_where_r1_1_refuses_it(operator):
+def test_a_bool_is_refused_where_r1_1_refuses_it_also_after_mindspore_2(api2, operator):
+    operate, flags = operator(), Tensor([True, False, True])
+    operate(flags)
+    api_generations.share(1)
     with pytest.raises(TypeError, match="but got Bool"):
-        operator()(Tensor([[[[[True]]]]]))  # a shape of its own: a compiled kernel is not checked again
+        operate(flags)
+
+
+def test_an_empty_block_is_refused_where_r1_1_refuses_it_also_after_mindspore_2(api2):
+    x = Tensor([1.0, 2.0])
+    assert ops.Slice()(x, (1,), (0,)).shape == (0,)
+    api_generations.share(1)
+    with pytest.raises(ValueError, match="not be empty"):
+        ops.Slice()(x, (1,), (0,))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
@@ -197,6 +208,34 @@ def test_integers_are_taken_where_mindspore_2_takes_them(api2, dtype):
     assert nn.Tanhshrink()(whole(1)).asnumpy() == pytest.approx(1 - np.tanh(1))
     assert P.FFTWithSize(1, False, True)(whole(1, 2, 5)).asnumpy() == pytest.approx([8, -2.5 + 2.598076j])
     assert ops.nansum(whole(100, 100)).asnumpy() == np.sum(np.array([100, 100], dtype), dtype=dtype)
+
+
+STEPS = {  # operator, arguments before and after the gradient (100, -2) -> the variable of MindSpore 2.7.1
+    "ApplyAdagrad": ((0.1,), (), [0.9000025, 2.0942810]),
+    "ApplyProximalAdagrad": ((0.1, 0.0, 0.0), (), [0.9000025, 2.0942810]),
+    "ApplyMomentum": ((0.1,), (0.9,), [-9.045, 2.155]),
+    "ApplyAddSign": ((0.1, 0.9, 0.1, 0.9), (), [-9.0, 2.16]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64"])
+@pytest.mark.parametrize("name", STEPS)
+def test_a_gradient_of_whole_numbers_counts_as_one_of_floats(name, dtype):
+    before, after, expected = STEPS[name]
+    variable, slot = (Parameter(Tensor([a, b], mstype.float32), name=f"p{a}") for a, b in ((1.0, 2.0), (0.5, 0.5)))
+    getattr(P, name)()(variable, slot, *before, Tensor(np.array([100, -2], dtype)), *after)
+    np.testing.assert_allclose(variable.asnumpy(), expected, rtol=1e-6)
+
+
+def test_complex_numbers_are_taken_where_mindspore_2_takes_them(api2):
+    x, matrix = Tensor(np.array([1 + 2j, -3], np.complex64)), Tensor(np.array([[1 + 2j, 2], [3, 4 - 1j]], np.complex64))
+    np.testing.assert_allclose(ops.silu(x).asnumpy(), [0.214538 + 2.44627j, -0.142278], rtol=1e-5)
+    np.testing.assert_allclose(P.Expm1()(x).asnumpy(), [-2.131204 + 2.471727j, -0.950213], rtol=1e-5)
+    np.testing.assert_allclose(ops.xdivy(x, Tensor(np.array([2j, 0.5j], np.complex64))).asnumpy(), [1 - 0.5j, 6j])
+    np.testing.assert_allclose(ops.det(matrix).asnumpy(), 7j, atol=1e-6)
+    power = ops.float_power(x, 2).asnumpy()
+    assert power.dtype == np.complex128
+    np.testing.assert_allclose(power, [-3 + 4j, 9], atol=1e-12)
 
 
 def test_the_slopes_of_rrelu_are_whole_for_whole_numbers():

@@ -261,12 +261,12 @@ def _update_wrappers(has_listeners):
 events.on_demand_change("dispatched", _update_wrappers)
 
 
-def _clear_compiled():
-    """Clear the compiled functions of all kernels, because the matmul precision has changed."""
+def clear_kernels() -> None:
+    """Clear the compiled functions of all kernels, because they would be traced otherwise now."""
     for one in live_kernels():
         clear_cache = getattr(one.compiled, "clear_cache", None)  # None if the function was replaced by something else
         if clear_cache is not None:
             clear_cache()
 
 
-matmul_precision.on_change(_clear_compiled)
+matmul_precision.on_change(clear_kernels)

@@ -24,6 +24,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from msnb.core.eager.kernel import clear_kernels
 from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.primitive import Primitive
 from msnb.core.state import trace_state
@@ -44,6 +45,7 @@ SHARED = {  # behaviour that follows the last choice of the process, besides Ten
     "new positions",
     "LossMonitor": "it prints all digits of the loss",
     "ReLU, Abs, Sqrt, Sub, ReduceSum, ReduceProd, ScatterNd": "they take bool",
+    "Expm1, Xdivy": "they take complex numbers",
     "ApplyMomentum, ApplyGradientDescent, MulNoNan, tensor_dot": "they take integers of every width",
     "Slice": "a block may be empty",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
@@ -52,6 +54,7 @@ SHARED = {  # behaviour that follows the last choice of the process, besides Ten
     "outputs; a second hook follows the first",
 }
 shared: int = 1  # generation of behaviour that all programs of the process share, such as Tensor methods
+_has_api2_kernels = False  # True if kernels may be compiled for inputs that r1.1 refuses
 
 
 class Difference(NamedTuple):
@@ -360,9 +363,21 @@ def difference(first: Any, second: Any) -> Difference:
     return _get_difference(first) if isinstance(first, type) else DIFFERENCES[first]
 
 
+def takes_api2() -> bool:
+    """Return True if an operator takes an input that only MindSpore 2 takes.
+
+    An operator that accepts the input is compiled. `share` discards it, because r1.1 refuses the same input.
+    """
+    global _has_api2_kernels
+    if shared == 1:
+        return False
+    _has_api2_kernels = True
+    return True
+
+
 def share(generation: int) -> None:
     """Set the generation (1 or 2) of behaviour that all programs share: Tensor methods and the repr of Cells."""
-    global shared
+    global shared, _has_api2_kernels
     if generation == shared:
         return
     for kind, name, of in list(SPELLINGS):
@@ -371,3 +386,6 @@ def share(generation: int) -> None:
     shared = generation
     Parameter.takes_any_shape_and_type = generation == 2
     trace_state.epoch.bump()  # programs of the other generation are invalid
+    if _has_api2_kernels:
+        clear_kernels()
+        _has_api2_kernels = False

@@ -40,7 +40,7 @@ def Slice(x, begin: Ints, size: Ints):
     ends = []
     for low, length, limit in zip(begin, size, x.shape, strict=True):
         high = limit if length == -1 else low + length
-        is_empty = length == 0 and api_generations.shared == 1  # MindSpore 2 cuts empty blocks
+        is_empty = length == 0 and not api_generations.takes_api2()  # MindSpore 2 cuts empty blocks
         if low < 0 or is_empty or length < -1 or high > limit:
             raise ValueError(
                 f"For 'Slice', the block from {begin} of size {size} should lie within the shape "

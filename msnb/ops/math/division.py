@@ -11,7 +11,7 @@ from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import FLOAT, INT
+from msnb.ops._check import COMPLEX, FLOAT, INT
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, common_type, in_type
 from msnb.ops._upcast import in_float32
@@ -121,6 +121,7 @@ def DivNoNan(x, y):
     methods=("xdivy",),
     generation=2,
     allowed=FLOAT,
+    api2=COMPLEX,
 )
 def Xdivy(x, y):
     """Return x / y, and 0 where `x` is 0, even if `y` is 0 too."""

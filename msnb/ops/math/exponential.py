@@ -62,6 +62,7 @@ def Exp(x):
     functional="expm1",
     methods=("expm1",),
     generation=2,
+    api2=COMPLEX,
     numpy=real("expm1"),
 )
 @in_float32
@@ -367,27 +368,29 @@ def exp2(input: Tensor) -> Tensor:
 
 @spelling(Pow, function=("float_power", "float_power_ext"))
 def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """Return input ** exponent, computed in float64.
+    """Return input ** exponent, computed in float64, or in complex128 if an operand is complex.
 
     Args:
         input (Union[Tensor, Number]): Bases, of any shape.
         exponent (Union[Tensor, Number]): Exponents, whose shape broadcasts with that of `input`.
 
     Returns:
-        Tensor of float64, of the broadcast shape of the operands.
+        Tensor of float64 or complex128, of the broadcast shape of the operands.
 
     Raises:
         TypeError: If neither operand is a Tensor, or one is no number.
     """
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         raise TypeError("For 'float_power', 'input' or 'exponent' should be a Tensor, but both are numbers.")
-    bases, exponents = [x.astype(mstype.float64) for x in as_tensors("float_power", input=input, exponent=exponent)]
+    operands = as_tensors("float_power", input=input, exponent=exponent)
+    wide = mstype.complex128 if any(mstype.np_dtype(x.dtype) in COMPLEX for x in operands) else mstype.float64
+    bases, exponents = [x.astype(wide) for x in operands]
     return Pow.functional(bases, exponents)
 
 
 @spelling(Pow, method="float_power")
 def _float_power_of(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return self ** other, computed in float64."""
+    """Return self ** other, computed in float64, or in complex128 if an operand is complex."""
     return _float_power(self, other)
 
 

@@ -108,12 +108,12 @@ def MatrixDeterminant(input):
     """Determinants of square matrices.
 
     Inputs:
-        - **input** (Tensor) - Floating point, of shape (*, N, N).
+        - **input** (Tensor) - Floating point or complex, of shape (*, N, N).
 
     Outputs:
         Tensor.
     """
-    dtype_in("det", "input", input, FLOAT)
+    dtype_in("det", "input", input, FLOAT | COMPLEX)
     return jnp.linalg.det(input)
 
 

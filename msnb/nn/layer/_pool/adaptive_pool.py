@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, checked
+from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, accept_value, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
@@ -17,14 +17,14 @@ __all__ = [
 ]
 
 
-def _output_size_kind(axes):
+def _output_size_check(axes, length=PositiveInt):
     def accept(value):
         sizes = value if isinstance(value, tuple) else (value,) * axes
         if len(sizes) != axes:
             raise ValueError
         for size in sizes:
             if size is not None:
-                accept_value(PositiveInt, size)
+                accept_value(length, size)
         return value
 
     return accept
@@ -32,17 +32,26 @@ def _output_size_kind(axes):
 
 Pixels = int | None
 OutputSize = Annotated[
-    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _output_size_kind(2))
+    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _output_size_check(2))
 ]
 VolumeSize = Annotated[
     Pixels | tuple[Pixels, Pixels, Pixels],
-    Kind("a positive int, None or a tuple of three of them", _output_size_kind(3)),
+    Kind("a positive int, None or a tuple of three of them", _output_size_check(3)),
+]
+# In MindSpore, means of images and volumes may have length 0.
+MeanSize = Annotated[
+    Pixels | tuple[Pixels, Pixels],
+    Kind("a non-negative int, None or a tuple of two of them", _output_size_check(2, NonNegInt)),
+]
+MeanVolumeSize = Annotated[
+    Pixels | tuple[Pixels, Pixels, Pixels],
+    Kind("a non-negative int, None or a tuple of three of them", _output_size_check(3, NonNegInt)),
 ]
 
 
 class _AdaptivePool2d(Cell):
     @checked
-    def __init__(self, output_size: OutputSize) -> None:
+    def __init__(self, output_size: MeanSize) -> None:
         super().__init__()
         self.output_size = output_size
 
@@ -71,7 +80,7 @@ class _AdaptivePool1d(Cell):
 
 class _AdaptivePool3d(Cell):
     @checked
-    def __init__(self, output_size: VolumeSize) -> None:
+    def __init__(self, output_size: MeanVolumeSize) -> None:
         super().__init__()
         self.output_size = output_size
 
@@ -102,7 +111,7 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
 
     Raises:
         TypeError: If `output_size` is something else.
-        ValueError: If a size is not positive, or the input has other dimensions.
+        ValueError: If a size is negative, or the input has other dimensions.
 
     Examples:
         >>> print(nn.AdaptiveAvgPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
@@ -211,7 +220,7 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
 
     Raises:
         TypeError: If `output_size` is something else.
-        ValueError: If a size is not positive, or the input has other dimensions.
+        ValueError: If a size is negative, or the input has other dimensions.
 
     Examples:
         >>> print(nn.AdaptiveAvgPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))

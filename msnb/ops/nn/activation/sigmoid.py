@@ -68,12 +68,12 @@ def SiLU(input):
     """x * sigmoid(x) (arXiv:1702.03118).
 
     Inputs:
-        - **input** (Tensor) - any shape, float.
+        - **input** (Tensor) - any shape, float or complex.
 
     Outputs:
         Tensor, shape and type of `input`.
     """
-    _check.dtype_in("SiLU", "input", input, _check.FLOAT)
+    _check.dtype_in("SiLU", "input", input, _check.FLOAT | _check.COMPLEX)
     return input * lax.logistic(input)
 
 
@@ -91,7 +91,7 @@ def GLU(x, *, axis: Int = -1):
     Outputs:
         Tensor, half as long along `axis`.
     """
-    _check.dtype_in("GLU", "x", x, _check.FLOAT)
+    _check.dtype_in("GLU", "x", x, _check.FLOAT | _check.COMPLEX)
     axis = _check.axis_in("GLU", axis, x.ndim)
     if x.shape[axis] % 2:
         raise ValueError(f"For 'GLU', 'x' should be even along axis {axis}, but got shape {x.shape}.")

@@ -79,17 +79,17 @@ def Col2Im(
         stride (tuple[int]): Step of the window. Default: (1, 1).
 
     Inputs:
-        - **x** (Tensor) - Floating point, of shape (N, C, window, number of windows).
+        - **x** (Tensor) - Floating point or complex, of shape (N, C, window, number of windows).
         - **output_size** (Union[Tensor, tuple[int]]) - Height and width of the images.
 
     Outputs:
         Tensor of shape (N, C, H, W).
 
     Raises:
-        TypeError: If `x` is not floating point.
+        TypeError: If `x` is neither floating point nor complex.
         ValueError: If the shapes do not fit.
     """
-    _check.dtype_in("fold", "input", x, _check.FLOAT)
+    _check.dtype_in("fold", "input", x, _check.FLOAT | _check.COMPLEX)
     _check.rank("fold", "input", x, 4)
     kernel, dilation, padding, stride, size = (
         _pair_of_ints("fold", name, value)
@@ -130,7 +130,7 @@ def col2im(
     """Sum windows into images (col2im): elements of overlapping windows are added.
 
     Args:
-        input_x (Tensor): Floating point, of shape (N, C, window, number of windows).
+        input_x (Tensor): Floating point or complex, of shape (N, C, window, number of windows).
         output_size (Union[Tensor, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         dilation (Union[int, tuple[int]]): Spacing of the taps.
@@ -141,7 +141,7 @@ def col2im(
         Tensor of shape (N, C, H, W).
 
     Raises:
-        TypeError: If `input_x` is not floating point.
+        TypeError: If `input_x` is neither floating point nor complex.
         ValueError: If the shapes do not fit.
     """
     return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple_of_ints(output_size))
@@ -159,7 +159,7 @@ def fold(
     """Sum windows into images (col2im): elements of overlapping windows are added.
 
     Args:
-        input (Tensor): Floating point, of shape (N, C, window, number of windows), or of three axes with
+        input (Tensor): Floating point or complex, of shape (N, C, window, number of windows), or of three axes with
             the middle two as one.
         output_size (Union[Tensor, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -171,7 +171,7 @@ def fold(
         Tensor of shape (N, C, H, W).
 
     Raises:
-        TypeError: If `input` is not floating point.
+        TypeError: If `input` is neither floating point nor complex.
         ValueError: If the shapes do not fit.
     """
     if _check.tensor_argument("fold", "input", input).ndim == 3:

@@ -180,8 +180,8 @@ def AffineGrid(theta, output_size: Shape, *, align_corners: Bool = False):
         )
     axes = []
     for n in reversed(output_size[2:]):  # x is the first entry
-        ends = 1 if align_corners else (n - 1) / n
-        axes.append(jnp.linspace(-ends, ends, n) if n > 1 else jnp.zeros(1))
+        ends = 1 if align_corners else (n - 1) / max(n, 1)
+        axes.append(jnp.linspace(-ends, ends, n) if n > 1 else jnp.zeros(n))
     base = jnp.stack(
         [g.T if dims == 2 else jnp.transpose(g, (2, 1, 0)) for g in jnp.meshgrid(*axes, indexing="ij")], -1
     )

@@ -98,8 +98,7 @@ def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reducti
         Tensor, a scalar unless `reduction` is "none".
     """
     input1, input2 = floating(input1), floating(input2)
-    eps = jnp.finfo(input1.dtype).eps
-    square = lambda v: jnp.sum(v * v, 1) + eps
+    square = lambda v: jnp.sum(v * v, 1)
     cos = jnp.sum(input1 * input2, 1) / jnp.sqrt(square(input1) * square(input2))
     zero = jnp.zeros_like(cos)
     return reduce(

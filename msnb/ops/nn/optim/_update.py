@@ -17,14 +17,29 @@ def cast_like(var, *values):
     return tuple(v.astype(var.dtype) for v in values)
 
 
-def check_slots(op, api2=frozenset(), **arrays):
-    """Raise an error unless a variable, its slots and its gradient have one shape and a float type.
+_GRADIENTS = ("grad", "gradient", "delta")
 
+
+def check_slots(op, api2=frozenset(), **arrays):
+    """Return the gradient, in the variable's element type if it has integers or bool; None if there is no gradient.
+
+    Raise an error unless a variable, which comes first, its slots and its gradient have one shape and a float type.
     `api2` are further element types in MindSpore 2.
     """
     _check.same_shape(op, **arrays)
+    variable, gradient = next(iter(arrays.values())), None
     for name, x in arrays.items():
+        if name in _GRADIENTS:
+            gradient = x = _cast_whole(op, name, x, variable)
         _check.dtype_in(op, name, x, _check.FLOAT, api2)
+    return gradient
+
+
+def _cast_whole(op, name, gradient, variable):
+    """Cast a gradient of integers or bool to the element type of a variable of floats, as MindSpore's signatures do."""
+    _check.tensor_only(op, name, gradient)
+    is_whole = gradient.dtype in _check.INT | _check.BOOL
+    return gradient.astype(variable.dtype) if is_whole and variable.dtype in _check.FLOAT else gradient
 
 
 ROWS_EXIST = [index("indices", of="var", negative=False)]
@@ -37,6 +52,7 @@ def sum_duplicate_rows(op, grad, indices, **slots):
     """
     check_slots(op, **slots)
     var = next(iter(slots.values()))
+    grad = _cast_whole(op, "grad", grad, var)
     _check.dtype_in(op, "grad", grad, _check.FLOAT)
     _check.dtype_in(op, "indices", indices, _check.INDEX)
     _check.rank(op, "indices", indices, 1)

@@ -37,7 +37,7 @@ def ApplyAdagrad(var, accum, lr, grad, *, update_slots: Bool = True):
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    check_slots("ApplyAdagrad", var=var, accum=accum, grad=grad)
+    grad = check_slots("ApplyAdagrad", var=var, accum=accum, grad=grad)
     if update_slots:
         accum = accum + grad * grad
     return cast_like(var, var - as_scalar(lr) * grad * lax.rsqrt(accum), accum)
@@ -60,7 +60,7 @@ def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: 
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    check_slots("ApplyAdagradV2", var=var, accum=accum, grad=grad)
+    grad = check_slots("ApplyAdagradV2", var=var, accum=accum, grad=grad)
     if update_slots:
         accum = accum + grad * grad
     return cast_like(var, var - as_scalar(lr) * grad / (jnp.sqrt(accum) + epsilon), accum)
@@ -154,7 +154,7 @@ def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(Fal
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    check_slots("ApplyProximalAdagrad", var=var, accum=accum, grad=grad)
+    grad = check_slots("ApplyProximalAdagrad", var=var, accum=accum, grad=grad)
     lr, l1, l2 = map(as_scalar, (lr, l1, l2))
     accum = accum + grad * grad
     rate = lr * lax.rsqrt(accum)

@@ -62,7 +62,7 @@ def Adam(
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
     """
-    check_slots("Adam", var=var, m=m, v=v, gradient=gradient)
+    gradient = check_slots("Adam", var=var, m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
         as_scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
     )
@@ -101,7 +101,7 @@ def AdamNoUpdateParam(
     Outputs:
         Tensor, shape and type of `gradient`.
     """
-    check_slots("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
+    gradient = check_slots("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
         as_scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
     )
@@ -128,7 +128,7 @@ def AdamWeightDecay(
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
     """
-    check_slots("AdamWeightDecay", var=var, m=m, v=v, gradient=gradient)
+    gradient = check_slots("AdamWeightDecay", var=var, m=m, v=v, gradient=gradient)
     lr, beta1, beta2, epsilon, decay = map(as_scalar, (lr, beta1, beta2, epsilon, decay))
     m, v, direction = adam_rule(m, v, gradient, beta1, beta2, False)
     return cast_like(var, var - lr * (direction / (jnp.sqrt(v) + epsilon) + decay * var), m, v)
@@ -147,7 +147,7 @@ def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
     """
-    check_slots("ApplyAdaMax", var=var, m=m, v=v, grad=grad)
+    grad = check_slots("ApplyAdaMax", var=var, m=m, v=v, grad=grad)
     beta1_power, lr, beta1, beta2, epsilon = map(as_scalar, (beta1_power, lr, beta1, beta2, epsilon))
     m = beta1 * m + (1 - beta1) * grad
     v = jnp.maximum(beta2 * v, jnp.abs(grad))
@@ -247,7 +247,7 @@ _RATES = tuple(map(Values, (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)))
 
 def _update_amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     var, m, v, vhat = slots.values()
-    check_slots(op, **slots, grad=grad)
+    grad = check_slots(op, **slots, grad=grad)
     m, v = beta1 * m + (1 - beta1) * grad, beta2 * v + (1 - beta2) * grad * grad
     vhat = jnp.maximum(vhat, v)
     rate = adam_rate(as_scalar(lr), as_scalar(beta1_power), as_scalar(beta2_power))

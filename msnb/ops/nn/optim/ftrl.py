@@ -47,7 +47,7 @@ def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: On
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyFtrl", var=var, accum=accum, linear=linear, grad=grad)
+    grad = check_slots("ApplyFtrl", var=var, accum=accum, linear=linear, grad=grad)
     lr, l1, l2, lr_power = map(as_scalar, (lr, l1, l2, lr_power))
     return cast_like(var, *ftrl_rule(var, accum, linear, grad, lr, l1, l2, lr_power))
 

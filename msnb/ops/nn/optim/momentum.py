@@ -41,7 +41,7 @@ def ApplyMomentum(
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyMomentum", NUMBER, variable=variable, accumulation=accumulation, gradient=gradient)
+    gradient = check_slots("ApplyMomentum", NUMBER, variable=variable, accumulation=accumulation, gradient=gradient)
     lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
     if not is_constant(gradient_scale, 1.0):
         gradient = gradient * gradient_scale
@@ -91,14 +91,14 @@ def SGD(
     Raises:
         ValueError: If `nesterov` is True and `dampening` is not 0.
     """
-    check_slots("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
+    gradient = check_slots("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
     lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
     g = gradient if is_constant(weight_decay, 0.0) else gradient + weight_decay * parameters
     a = jnp.where(stat > 0, g, momentum * accum + (1 - dampening) * g)
     step = g + momentum * a if nesterov else a
     a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
     begun = jnp.where(momentum != 0, jnp.minimum(stat, 0), stat)
-    return (*cast_like(parameters, parameters - lr * step, a), begun)
+    return (parameters - lr * step).astype(parameters.dtype), a.astype(accum.dtype), begun
 
 
 @operator(writes=("var",))
@@ -114,7 +114,7 @@ def ApplyGradientDescent(var, alpha, delta):
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyGradientDescent", ANY, var=var, delta=delta)
+    delta = check_slots("ApplyGradientDescent", ANY, var=var, delta=delta)
     return cast_like(var, var - as_scalar(alpha) * delta)
 
 
@@ -136,7 +136,7 @@ def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyProximalGradientDescent", var=var, delta=delta)
+    delta = check_slots("ApplyProximalGradientDescent", var=var, delta=delta)
     alpha, l1, l2 = map(as_scalar, (alpha, l1, l2))
     return cast_like(var, proximal(var - alpha * delta, alpha, l1, l2))
 
@@ -171,7 +171,7 @@ def LARSUpdate(
     Outputs:
         Tensor, the new gradient.
     """
-    check_slots("LARSUpdate", weight=weight, gradient=gradient)
+    gradient = check_slots("LARSUpdate", weight=weight, gradient=gradient)
     size, slope = jnp.sqrt(as_scalar(norm_weight)), jnp.sqrt(as_scalar(norm_gradient))
     decay, lr = as_scalar(weight_decay), as_scalar(learning_rate)
     ratio = hyperpara * size / (slope + decay * size + epsilon)
@@ -197,7 +197,9 @@ def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulati
     Outputs:
         The variable, updated.
     """
-    check_slots("FusedWeightScaleApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
+    gradient = check_slots(
+        "FusedWeightScaleApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient
+    )
     g = gradient * as_scalar(loss_scale) + as_scalar(weight_decay) * variable
     a = accumulation * as_scalar(momentum) + g
     return cast_like(variable, variable - as_scalar(learning_rate) * a, a)
@@ -231,7 +233,7 @@ def ApplyKerasMomentum(
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    check_slots("ApplyKerasMomentum", var=var, accum=accum, grad=grad)
+    grad = check_slots("ApplyKerasMomentum", var=var, accum=accum, grad=grad)
     lr, momentum = as_scalar(lr), as_scalar(momentum)
     a = accum * momentum - lr * grad
     return cast_like(var, var + (a * momentum - lr * grad if use_nesterov else a), a)

@@ -47,7 +47,7 @@ def ApplyRMSProp(
     Outputs:
         The variable, updated.
     """
-    check_slots("ApplyRMSProp", var=var, mean_square=mean_square, moment=moment, grad=grad)
+    grad = check_slots("ApplyRMSProp", var=var, mean_square=mean_square, moment=moment, grad=grad)
     lr, decay, momentum, epsilon = map(as_scalar, (learning_rate, decay, momentum, epsilon))
     s = decay * mean_square + (1 - decay) * grad * grad
     m = momentum * moment + lr * grad * lax.rsqrt(s + epsilon)
@@ -82,7 +82,7 @@ def ApplyCenteredRMSProp(
     Outputs:
         The variable, updated.
     """
-    check_slots(
+    grad = check_slots(
         "ApplyCenteredRMSProp", var=var, mean_gradient=mean_gradient, mean_square=mean_square, moment=moment, grad=grad
     )
     lr, decay, momentum, epsilon = map(as_scalar, (learning_rate, decay, momentum, epsilon))
@@ -105,7 +105,7 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     Outputs:
         Tuple of `var`, `accum` and `accum_update`, updated.
     """
-    check_slots("ApplyAdadelta", var=var, accum=accum, accum_update=accum_update, grad=grad)
+    grad = check_slots("ApplyAdadelta", var=var, accum=accum, accum_update=accum_update, grad=grad)
     lr, rho, epsilon = map(as_scalar, (lr, rho, epsilon))
     accum = rho * accum + (1 - rho) * grad * grad
     step = jnp.sqrt(accum_update + epsilon) * lax.rsqrt(accum + epsilon) * grad

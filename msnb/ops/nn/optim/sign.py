@@ -21,7 +21,7 @@ def ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad):
     Outputs:
         Tuple of `var` and `m`, updated.
     """
-    check_slots("ApplyAddSign", var=var, m=m, grad=grad)
+    grad = check_slots("ApplyAddSign", var=var, m=m, grad=grad)
     lr, alpha, sign_decay, beta = map(as_scalar, (lr, alpha, sign_decay, beta))
     m = beta * m + (1 - beta) * grad
     return cast_like(var, var - lr * (alpha + sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
@@ -40,7 +40,7 @@ def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
     Outputs:
         Tuple of `var` and `m`, updated.
     """
-    check_slots("ApplyPowerSign", var=var, m=m, grad=grad)
+    grad = check_slots("ApplyPowerSign", var=var, m=m, grad=grad)
     lr, logbase, sign_decay, beta = map(as_scalar, (lr, logbase, sign_decay, beta))
     m = beta * m + (1 - beta) * grad
     return cast_like(var, var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value, check
+from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, accept_value, check
 from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator, spelling
@@ -20,17 +20,19 @@ from msnb.ops.math._elementwise import is_integer
 from msnb.ops.nn._neighbours import weigh_neighbours
 
 
-def _output_size_kind(dims):
+def _output_size_kind(dims, length=PositiveInt):
     def accept(value):
         values = value if isinstance(value, (tuple, list)) else (value,) * dims
         if len(values) != dims:
             raise ValueError
-        return tuple(None if v is None else accept_value(PositiveInt, v) for v in values)
+        return tuple(None if v is None else accept_value(length, v) for v in values)
 
-    return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
+    return Kind(f"{length.__metadata__[0].expects}, None or a tuple of {dims} of them", accept)
 
 
 OutputSize1, OutputSize2, OutputSize3 = _output_size_kind(1), _output_size_kind(2), _output_size_kind(3)
+# In MindSpore, means of images and volumes may have length 0.
+MeanSize2, MeanSize3 = _output_size_kind(2, NonNegInt), _output_size_kind(3, NonNegInt)
 
 
 def _bin_bounds(old, new):
@@ -44,6 +46,9 @@ def _pool_adaptive(op, x, size, mean):
     if x.ndim not in (dims + 1, dims + 2):
         raise ValueError(f"For '{op}', 'input' should have {dims + 1} or {dims + 2} dimensions, but got {x.shape}.")
     _check.some(op, "input", x, *range(-dims, 0))
+    if 0 in size:
+        lengths = [old if new is None else new for old, new in zip(x.shape[-dims:], size, strict=True)]
+        return jnp.zeros((*x.shape[:-dims], *lengths), x.dtype)
     if mean and is_integer(x):
         return _truncated_mean(x, size)
     for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
@@ -129,7 +134,7 @@ def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
 
 
 @operator(functional="adaptive_avg_pool2d", generation=2)
-def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
+def AdaptiveAvgPool2D(input, *, output_size: MeanSize2):
     """Split each image into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
@@ -213,7 +218,7 @@ class _AdaptiveMaxPool2D(Primitive):
 
 
 @operator(functional="adaptive_avg_pool3d", generation=2)
-def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
+def AdaptiveAvgPool3D(input, *, output_size: MeanSize3):
     """Split each volume into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
