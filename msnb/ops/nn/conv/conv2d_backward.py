@@ -205,7 +205,7 @@ CASES = [
         kernel_size=3,
         pad_mode="pad",
         pad_list=(1, 1, 1, 1),
-    ),
+    ).without("gradient", "2.7.1's has another shape than the input"),
     case(Conv2DBackpropFilter, F(1, 4, 3, 3), F(1, 2, 5, 5), (4, 2, 3, 3), out_channel=4, kernel_size=3),
     case(ConvTranspose2D, F(1, 2, 3, 3), F(2, 3, 2, 2), F(3), stride=2),
 ]
