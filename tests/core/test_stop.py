@@ -87,6 +87,13 @@ def branch(x, n):
     else:
         x = x + 1
     return ops.relu(x)
+
+@ms.ms_function
+def unused(x, n):
+    while n > 0:
+        product = ops.matmul(x, x)  # XLA removes it, and then runs so short a program in the call itself
+        n = n - (n < 2**29).astype(ms.int32)
+    return n
 """
 
 CASES = """
@@ -120,6 +127,7 @@ say("small", lambda n: repeat(SMALL, n))
 say("large", lambda n: repeat(LARGE, n))
 say("nested", lambda n: nested(SMALL, n))
 say("branch", lambda n: branch(SMALL, n))
+say("unused product", lambda n: unused(LARGE, n))
 say("gradient", lambda n: in_float(SMALL, n))
 say("training", lambda n: step(SMALL, n), weights)
 say("written in the loop", jit_counts, lambda: [counts.total.asnumpy()])
@@ -142,7 +150,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 print(json.dumps(["descriptor", signal.set_wakeup_fd(-1)]), flush=True)
 """
 
-NAMES = ["small", "large", "nested", "branch", "gradient", "training", "written in the loop", "scan"]
+NAMES = ["small", "large", "nested", "branch", "unused product", "gradient", "training", "written in the loop", "scan"]
 MODES = ["GRAPH_MODE", "PYNATIVE_MODE"]
 
 

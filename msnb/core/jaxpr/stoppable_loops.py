@@ -23,7 +23,6 @@ _LONG = 2e8  # estimated work of a scan that becomes stoppable; about 0.2 s
 _ROUND = 300  # work of an equation besides its arithmetic
 _PRODUCT_SPEED = 20  # multiply-adds of a matrix product in the time of another operation
 _REMAT = ("remat2", "remat", "checkpoint")
-_ASYNCHRONOUS = 20_000  # FLOPs; XLA runs smaller programs, of at most 1,000 after its passes, in the call itself
 
 
 class StoppableLoops:
@@ -99,23 +98,6 @@ def _find_counter(body, n_consts):
         if is_number and after is not before and any(after in eqn.outvars for eqn in body.eqns):
             return i
     return None
-
-
-def runs_in_call(jaxpr: Jaxpr) -> bool:
-    """Return True if XLA may run a program in the call that starts it, because it looks short; loops count once."""
-    return _count_flops(jaxpr) < _ASYNCHRONOUS
-
-
-def _count_flops(jaxpr):
-    count = 0
-    for eqn in jaxpr.eqns:
-        kind, inner = eqn.primitive.name, list(jaxprs_in_params(eqn.params))
-        if inner:
-            count += sum(map(_count_flops, inner))
-        elif kind in ("add", "sub", "mul", "dot_general") and hasattr(eqn.outvars[0].aval, "shape"):
-            terms = 2 * _depth_of_product(eqn) if kind == "dot_general" else 1
-            count += math.prod(eqn.outvars[0].aval.shape) * terms
-    return count
 
 
 def _depth_of_product(eqn):

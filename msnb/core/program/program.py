@@ -370,10 +370,7 @@ class _StoppableProgram(Program):
                     if not verdict.is_ready() or stop_flag.may_have_stopped():  # else it has run to its end
                         deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
-        if self._must_finish or self._forms.runs_in_call:
-            stop_flag.run(run)
-        else:
-            run()
+        stop_flag.run(run)  # XLA may run a short program in this call
         if self.sown or self._forms.receivers:  # nobody may see results before it is known that they stay
             deferred_errors.poll(finishes_loops=True)
         return outcome[0][1]

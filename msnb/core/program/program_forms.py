@@ -16,7 +16,7 @@ import jax
 from msnb import context
 from msnb._util import gc_pause
 from msnb.core.compat.jax_private import remove_debug_callbacks
-from msnb.core.jaxpr.stoppable_loops import StoppableLoops, runs_in_call
+from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs, persistent_cache
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
 from msnb.core.program.staging import Staged
@@ -62,7 +62,6 @@ class ProgramForms:
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
         device (Union[jax.Device, None]): Device of a program with loops that runs on one device; None for others.
-        runs_in_call (bool): True if XLA may run the loops in the call that starts them.
         frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
             are arguments, the default.
     """
@@ -94,7 +93,6 @@ class ProgramForms:
         "has_loops",
         "is_stoppable",
         "device",
-        "runs_in_call",
     )
 
     def __init__(self, program: Staged, frozen: list[Any] | None, shardings: ArrayShardings | None) -> None:
@@ -120,7 +118,6 @@ class ProgramForms:
         # XLA may run the devices of a sharded program at different speeds: their loops must end in the same round.
         self.device: Any = device_of(program) if self.has_loops and shardings is None else None
         self.is_stoppable: bool = self.device is not None and stop_flag.is_supported(self.device)
-        self.runs_in_call: bool = self.is_stoppable and runs_in_call(program.jaxpr.jaxpr)
         self._flatten_form = self._flatten
         if self.is_stoppable:
             stoppable = [position[id(p)] for p in program.written]
