@@ -265,3 +265,14 @@ def test_a_dump_of_another_network_or_batch_is_refused_or_said(mindspore_dump):
         diff(mindspore_dump, nn.Tanh(), x)
     with pytest.raises(ValueError, match="one of the two should be a network"):
         diff(mindspore_dump, mindspore_dump)
+    with pytest.raises(ValueError, match="pass values=True"):
+        msnb.diff(mindspore_dump, Net(), x)
+
+
+def test_a_step_of_a_timeline_that_an_analyzer_reads_is_compared():
+    net, x = Twice(), Tensor(np.float32([-1, 2]))
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    with msnb.timeline(net) as timeline:
+        step(x)
+    result = diff(DumpAnalyzer(timeline), step, x, weights="as they are")
+    assert result.first.node.op == "Mul"  # it reads the weights, which are those after the step

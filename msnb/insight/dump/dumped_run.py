@@ -132,7 +132,9 @@ def _read_values(run, matched: Mapping[CNode, _Sides]) -> tuple[dict[int, Any], 
         results = equations[node.id].results if node.id in equations else ()
         for (io, slot), tensor in tensors.items():
             if io == "output" and slot < min(len(results), len(node.types)) and results[slot] is not None:
-                values[results[slot]] = _read_output(tensor, tuple(node.types[slot].shape), node)
+                array = _read_output(tensor, tuple(node.types[slot].shape), node)
+                if array is not None:
+                    values[results[slot]] = array
             elif io == "input" and slot < len(node.inputs) and node.inputs[slot] in indices:
                 index, array = indices[node.inputs[slot]], tensor.value()
                 if array is not None and array.shape == np.shape(run.inputs[index]):
@@ -142,9 +144,7 @@ def _read_values(run, matched: Mapping[CNode, _Sides]) -> tuple[dict[int, Any], 
 
 def _read_output(tensor, shape, node):
     array = tensor.value()
-    if array is None:
-        raise ValueError("The dump has statistics only. For a comparison, dump tensors: 'saved_data': 'tensor'.")
-    if array.shape != shape:
+    if array is not None and array.shape != shape:
         raise ValueError(
             f"The result of {node.fullname} has shape {array.shape} in the dump, and shape {shape} in the network. "
             "Compare the network and the batch that were dumped."

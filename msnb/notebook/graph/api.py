@@ -12,6 +12,7 @@ from msnb.core.program.program_cache import program_of
 from msnb.core.transforms.jit import ms_function
 from msnb.exchange.open_file import graph_in, holds_weights, weights_in
 from msnb.exchange.tracing import evaluating
+from msnb.insight.dump.dumped_run import is_dump
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import graph, name_of
 from msnb.ir.partial_graph import graph_before
@@ -187,6 +188,8 @@ def diff(
     if unused:
         raise ValueError(f"For 'diff', '{unused[0]}' has an effect on values only: pass values=True.")
     both = old, new
+    if any(map(is_dump, both)):
+        raise ValueError("For 'diff', a dump has values and no graph: pass values=True and the dumped batch.")
     files = [isinstance(one, (str, os.PathLike)) for one in both]
     if any(is_file and holds_weights(one) for one, is_file in zip(both, files, strict=True)):
         return Changes(_parameters_by_name(old), _parameters_by_name(new), names)
