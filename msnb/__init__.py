@@ -94,7 +94,7 @@ from_numpy = Tensor.from_numpy
 
 
 def _import_submodule(module: str) -> Any:
-    return _import_module(f"msnb.{module}")  # spares importing modules that are not used
+    return _import_module(f"msnb.{module}")  # lazy: a module is imported when it is first used
 
 
 context.on_change("save_graphs", lambda on: on and _import_submodule("ir.save").install())

@@ -53,7 +53,7 @@ def run_demo(options: Namespace) -> int:
     from nbclient.exceptions import CellExecutionError
     from nbformat.sign import NotebookNotary
 
-    from msnb.notebook import notebook_page  # spares nbconvert to the other commands
+    from msnb.notebook import notebook_page  # lazy import: other commands do not need nbconvert
 
     source = quick_start()
     notebook = nbformat.read(source, as_version=4)
@@ -166,7 +166,7 @@ def run_html(options: Namespace) -> int:
         notebook = nbformat.read(source, as_version=4)
     except (ValueError, AttributeError, KeyError):  # not JSON, or not a notebook
         return _fail(f"{options.notebook} is not a notebook.")
-    from msnb.notebook import notebook_page  # spares nbconvert to the other commands
+    from msnb.notebook import notebook_page  # lazy import: other commands do not need nbconvert
 
     is_trusted = options.trust or notebook_page.is_signed(notebook)
     try:
@@ -218,7 +218,7 @@ def run_tutorials(options: Namespace) -> int:
 
 def run_check(options: Namespace) -> int:
     """Print the names of MindSpore that a program uses and msnb lacks. Return 1 if they stop the program."""
-    from msnb.check import check  # lazy import: spares the other commands the check's tables
+    from msnb.check import check  # lazy import: other commands do not need the tables
 
     try:
         report = check(options.path)
@@ -230,7 +230,7 @@ def run_check(options: Namespace) -> int:
 
 def run_stubs(options: Namespace) -> int:
     """Write stubs for `import mindspore`."""
-    from msnb.cli import stubs  # lazy import: spares the other commands all operators
+    from msnb.cli import stubs  # lazy import: other commands do not need operators
 
     paths = stubs.write_mindspore(options.folder)
     print(f"Wrote {len(paths)} stubs below {options.folder}; pyright and Pylance read them as `stubPath`.")
@@ -249,8 +249,8 @@ def run_devices(options: Namespace) -> int:
 
 
 def _describe_equipment(device, count):
-    """Return the cores, which a CPU's devices share, and the memory of a device, as texts."""
-    from msnb.dataset.engine.execution.workers import processors  # spares other commands the data engine
+    """Return texts with the number of CPU cores and the memory of a device. The devices of a CPU share both."""
+    from msnb.dataset.engine.execution.workers import processors  # lazy import of the data engine
 
     if device.platform != "cpu":
         memory = (device.memory_stats() or {}).get("bytes_limit")

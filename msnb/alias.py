@@ -29,7 +29,7 @@ from msnb.core.operator import api_generations
 from msnb.insight import terminal_traceback
 from msnb.mindspore2 import face, module_of
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.check.choosing import Judgement
 
 __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "mindspore2"]
@@ -98,8 +98,8 @@ class _Finder:
             return None
         module = _msnb_module(name)
         if module is None:
-            # `name=` is not the requested name on purpose: for the import that `from mindspore import x` tries, Python
-            # drops an error with exactly that name, and its message.
+            # `name=` differs from the requested name: `from mindspore import x` tries to import `mindspore.x`, and
+            # Python discards an error with exactly that name, including its message.
             raise ModuleNotFoundError(missing(name), name=_HERE + name[len(_THERE) :])
         namespace = module if self.generation == 1 else face(module)
         return ModuleSpec(name, self, loader_state=(namespace, module.__spec__))
@@ -276,11 +276,14 @@ def forget_program() -> None:
 
 
 def _settle_generation_of_script():
-    """Infer the generation of the script that this process runs, if there is one, select it, and print it."""
+    """Infer the API generation from the script that this process runs, select it, and print a message.
+
+    Nothing happens if the process does not run a script of the user.
+    """
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None or not path.endswith(".py") or not os.path.isfile(path):
         return
-    from msnb.check import choosing  # lazy import: spares programs that request a generation
+    from msnb.check import choosing  # lazy import: only this inference needs it
 
     script = Path(path).resolve()
     if choosing.is_installed(script) or script.is_relative_to(Path(msnb.__file__).resolve().parent):

@@ -283,7 +283,7 @@ def _find_platforms():
     """Return {platform: devices}, the best platform first. JAX is asked once, at the first use."""
     global _cached_platforms
     if _cached_platforms is None:
-        import jax  # imported here to spare JAX's import to packages that only read settings
+        import jax  # lazy import: packages that only read settings do not need JAX
 
         platforms = {jax.default_backend(): jax.local_devices()}
         for platform in ("tpu", "gpu", "cpu"):

@@ -55,7 +55,7 @@ class _Formatter(logging.Formatter):
                 return _own_form(record)
             if not any(
                 name.startswith("GLOG_") for name in os.environ
-            ):  # without such a variable nobody parses MindSpore's log lines
+            ):  # without such a variable, no tool parses MindSpore's log lines
                 return _format_short(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)

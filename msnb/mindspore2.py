@@ -82,7 +82,7 @@ def face(module: types.ModuleType) -> Face:
 
 def module_of(path: str) -> types.ModuleType:
     """Return the module of msnb at `path`, such as "msnb.nn", and import it if necessary."""
-    return importlib.import_module(path)  # spares importing modules that are not used
+    return importlib.import_module(path)  # lazy: a module is imported when it is first used
 
 
 def _is_module_of_msnb(module):

@@ -1,4 +1,4 @@
-"""Table of the settings of ``set_auto_parallel_context``, and MindSpore 2's settings that imply others of them."""
+"""Table of the settings of ``set_auto_parallel_context``. Some settings of MindSpore 2 imply others."""
 
 from typing import Any
 
@@ -104,15 +104,15 @@ parallel = Settings(
 
 
 def resolve_synonyms(checked: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with those added that `dataset_strategy` and `strategy_ckpt_config` imply.
+    """Return `checked` and the settings that `dataset_strategy` and `strategy_ckpt_config` imply.
 
-    Also adds `dataset_strategy` if `full_batch` is set.
+    If `full_batch` is set, it implies `dataset_strategy`.
 
     Args:
         checked (dict): Checked settings that are about to be assigned.
 
     Raises:
-        ValueError: If two of them contradict one another.
+        ValueError: If two settings contradict one another.
     """
     files = checked.get("strategy_ckpt_config", {})
     unused = {"only_trainable_params": not files.get("only_trainable_params", True)}

@@ -14,7 +14,7 @@ import stat
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks, and ordinary users there cannot create links
+except ImportError:  # Windows has no such locks; on Windows ordinary users cannot create links either
     fcntl = None
 
 _CREATE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -24,7 +24,7 @@ _searched_folders = set()  # folders that this process has already searched for 
 
 
 class Draft:
-    """A temporary file with an unpredictable name in the folder of its target, which it replaces when it is complete.
+    """A temporary file in the folder of its target. It has an unpredictable name and replaces the target on `publish`.
 
     Args:
         path (Union[str, Path]): Path of the target.

@@ -34,7 +34,7 @@ def uncollected() -> Iterator[None]:
 
 def _skip_new_objects():
     """Move all objects to the oldest generation, so that the next collection does not visit the new ones."""
-    if not gc.get_freeze_count():  # the user has frozen none
+    if not gc.get_freeze_count():  # `unfreeze` would undo a freeze by the user
         gc.freeze()
         gc.unfreeze()
 
@@ -43,8 +43,8 @@ def without_gc(fn: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
     """Decorator that disables the garbage collector during calls of `fn`. If it was disabled before, it stays disabled
     afterwards.
 
-    After a Stop the collector does not visit the objects that were created: those of a trace of ten seconds would delay
-    the KeyboardInterrupt by two.
+    After a KeyboardInterrupt the collector does not visit the objects that were created. For a trace of ten seconds
+    that visit would delay the interrupt by two seconds.
     """
 
     @functools.wraps(fn)

@@ -17,8 +17,8 @@ from msnb.check.uses import ROOT, Use, uses
 
 _NAMES = {1: "MindSpore r1.1", 2: "MindSpore 2"}
 _MAX_SIGNS = 3  # signs named in a sentence
-_MAX_FILES = 300  # the limit of local files that are read
-_MAX_FILE_BYTES = 1_000_000  # bytes; larger files were not written by hand
+_MAX_FILES = 300  # maximum number of local files that are read
+_MAX_FILE_BYTES = 1_000_000  # larger files are assumed to be generated and are not read
 _INSTALLED = tuple({Path(path).resolve() for path in sysconfig.get_paths().values()})
 
 
@@ -106,7 +106,7 @@ def _find_uses(piece: Piece) -> list[Use]:
 
 
 def _iterate_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
-    """Yield the piece at `path`, and those of the files below `folder` that it imports directly or indirectly."""
+    """Yield `piece`, the code of `path`, and the code of files below `folder` that it imports, also indirectly."""
     waiting, visited = [(piece, path)], {path}
     while waiting:
         piece, path = waiting.pop(0)

@@ -23,7 +23,7 @@ def _load_table():
 
 @cache
 def _load_unique_names():
-    """Return {generation: names that only it has}, including arguments as "mindspore.nn.Dropout(p=)"."""
+    """Return {generation: names that only it has}. An argument is a name such as "mindspore.nn.Dropout(p=)"."""
     return {
         g: frozenset(
             [f"{owner}.{n}" for owner, names in names_of_owners.items() if owner != "arguments" for n in names.split()]
@@ -61,7 +61,7 @@ def _is_in_later_module(name):
 
 
 def different(uses: list[Use]) -> dict[str, list[Use]]:
-    """Return {difference: uses} for the names in a MindSpore 2 program that have another meaning in r1.1."""
+    """Return {description of a difference: uses} for the names that MindSpore 2 and r1.1 define differently."""
     uses_of: dict[str, list[Use]] = {}
     for use in uses:
         first = resolve(use.name) if use.called and "()" not in use.name else ABSENT

@@ -53,7 +53,7 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     if is_call_result:
         target = _infer_result_class(target)
         if not isinstance(target, type) or issubclass(target, Cell):
-            return None  # the result is unknown, and a Cell has the attributes that its constructor sets
+            return None  # the class is unknown, or a Cell, whose constructor sets unknown attributes
         member = inspect.getattr_static(target, method, ABSENT)
         if member is ABSENT and hasattr(target, "__getattr__") and not issubclass(target, Tensor):
             return None
@@ -90,10 +90,12 @@ def _find_missing_prefix(name):
 
 
 def _judge_arguments(use, target, name, bound):
-    """Return a finding if a callable does not take the arguments; `bound` is 1 for a method looked up on its class."""
+    """Return a finding if a callable does not accept the arguments, else None. `bound` is 1 for a method that was
+    looked up on its class.
+    """
     has_signature = callable(target) and not isinstance(
         target, types.ModuleType
-    )  # objects that are not functions may be unhashable
+    )  # other objects may be unhashable, and `_get_signature` caches by hash
     signature = _get_signature(target) if has_signature else None
     if signature is None:
         return None
@@ -102,7 +104,7 @@ def _judge_arguments(use, target, name, bound):
         parameters = parameters[1:]
     kinds = {p.kind for p in parameters}
     by_name = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    further = getattr(target, "called", ())  # keywords of other versions, which the signature does not show
+    further = getattr(target, "called", ())  # keywords of other generations; the signature does not show them
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         by_name.update(further if isinstance(further, dict) else ())
         unknown = [k for k in use.keywords if k not in by_name]

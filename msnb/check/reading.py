@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _IGNORED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
-# syntax of IPython
+# IPython syntax that Python cannot parse
 _MAGIC = re.compile(r"^(\s*)([%!?].*|\w+\s*=\s*[%!].*|[\w.]+\?\??\s*)$")
 _PYTHON_CELLS = re.compile(r"%%(mindspore|time|timeit|capture|prun)\b")
 

@@ -30,7 +30,7 @@ def resolve(name: str) -> Any:
 
 def _get_member(owner, name):
     if isinstance(owner, type) and hasattr(owner, "_later"):
-        return owner  # members of a placeholder are refused like itself
+        return owner  # a member of a placeholder is reported as the placeholder
     try:
         return getattr(owner, name)
     except AttributeError:

@@ -20,8 +20,8 @@ class Use(NamedTuple):
             ``"mindspore.Model().train"``.
         line (int): The line, from 1.
         guarded (bool): Whether the program handles the absence of the name.
-        called (bool): Whether the name is called. Then `given` and `keywords` describe the call.
-        given (Union[int, None]): Number of positional arguments, None if a ``*`` hides it.
+        called (bool): Whether the name is called. Then `positional_count` and `keywords` describe the call.
+        positional_count (Union[int, None]): Number of positional arguments; None if a ``*`` argument hides it.
         keywords (tuple[str]): Names of keyword arguments.
     """
 
@@ -45,8 +45,9 @@ def uses(tree: ast.Module) -> list[Use]:
 
 @contextlib.contextmanager
 def _allow_deep_recursion():
-    """Return a context that allows deep recursion: the parser accepts deeper trees, such as a sum of a thousand
-    terms."""
+    """Context manager that raises Python's recursion limit. The parser accepts trees that are deeper than the default
+    limit, such as a sum of a thousand terms.
+    """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
     try:
@@ -101,7 +102,7 @@ def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]
         inner = waiting.pop(0)
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield inner.name, None, None
-            continue  # the body is another scope
+            continue  # its body is a scope of its own
         if isinstance(inner, ast.Lambda):
             continue
         if isinstance(inner, ast.Import):
@@ -131,7 +132,7 @@ def _to_mindspore_path(path):
 
 
 class _Reader(ast.NodeVisitor):
-    """Walks a module and records the names that it uses."""
+    """Walks a module and records the names that it uses. A condition with a name in `asking` tests for a feature."""
 
     def __init__(self, asking):
         self.uses, self.scope, self.guards, self.asking = [], None, 0, asking
@@ -172,7 +173,7 @@ class _Reader(ast.NodeVisitor):
         for inner in node.body:
             self.visit(inner)
         self.guards -= prepared
-        for handler in node.handlers:  # the alternative may be absent as well
+        for handler in node.handlers:  # a handler may use an alternative name, which may be absent as well
             self.guards += prepared
             self.visit(handler)
             self.guards -= prepared
@@ -191,7 +192,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_BoolOp(self, node):
         guard_count = 0
-        for value in node.values:  # the first operand guards the rest
+        for value in node.values:  # an operand that tests a feature guards the operands after it
             self.visit(value)
             asks = not _collect_names(value).isdisjoint(self.asking)
             self.guards += asks

@@ -13,7 +13,7 @@ from msnb.cli.scripts import generation_of
 from msnb.communication._gloo_log import is_gloo_line
 from msnb.communication._processes import free_port, variables_of
 
-GRACE = 5.0  # seconds for the other processes to end, after one has failed
+GRACE = 5.0  # seconds that processes have to end after they were terminated
 
 
 def launch(options: Namespace) -> int:
@@ -24,7 +24,7 @@ def launch(options: Namespace) -> int:
         return 2
     number = options.of or options.processes
     coordinator = options.coordinator or f"localhost:{free_port()}"
-    api = generation_of(options)  # judged here, so that only one message is printed
+    api = generation_of(options)  # inferred here and passed on, so that only one message is printed
     command = [sys.executable, "-m", "msnb", "run", *(["--api", str(api)] if api else [])]
     command += [options.script, *options.arguments]
     ranks = range(options.first, options.first + options.processes)
@@ -85,7 +85,7 @@ def _watch_processes(started, number):
 
 
 def _get_failure_order(ended):
-    """Return the sort key of a failure: killed processes come first, as others fail in consequence."""
+    """Return the sort key of a process. Killed processes come first: their end makes others fail."""
     status = ended[1]
     return status is None or status >= 0
 

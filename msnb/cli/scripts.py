@@ -31,8 +31,10 @@ def run(options: Namespace) -> int:
 
 
 def generation_of(options: Namespace) -> int | None:
-    """Return the generation for a script: that of `--api`, else None if the environment variable MSNB_API sets it, else
-    the one that the script indicates, which is printed on stderr.
+    """Return the generation for a script.
+
+    It is the value of `--api`, or None if only the environment variable MSNB_API is set. Without both it is inferred
+    from the script and printed on stderr.
     """
     if options.api is not None or alias.is_asked():
         return options.api
@@ -112,7 +114,7 @@ def _run_script(script, arguments, api):
         terminal_traceback.interrupted(error)
         return 128 + signal.SIGINT
     except Exception as error:
-        # The script may have replaced the hook. The traceback begins at the script's first frame.
+        # The script may have replaced `sys.excepthook`. The traceback begins at the script's first frame.
         error.__traceback__ = _skip_to_file(script, error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
@@ -127,7 +129,7 @@ def _skip_to_file(file, tb):
 
 
 def _run_to_end(options):
-    """Run a script and return its status. A script that exits with status 0 has succeeded."""
+    """Run a script and return its exit status. If it fails, print that no page was written."""
     try:
         status = _run_script(options.script, options.arguments, options.api)
     except SystemExit as end:
@@ -145,7 +147,7 @@ class _ProgramCollector:
 
     def __init__(self) -> None:
         self.failed: list[str] = []  # the reasons why networks cannot be drawn
-        self._programs: list[tuple[str, Any]] = []  # with titles, as a program does not keep its Cell alive
+        self._programs: list[tuple[str, Any]] = []  # (title, program); a program does not keep its Cell alive
         self._calls: list[tuple[Any, ...]] = []
         self._seen_networks = WeakIdentityDict()
 
@@ -165,7 +167,7 @@ class _ProgramCollector:
             self._calls.append((call.net, call.args, call.kwargs))
 
     def views(self) -> dict[str, Any]:
-        """Return {title: GraphView}, the largest first; of several with one title the largest."""
+        """Return {title: GraphView}, the largest graph first. If titles are equal, the largest graph is included."""
         from msnb.notebook.graph.api import of_program  # spares the other commands the views
 
         roots = [program.root() for _, program in self._programs]
@@ -186,8 +188,9 @@ class _ProgramCollector:
 
 # ---------------------------------------------------------------------- the page
 def _check_page(options, what, forms):
-    """Return the path of the page; None, after an error message, if it cannot be written. Called before the script
-    runs."""
+    """Return the path of the page. If it cannot be written, print an error message and return None. The check is made
+    before the script runs.
+    """
     script = Path(options.script)
     page = Path(options.output or f"{script.stem}-{what}.html")
     if not script.is_file():
@@ -211,7 +214,7 @@ def _save_view(view, page):
 
 
 def _choose_title(views, name):
-    """Return the title that matches `name`: equal text, else the first that contains it; None if there is none."""
+    """Return the title that equals `name`, else the first title that contains it, else None."""
     if name is None:
         return next(iter(views))
     matches = [title for title in views if title.lower() == name.lower()]

@@ -1,6 +1,6 @@
 """Write type stubs for editors and type checkers, with the attributes that declarations attach when msnb is imported.
 
-    python -m msnb.cli.stubs            write the stubs that stand beside the modules; a test wants them current
+    python -m msnb.cli.stubs            write the stubs beside the modules; a test checks that they are current
     python -m msnb stubs DIR        make `import mindspore` resolve: stubs of all its paths in DIR
 
 Operators and their spellings are declared by decorators, which a type checker does not run. This module reads their
@@ -57,7 +57,7 @@ def _parameter_text(p, type_):
 
 
 def _parameter_texts(parameters, kinds):
-    """Return the parameters of a signature as text; `kinds` returns the type of each."""
+    """Return the parameters of a signature as text. `kinds` is a function that returns the type of a parameter."""
     out, keyword_only, defaults = [], False, False
     for p in parameters:
         defaults = defaults or p.default is not p.empty
@@ -103,11 +103,11 @@ def _input_type_function(op):
 
 
 def _class_text(name, op):
-    """Return the class of an operator."""
+    """Return the stub of an operator's class."""
     cls = op.primitive
     if not isinstance(cls, type) or not issubclass(cls, Primitive):
         return f"{name}: Any\n"
-    if op.kernels is None:  # written as a class
+    if op.kernels is None:  # the operator is not declared by a kernel but written as a class
         constructor, call = inspect.signature(cls.__init__), inspect.signature(cls.__call__)
         init = _parameter_texts(list(constructor.parameters.values())[1:], lambda p: type_text(p.annotation))
         args = _parameter_texts(list(call.parameters.values())[1:], lambda p: type_text(p.annotation))
@@ -127,7 +127,7 @@ def _class_text(name, op):
 
 
 def _function_text(spelling):
-    """Return a function, written or generated from a declaration."""
+    """Return the stub of a spelling that is a function."""
     target, name = spelling.target, spelling.name
     if isinstance(target, Primitive):
         cls = type(target).__name__
@@ -138,7 +138,7 @@ def _function_text(spelling):
 
 
 def _operator_of(spelling):
-    """Return the operator of a generated spelling; None for a written one."""
+    """Return the operator that a spelling was generated from, or None if the spelling was written by hand."""
     for cls in spelling.operators:
         op = getattr(cls, "operator", None)
         if op is not None and getattr(spelling.target, "__wrapped__", None) is op.fn:
@@ -193,7 +193,7 @@ def _import_lazily(path) -> Any:
 
 
 def _module_texts(module):
-    """Yield the declarations of a module of functions."""
+    """Yield the stub of each public name in a module of functions."""
     for name in module.__all__:
         value = getattr(module, name)
         if isinstance(value, Type):
@@ -377,7 +377,7 @@ class _Unquoted(ast.NodeTransformer):
 
 
 def _instance_attributes(cls):
-    """Yield the attributes that the constructor of a class sets."""
+    """Yield a stub line for each attribute that the constructor of a class sets."""
     (init,) = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     types = {argument.arg: ast.unparse(argument.annotation) for argument in init.args.args if argument.annotation}
     for node in init.body:

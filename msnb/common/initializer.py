@@ -20,7 +20,7 @@ from msnb.common.deferred_init import Unfilled
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.tensor.tensor import Tensor
 
 __all__ = [

@@ -1,7 +1,7 @@
 """A progress line for long work, in a terminal or below the cell of a notebook.
 
-A training draws its own (`msnb.train._progress`); `Work` is for everything else that consists of steps. The display in
-a notebook is registered with `in_notebook`.
+Training draws its own line (`msnb.train._progress`); `Work` is for everything else that consists of steps. The display
+in a notebook is registered with `in_notebook`.
 """
 
 import contextvars

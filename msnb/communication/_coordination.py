@@ -1,6 +1,6 @@
 """Coordination between processes through JAX's distributed key-value service.
 
-Nothing here runs on a device. A process may ask while others compute, and gets an error after `PATIENCE` seconds.
+No function here runs on a device. A process may call one while others compute. A call fails after `PATIENCE` seconds.
 """
 
 import json

@@ -17,8 +17,8 @@ def is_gloo_line(line: bytes) -> bool:
 def filter_descriptor(descriptor: int = 1) -> None:
     """Remove gloo's lines from the output to a file descriptor of this process. All other output is unchanged.
 
-    For processes of a notebook, whose cells would show the lines. Python's own prints there do not use the
-    descriptor.
+    Processes of a notebook call it, because their cells would show the lines. Python's `print` does not use the
+    descriptor there.
 
     Args:
         descriptor (int): The file descriptor. Default: 1, the standard output.
@@ -31,7 +31,7 @@ def filter_descriptor(descriptor: int = 1) -> None:
 
 
 def _copy_lines_except_gloo(read_end, original):
-    """Copy complete lines that are not gloo's, and at once any partial line that cannot become one."""
+    """Copy all output except gloo's lines. A partial line is copied at once if it cannot become one of gloo's lines."""
     pending = b""
     while data := os.read(read_end, 1 << 16):
         *lines, pending = (pending + data).split(b"\n")

@@ -115,7 +115,7 @@ def _check_options(options):
 
 
 def _export_cipher(file_format, enc_key, enc_mode):
-    """Return the keyword arguments for the encryption of a writer, {} without encryption."""
+    """Return {"cipher": cipher}, the keyword argument of a writer, or {} without encryption."""
     if enc_key is None:
         log.unused("export", "without an 'enc_key' nothing is encrypted", enc_mode=enc_mode)
         return {}

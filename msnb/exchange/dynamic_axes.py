@@ -23,8 +23,8 @@ def open_axes(inputs: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Sizes], Merge] = Merge) -> FuncGraph:
-    """Return the graph of a network in evaluation. `merge` defines how dimensions that depend on the open axes are
-    represented.
+    """Return the graph of a network in evaluation mode. `merge` defines how dimensions that depend on the open axes
+    are represented.
 
     If the network does not accept independent lengths, equal axis numbers get equal lengths: axis 0 of all inputs is
     the batch.

@@ -100,8 +100,8 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
     """Return a program as a function of its Tensor arguments, with Parameters and the arguments in `numbers` as
     constants.
     """
-    # Weights are numpy arrays, which JAX embeds as constants. To embed a jax.Array, JAX would compile a copy per
-    # shape.
+    # Weights are numpy arrays, which JAX embeds as constants. For each shape of a jax.Array, JAX would compile a
+    # program that copies it.
     weights = [p.asnumpy() for p in program.params]
     names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
     count = len(names)

@@ -148,7 +148,7 @@ def _inline_numbers(graph, program, inputs):
     flat_args = program.select_inputs(leaves, leaves)
     arguments = [p for p in graph.parameters if not p.is_weight][
         -len(flat_args) :
-    ]  # the inputs for random draws come first
+    ]  # inputs for the random stream come before the arguments
     numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, flat_args) if not isinstance(x, Tensor)}
     if not numbers:
         return
@@ -159,9 +159,9 @@ def _inline_numbers(graph, program, inputs):
 
 
 def _forward_written_values(graph):
-    """Let every operator that writes a Parameter name the Parameter itself as its target.
+    """Make the Parameter itself the target of every operator that writes it.
 
-    If the Parameter is written twice, the target of the second operator would be the result of the first.
+    If a Parameter is written twice, tracing makes the result of the first operator the target of the second.
     """
     values = {}
     for node in graph.nodes:

@@ -23,15 +23,17 @@ _ROWS = 128  # messages compared at once, so that they stay in the processor's c
 
 
 def _bit_remainders(positions):
-    """Return the remainder of each bit of a byte before 0, 1, ... zero bytes: (places, 8). `places` is a power of 2,
-    at least 4."""
+    """Return the remainders of the 8 bits of a byte that is followed by 0, 1, ... zero bytes, (positions, 8).
+
+    `positions` is a power of 2, at least 4.
+    """
     step = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         step = step >> 1 ^ np.where(step & 1, np.uint32(_GENERATOR), np.uint32(0))
     rows = step[1 << np.arange(8)][None]
     while len(rows) < 4:
         rows = np.concatenate([rows, rows[-1:] >> 8 ^ step[rows[-1:] & 255]])
-    while len(rows) < positions:  # each doubling shifts the rows so far
+    while len(rows) < positions:  # double the rows: append shifted copies of all
         ends = _byte_remainders(rows[:-5:-1])
         rows = np.concatenate([rows, np.bitwise_xor.reduce([ends[i][rows >> 8 * i & 255] for i in range(4)])])
     return rows
@@ -116,7 +118,7 @@ def masked_crc32c(data: Any) -> int:
 
 
 def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> list[bool]:
-    """Return for each part of `data`, from (start, end) in `spans`, whether its masked checksum is the given one."""
+    """Return True or False for each (start, end) in `spans`: ``data[start:end]`` has the given masked checksum."""
     return [crc == checksum for crc, checksum in zip(masked_of(data, spans), checksums, strict=True)]
 
 

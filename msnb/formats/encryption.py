@@ -57,7 +57,7 @@ class Cipher:
         _load_library()
 
     def __repr__(self) -> str:
-        return f"Cipher({self.mode})"  # without the key
+        return f"Cipher({self.mode})"  # the key stays secret
 
     def sealed(self, plain: Any) -> bytes:
         """Encrypt at most `BLOCK` bytes of plain text. Return the bytes of the block."""
@@ -154,7 +154,7 @@ def _check_bytes(value, name):
 
 
 def is_encrypted(data: Any) -> bool:
-    """Return whether a file that begins with these bytes is encrypted in MindSpore's format."""
+    """Return True if a file that begins with these bytes is encrypted in MindSpore's format."""
     return len(data) >= 4 and _NUMBER.unpack_from(data)[0] in _NAMES
 
 
@@ -193,8 +193,10 @@ def _iterate_blocks(data, path):
 
 
 def _parse_block(data, start, tag):
-    """Parse the block at `start` that begins with a cipher number of `tag` bytes. Return (block, end of the block), or
-    None if its lengths do not match."""
+    """Parse the block whose cipher number ends at `start` and whose tag has `tag` bytes.
+
+    Return (block, end of the block), or None if its lengths do not match.
+    """
     at = start + tag
     if at + 8 > len(data):
         return None

@@ -86,8 +86,10 @@ def _is_header_valid(piece, at):
 
 
 def _find_spans(piece, path, start):
-    """Return [(start, end), ...] of the payloads in `piece`, and the position of the next record or the error
-    there."""
+    """Return [(start, end), ...] of the payloads in `piece`, and the position of the next record.
+
+    If a header is damaged, its error replaces the position.
+    """
     spans, at = [], 0
     heads = []
     while at + HEADER <= len(piece):

@@ -77,7 +77,7 @@ TYPES: dict[int, Any] = {  # code of an element type -> its dtype
     }.items()
 }  # fmt: skip
 CODES: dict[Any, int] = {kind: code for code, kind in TYPES.items()}
-SPLIT = 1 << 30  # bytes of weights from which on MindSpore writes them to a separate file
+SPLIT = 1 << 30  # MindSpore writes more bytes of weights than this to a separate file
 _ALIGNED = 64  # alignment of the weights in such a file, and length of its header
 
 

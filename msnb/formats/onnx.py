@@ -145,7 +145,7 @@ _FIELDS.update({12: "uint64_data", 13: "uint64_data"})
 _KINDS = {"f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9, "graphs": 10}
 
 LARGEST = 2**31 - 2**20  # bytes of a message that every reader accepts
-_SMALL = 1024  # bytes of a tensor that is not worth a separate file
+_SMALL = 1024  # a tensor with fewer bytes stays in the file of the model
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Any]:

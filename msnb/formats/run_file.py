@@ -1,7 +1,7 @@
 """Text of a run's file `run.json`: JSON with NaN and infinity.
 
-JSON has no NaN and no infinity: they become null, and ``"not_finite"`` lists them: each entry ``["summary", "loss",
-"NaN"]`` has the path to the value (names, and indices of lists), and the value.
+JSON has no NaN and no infinity, so they are written as null. The list ``"not_finite"`` restores them: each entry, such
+as ``["summary", "loss", "NaN"]``, is the path to a value (names and list indices), followed by the value.
 """
 
 import json

@@ -25,7 +25,7 @@ from msnb.formats.summary_tensors import PACKED, array_from, tensor_message
 from msnb.formats.text_files import BadFileError
 
 VERSION = "MindSpore.Event:1"
-_MIN_REMEMBERED = 4  # scalars, from which on a layout is remembered
+_MIN_REMEMBERED = 4  # a layout with fewer scalars is not remembered
 
 _SCHEMA = {
     **GRAPHS,
@@ -225,8 +225,10 @@ class EventDecoder:
         return tuple(tags), scalars, tuple(values)
 
     def _decode_value(self, payload, start, end):
-        """Decode a value. Return (tag, position after the tag, bytes of a scalar, other Value); one of the last two is
-        None, or both."""
+        """Decode a value. Return (tag, position after the tag, bytes of a scalar, other Value).
+
+        At least one of the last two is None.
+        """
         tag, behind, scalar, content = "", start, None, None
         for number, wire_type, value in protobuf.fields(payload, start, end):
             if (number, wire_type) == (1, protobuf.LENGTH):
@@ -343,7 +345,7 @@ def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, 
 def _encode_scalar(number):
     try:
         return b"\x1d" + struct.pack("<f", number)
-    except OverflowError:  # like a conversion to float32
+    except OverflowError:  # the number becomes infinity, as in a conversion to float32
         return b"\x1d" + struct.pack("<f", np.copysign(np.inf, number))
 
 
@@ -395,7 +397,7 @@ def _bucket_dtype(longest):
     return np.dtype([*zip(names, kinds, strict=True), ("count", "u1", (longest,))])
 
 
-_LIMITS = 1 << 7 * np.arange(1, 9)  # each limit needs one more byte
+_LIMITS = 1 << 7 * np.arange(1, 9)  # a count of at least a limit takes one more byte
 _ENCODERS = {
     "scalar": _encode_scalar,
     "image": _encode_image,

@@ -74,7 +74,7 @@ def _image_field(image):
 
 
 def _histogram_field(histogram):
-    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # the numbers themselves are not in the histogram
+    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # stand-ins for the binned numbers
     table = {
         "min": histogram.min,
         "max": histogram.max,

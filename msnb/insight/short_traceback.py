@@ -56,7 +56,7 @@ def _shorten_entries(tb):
     remaining, left_out, inside, users = [], 0, False, False
     for entry in _iterate_entries(tb):
         if _is_in_msnb_or_jax(entry) or (inside and is_library(entry)):
-            inside = True  # library code below msnb counts as msnb's, until it calls the user's code
+            inside = True  # library code that msnb calls counts as msnb, until it calls the user's code
             left_out += 1
         elif inside and _repeats_line(entry, remaining):
             left_out += 1

@@ -62,6 +62,6 @@ def interrupted(error: KeyboardInterrupt) -> None:
 
 
 def _short_traceback():
-    from msnb.insight import short_traceback  # a lazy import spares programs that do not fail
+    from msnb.insight import short_traceback  # imported here, because most programs do not fail
 
     return short_traceback

@@ -226,8 +226,9 @@ class FuncGraph:
         weights (Mapping): value of each Parameter by its name, as an array that may be read from a file on access;
             empty for a graph that was traced, since the network holds the values. Not compared.
 
-        Graphs are equal if all of this is, attributes, types, scopes and lines included. A graph can be pickled, and is
-        equal to the graph that another process reads; of `CNode.kernel` it then has the primitives and their shapes.
+        Two graphs are equal if these fields are equal, and the attributes, types, scopes and lines of their nodes. A
+        graph can be pickled, and equals the graph that another process unpickles. A pickle stores only the primitives
+        of `CNode.kernel` and their shapes.
     """
 
     __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written", "result_names", "weights")

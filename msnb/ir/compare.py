@@ -87,8 +87,8 @@ def _swap_sides(comparison):
 
 
 def _keys_by_scope_and_operator(graph, classes):
-    """Return a key for each node, by node id, that does not depend on other parts of the graph. `classes` selects
-    scopes with or without the classes of Cells.
+    """Return a key for each node, by node id: (scope path, operator, number of the occurrence of this pair). `classes`
+    is True if the path includes the classes of Cells.
     """
     tree, counts, keys = Hierarchy(graph, fold=False), {}, []
     for node in tree.nodes:
@@ -112,8 +112,8 @@ def _match_by_scope(first, second, old, new):
         mate = new_index.get(key)
         if mate is not None:
             links[number], partner[mate] = mate, number
-    # match the remaining nodes in order, by what they compute: another network may name its layers otherwise, but two
-    # stages of one program have the same names
+    # match the remaining nodes in order, by their computation: another network may have other names for its layers, but
+    # two stages of one program have the same names
     renamed = any(map(_is_lowered, old)) == any(map(_is_lowered, new))
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
@@ -133,8 +133,8 @@ def _match_by_scope(first, second, old, new):
 
 
 def _computes_the_same(old, new):
-    """Return whether two nodes compute the same. Additional residuals for the gradient make no difference. A primitive
-    in StableHLO is the same primitive, though its attributes are written differently.
+    """Return whether two nodes compute the same. Additional residuals for the gradient are ignored. If one node is a
+    StableHLO operation, only the types are compared, because its attributes are written differently.
     """
     if _is_lowered(old) != _is_lowered(new):
         return old.types == new.types

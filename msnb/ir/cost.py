@@ -1,7 +1,7 @@
 """Count FLOPs and memory traffic of an equation from its shapes (not by a compiler's cost model).
 
-An operator is counted by its JAX primitives, so that every operator has a count, a user's own included. `FLOPS` is
-therefore a rule table of primitives. Its keys are names, because JAX does not export every primitive as an object.
+The count of an operator is the sum over its JAX primitives, so every operator has a count, also a user's own. `FLOPS`
+is therefore a rule table of primitives. Its keys are names, because JAX does not export every primitive as an object.
 """
 
 import math
@@ -92,8 +92,9 @@ def _conv_flops(eqn):
 
 
 def _msnb_conv_rule(operand):
-    """Return a rule that counts the operations of msnb's convolution or its gradients: all of them do as many as the
-    forward pass.
+    """Return a rule that counts the operations of msnb's convolution, or of one of its gradients, which takes as many
+    operations as the forward pass. `operand` is the index of the input with the shape of the convolution's output; None
+    if that is the result.
     """
 
     def rule(eqn):

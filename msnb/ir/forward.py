@@ -30,7 +30,7 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     all_sources = {source for node in graph.nodes for source in _iterate_sources(node)}
     ends = {node for node, _ in outputs} | (
         forward_nodes.keys() - all_sources
-    )  # a check has no readers in either program
+    )  # a node without readers, such as a check, stays
     for node in reversed(forward_nodes):  # nodes that only the gradient reads are dropped too
         if node in ends or node in needed or not outputs:
             needed.add(node)

@@ -31,7 +31,7 @@ def _collect_dot_lines(graph, prefix, names, scopes, edges, lines, feeding=None)
         if feeding is not None and index < len(feeding):
             names[node] = feeding[index]
             continue
-        # XLA does not record the arguments of a computation that it calls: its parameters are drawn in place
+        # XLA does not record the arguments of a called computation: the parameters are drawn inside the computation
         name = f"p{index}" if feeding is None else f"p{len(names)}_{index}"
         names[node] = name
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"

@@ -1,6 +1,6 @@
 """Show values on a graph: one per node, summed over scopes, coloured, and written with their units.
 
-The picture's code is here, the widget's in `notebook/graph/src/colour.js`; both use the same colour ramps.
+This module colours static pictures, and `notebook/graph/src/colour.js` the widget. Both use the same colour ramps.
 """
 
 import math
@@ -136,7 +136,7 @@ def fold_over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, flo
 
 
 def _larger_or_nan(a, b):
-    return a if math.isnan(a) or a > b else b  # NaN wins: the reader must see it
+    return a if math.isnan(a) or a > b else b  # NaN takes precedence, so that the reader sees it
 
 
 def _larger_magnitude_or_nan(a, b):
@@ -159,7 +159,7 @@ class Scale:
         self.log = log
         self.high: float = max(finite, default=0.0)
         self.low: float = min(finite, default=0.0)
-        self.two_sided: bool = not log and self.low < 0  # also without positive values: dark is far from 0
+        self.two_sided: bool = not log and self.low < 0  # also if no value is positive: dark means far from 0
         if log:
             positive = [value for value in finite if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)

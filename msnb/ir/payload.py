@@ -1,8 +1,8 @@
 """Encode a graph as compact columns, from which the graph view draws.
 
 A node is a few small integers: its scope, its signature (operator, types, attributes, costs: shared by all similar
-calls), its source line and its producers, each as the difference to the previous node. That compresses to a few
-bytes per node, and the same graph gives the same bytes in every run.
+calls), its source line and its producers, each as the difference to the previous node. Compressed, a node takes a few
+bytes. The same graph gives the same bytes in every run.
 """
 
 import gzip

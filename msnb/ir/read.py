@@ -109,7 +109,6 @@ def read(
         visit (Callable): called as ``visit(node, equation, path)`` with each CNode and its equation (and with None for
             a label that `checkpoint_name` put on a value); `path` holds (id of the equation, index of the jaxpr in it)
             of every surrounding equation. Default: None.
-            jaxprs) of every equation around it. Default: None.
 
     Returns:
         FuncGraph.
@@ -312,10 +311,10 @@ class _Reader:
 
 
 def _only_derives_random_keys(eqn):
-    """Return whether an equation only makes random keys from another key or from a seed.
+    """Return whether an equation only derives random keys from another key or from a seed.
 
-    Each random operator of msnb splits the key of its program. The user did not write that, and a graph shows the
-    operators that read the key.
+    Each random operator of msnb splits the key of its program. The user did not write these equations, so a graph omits
+    them and shows the operators that read the key.
     """
     if eqn.primitive.name in _KEY_CASTS:
         return True
@@ -324,7 +323,7 @@ def _only_derives_random_keys(eqn):
 
 
 def _to_python_number(value):
-    """Convert a number to a plain Python number, since JAX keeps literals with a type. An array is unchanged."""
+    """Convert a number to a plain Python number, because the literals of JAX have types. An array is unchanged."""
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
             return kind(value)
@@ -391,7 +390,7 @@ def mark_updates(nodes: Sequence[Any]) -> None:
             _mark_update(node)
     for node in reversed(
         nodes
-    ):  # nodes of the same scope that only updates read belong to them, such as a learning rate's shape
+    ):  # a node that only updates of its scope read is an update too, such as a learning rate's shape
         near = readers.get(node, ())
         if (
             node.direction == "forward"

@@ -12,8 +12,8 @@ _GRADIENT = "gradient:"  # begins the label that `core.transforms` puts on the g
 def name_results(program: "Program") -> list[str]:
     """Return the name of each result of a traced program, constants included.
 
-    The gradient of a Parameter is called after it, a value in a dict by its key, another one by the index that reaches
-    it. A key that several values have is shown with the index before it.
+    A gradient is named after its Parameter, a value in a dict after its key, and any other value after its index. If
+    several values have the same key, their full paths are used.
     """
     static = program.results.static
     paths = dict(_iterate_paths(program.results.rebuild(list(range(len(static)))), ()))
@@ -47,7 +47,7 @@ def _iterate_paths(value, path):
 
 
 def _shorten(path):
-    """Return the path as text, from its last key on."""
+    """Return the last str key of a path and the indices after it, as text."""
     last = max((at for at, key in enumerate(path) if isinstance(key, str)), default=None)
     if last is None:
         return _format_path(path)

@@ -1,7 +1,7 @@
 """Convert a FuncGraph to plain rows, for pickling and for comparing two graphs.
 
-Nodes are numbered in the order of execution, so a deep graph needs no deep recursion. Of an operator's computation
-(`CNode.kernel`, a jaxpr) the rows have the primitives and their shapes, which reports need.
+Nodes are numbered in the order of execution, so a deep graph needs no deep recursion. For `CNode.kernel`, the jaxpr of
+an operator, the rows contain only the primitives and their shapes, which reports need.
 """
 
 import pickle
@@ -98,7 +98,7 @@ def _make_picklable(value):
     return value
 
 
-# ---------------------------------------------------------------------- inside of operators
+# ---------------------------------------------------------------------- kernels of operators
 def _kernel_rows(kernel, cache):
     """Return rows (primitive, inputs, outputs, inner rows) of a kernel, which is a jaxpr or a result of `open_kernel`;
     None for None.

@@ -38,7 +38,7 @@ class Stages:
         program (Program): as `msnb.core.program.program_cache.program_of` returns it.
         name (str): name of the graphs.
         with_stop_flag (bool): True for the "optimised" stage that runs, in which loops read the stop flag; False for
-            its equal without. Default: False.
+            the same program without the flag. Default: False.
     """
 
     def __init__(self, program: "Program", name: str, with_stop_flag: bool = False) -> None:

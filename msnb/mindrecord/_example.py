@@ -77,8 +77,10 @@ def records(path, compression=""):
 
 
 def _count_missing_bytes(path, number, rest, left):
-    """Return how many bytes are missing from the record that begins with `rest`, at most the `left` bytes of the
-    file."""
+    """Return the number of bytes that are missing from the record that begins with `rest`.
+
+    Raise an error if the file has fewer bytes `left`.
+    """
     if len(rest) < _HEAD.size:
         return 0
     length, checksum = _HEAD.unpack_from(rest)
@@ -90,8 +92,11 @@ def _count_missing_bytes(path, number, rest, left):
 
 
 def _split_records(data):
-    """Return (start, end) of the length and the payload of each complete record in `data`, their checksums, and the
-    end."""
+    """Return (spans, checksums, end) of the complete records in `data`.
+
+    The spans are (start, end) of the length and the payload of each record, in turn. `end` is the position after the
+    last record.
+    """
     spans, checksums, at, end = [], [], 0, len(data)
     while at + _HEAD.size <= end:
         length, checksum = _HEAD.unpack_from(data, at)
@@ -124,7 +129,7 @@ def count_records(path, compression=""):
 
 
 def is_tfrecord(path, compression=""):
-    """Return whether the file can be read and the length of its first record matches its checksum."""
+    """Return True if the file can be read and the length of its first record matches its checksum."""
     try:
         with _open_records(path, compression)[0] as file:
             head = file.read(_HEAD.size)

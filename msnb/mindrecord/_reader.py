@@ -80,9 +80,10 @@ _HEADER = {
 
 
 class _File:
-    """One memory-mapped file, with (start, end) of each of its rows. It must not become shorter while it is read: the
-    system ends a
-    process that reads mapped bytes which no longer exist.
+    """One memory-mapped file, with (start, end) of each of its rows.
+
+    The file must not become shorter while it is read. The system ends a process that reads mapped bytes which no longer
+    exist.
     """
 
     def __init__(self, path):
@@ -103,7 +104,7 @@ class _File:
         database = self.path + ".db"
         if not os.path.exists(database):
             raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")
-        # "?", "  # "?", "#" and "%" would otherwise end the path
+        # "?" and "#" would otherwise end the path, and "%" would begin an escape
         name = urllib.parse.quote(os.fsencode(os.path.abspath(database)))
         try:
             with contextlib.closing(sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True)) as connection:

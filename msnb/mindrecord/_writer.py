@@ -16,8 +16,8 @@ _SQL = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "NU
 class ShardFile:
     """Writer of one MindRecord file, which gets its name when it is complete.
 
-    A row is a blob and a msgpack map of its scalars. Blobs are written at once to the open page of blobs; the maps of
-    these rows are collected until the page is full. These rows are a group: MindRecord requires their blobs in one
+    A row is a blob and a msgpack map of its scalars. Blobs are written immediately to the open page of blobs. The maps
+    of these rows are collected until the page is full. These rows are a group: MindRecord requires their blobs in one
     page, and their maps in one page.
     """
 

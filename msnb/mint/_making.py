@@ -183,8 +183,8 @@ def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
 
 def _split_bounds(name, args, rest):
-    """Split positional arguments: return (low, high, list of `rest` further arguments), where `low` may be missing and
-    is 0 then."""
+    """Return (low, high, *others) from positional arguments, where `others` has `rest` elements. A missing `low` is
+    0."""
     if len(args) not in (rest + 1, rest + 2):
         raise TypeError(f"For '{name}', {rest + 1} or {rest + 2} arguments go by position, but got {len(args)}.")
     return (0, *args) if len(args) == rest + 1 else args

@@ -49,7 +49,7 @@ def _check_real(value):
 
 
 def _not_nan(kind, expects):
-    """Return `kind` without NaN. An infinite slope or exponent still defines a function."""
+    """Return a kind that accepts the values of `kind` except NaN. Infinity is allowed: it still defines a function."""
 
     def accept(value):
         value = accept_value(kind, value)

@@ -64,7 +64,7 @@ class Cell(CallMixin, StateDictMixin):
     _hooks: dict[str, dict[int, Any]] | None = None
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
 
-    if TYPE_CHECKING:  # the mixins, which `Cell` imports, name their own class here
+    if TYPE_CHECKING:  # the mixins annotate these methods with their own classes
 
         def insert_child_to_cell(self, child_name: str, child_cell: "Cell | None") -> None: ...
         def cells_and_names(
@@ -137,7 +137,7 @@ class Cell(CallMixin, StateDictMixin):
         programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]
         if not programs:
             return None
-        from msnb.ir import api  # spares msnb.ir to programs that look at no graph
+        from msnb.ir import api  # a lazy import: most programs show no graph
 
         return api.text(api.of_program(programs[-1]))
 
@@ -298,7 +298,7 @@ class Cell(CallMixin, StateDictMixin):
             values = cell.__dict__
             values["_phase"] = phase
             flags = values["_func_graph_flags"]
-            # Each Cell is compared: one whose flag is equal may have sub-Cells whose flags are not.
+            # Each Cell is compared, because sub-Cells may have other flags than their parent.
             if values.get("training") is not mode or flags.get("training") is not mode:
                 values["training"] = mode
                 values["_func_graph_flags"] = {**flags, "training": mode}

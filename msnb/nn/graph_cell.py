@@ -90,7 +90,7 @@ class GraphCell(Cell):
         graph, input_values, values = self._graph_for(inputs), iter(inputs), []
         for node in graph.parameters:
             values.append(self._params[node.name] if node.is_weight else next(input_values))
-        # nodes see the Parameters that the graph writes as they were; their new values are results of nodes
+        # Nodes read the old values of Parameters that the graph writes. The new values are results of nodes.
         before = {node: box(self._params[node.name]._array) for node in self._written_parameters(graph)}
         env = {node: (value, self._params[node.name]) for node, value in before.items()}
         results = _run_graph(graph, values, env)[: len(graph.outputs) - graph.written]
@@ -186,7 +186,7 @@ def prune(graph: FuncGraph) -> None:
 
 
 def _mark_used(graph, used):
-    """Add the nodes that the outputs of a graph need, from the last node to the first."""
+    """Add the nodes that the outputs of a graph need to `used`, and remove the other nodes from the graph."""
     used.update(node for node, _ in graph.outputs)
     used_nodes = []
     for node in reversed(graph.nodes):
@@ -268,8 +268,8 @@ def _subgraph_inputs(graph, inputs):
 
 
 def _run_switch(node, inputs, env):
-    """Run one of the graphs of a node. A Bool selects one of two, the false branch first; a number selects among
-    all."""
+    """Run one of the graphs of a node. A Bool selects one of two graphs, of which the first is the false branch. A
+    number is the index of a graph."""
     graphs = node.graphs
 
     def choose(branches: Sequence[FuncGraph], index: Any) -> Any:

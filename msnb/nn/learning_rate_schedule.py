@@ -249,7 +249,7 @@ class PolynomialDecayLR(LearningRateSchedule):
 
     def construct(self, global_step: Tensor) -> Tensor:
         share = _elapsed_fraction(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)
-        if self.update_decay_steps:  # of the time until the next multiple of decay_steps
+        if self.update_decay_steps:  # the share of the time until the next multiple of decay_steps
             share = share / F.maximum(F.ceil(share), 1.0)
         end = self.end_learning_rate
         return end + (self.start_learning_rate - end) * F.pow(1.0 - share, self.power)

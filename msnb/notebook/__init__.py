@@ -19,10 +19,10 @@ def load_ipython_extension(ipython: Any) -> None:
     """Install every component of msnb in an IPython shell. `%load_ext msnb` calls this."""
     if ipython in _loaded:
         return
-    import IPython  # lazy import: spares plain Python the time
+    import IPython  # lazy, to spare plain Python the import of IPython
 
-    from msnb.notebook.display import formatters  # spares IPython to plain Python
-    from msnb.notebook.kernel import (  # spares IPython to plain Python
+    from msnb.notebook.display import formatters  # lazy, to spare plain Python the import of IPython
+    from msnb.notebook.kernel import (  # lazy, to spare plain Python the import of IPython
         cell_scope,
         completion,
         errors,

@@ -55,7 +55,7 @@ def own_functions() -> dict[str, str]:
     modules = {**msnb._VIEWS, **{name: msnb._LATER[name] for name in further}}
     functions = {}
     for name, module in modules.items():
-        doc = getattr(import_module(module), name).__doc__ or ""  # spares modules until a page is shown
+        doc = getattr(import_module(module), name).__doc__ or ""  # lazy, to spare other sessions these modules
         functions[name] = " ".join(doc.strip().partition("\n\n")[0].split())
     return functions
 

@@ -159,7 +159,7 @@ def to_mathml(formula: str, display: str = "inline") -> str | None:
         display (str): "inline", or "block" for a formula with a line of its own. Default: "inline".
     """
     try:
-        from latex2mathml.converter import convert  # of the extra `lab`: without it formulas stay as they were typed
+        from latex2mathml.converter import convert  # part of the extra `lab`; without it formulas remain LaTeX
 
         text = convert(formula, display=display)
         ElementTree.fromstring(text)

@@ -19,11 +19,11 @@ _REEXPORTS = ("operations", "functional", "composite", "function", "auto_generat
 
 
 def _load_module(path):
-    return _importlib.import_module(path)  # spares a list of modules, and re-export modules that are rarely used
+    return _importlib.import_module(path)  # by name: needs no list, and defers rarely used modules
 
 
 def _import_declarations(path, package):
-    """Import the modules that declare operators. A new file needs no list."""
+    """Import the modules that declare operators. A new file needs no entry in a list."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _REEXPORTS:
             imported = _load_module(f"{package}.{module}")

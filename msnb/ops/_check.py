@@ -130,7 +130,7 @@ def axes_in(op, axis, ndim, argument="axis"):
 
 
 def some(op, argument, x, *axes):
-    """Raise ValueError if `x` has length 0 along one of `axes`; without `axes`, if it has no element."""
+    """Raise ValueError if `x` has length 0 along one of `axes`, or has no element if `axes` is empty."""
     if 0 in ([x.shape[a] for a in axes] if axes else x.shape):
         along = f" along axis {', '.join(map(str, axes))}" if axes else ""
         raise ValueError(f"For '{op}', '{argument}' should have an element{along}, but got shape {x.shape}.")

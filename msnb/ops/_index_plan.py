@@ -12,12 +12,12 @@ from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 
-# Entries of a plan. A slice is (length, step), and its start is one of the numbers. Other entries are these marks.
+# An entry of a plan is one of these marks, or (length, step) for a slice. The start of a slice is one of the numbers.
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 def plan_of(index, shape):
-    """Split an index into a Tensor of shape `shape`. Return (numbers, index Tensors, plan)."""
+    """Split an index of a Tensor of shape `shape` into (numbers, index Tensors, plan)."""
     items = [entry_of(i) for i in (index if isinstance(index, tuple) else (index,))]
     if sum(i is Ellipsis for i in items) > 1:
         raise IndexError("An index holds at most one ellipsis (...).")
@@ -113,7 +113,7 @@ def entry_of(item):
 
 
 def _tensor_of_list(items):
-    """Convert a list of positions to a Tensor that holds a numpy array, a constant even while a graph is traced."""
+    """Convert a list of positions to a Tensor of a numpy array. It is a constant even while a graph is traced."""
     try:
         if any(isinstance(v, Tensor) for v in items):
             return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))

@@ -4,10 +4,10 @@
     @shapes("x: *s in, w: out in, b: out")
     def Dense(x, w, b=None): ...
 
-An entry is one or several inputs and a pattern of words separated by spaces:
+An entry names one or several inputs and gives their pattern, words separated by spaces:
 
-- `n` is a length, `n>0` a positive one. A name is one length throughout the rule; the name of an attribute is its
-  value. Sums and products of names that have a value are lengths, too (`n+m`, `4*n`). A number is itself, and `_` is
+- `n` is a length, `n>0` a positive one. A name stands for one length throughout the rule, the name of an attribute for
+  its value. Sums and products of bound names are lengths, too (`n+m`, `4*n`). A number stands for itself, and `_` for
   any length.
 - `*s` is any number of lengths, the same throughout the rule, and `...` is any number of any lengths.
 - `~s` broadcasts with every `~s` of the rule, `<s` broadcasts into `*s`. After `~s`, `*s` is the broadcast shape.
@@ -77,7 +77,7 @@ def check(op: str, entries: tuple[Entry, ...], inputs: dict[str, Any], numbers: 
 
     `inputs` are the arguments by name, `numbers` the attributes that are lengths.
     """
-    lengths: dict[str, Any] = dict(numbers)  # by name of a length, or by word of several
+    lengths: dict[str, Any] = dict(numbers)  # keyed by the name of a length, or the word for several lengths
     source: dict[str, str] = {}  # the input that bound each name first
     for name, patterns in entries:
         value = inputs.get(name)
@@ -182,7 +182,7 @@ def _names_in(word):
 
 
 def _format_pattern(pattern, lengths):
-    """Return a pattern in words, with the lengths that have a value: "the shape (5, 4)", "4 dimensions"."""
+    """Describe a pattern in words, with the lengths that are bound: "the shape (5, 4)", "4 dimensions"."""
     if set(pattern) == {"_"}:
         return f"{len(pattern)} dimension{'s' * (len(pattern) > 1)}"
     if set(pattern) == {"...", "_"}:

@@ -1,4 +1,4 @@
-"""`COOTensor` and `CSRTensor`, the sparse matrices of MindSpore 2. Gradients reach their values."""
+"""`COOTensor` and `CSRTensor`, the sparse matrices of MindSpore 2. Gradients flow to their values."""
 
 from typing import Any, Self
 
@@ -223,8 +223,8 @@ class COOTensor(_Matrix):
 
     def coalesce(self) -> "COOTensor":
         """
-        Sort the coordinates and sum the values with the same coordinates. Not in a graph: the number of coordinates
-        depends on values.
+        Sort the coordinates and sum the values with the same coordinates. It does not run in a compiled graph: the
+        number of coordinates depends on values.
 
         Returns:
             COOTensor.
@@ -254,7 +254,8 @@ class COOTensor(_Matrix):
 
     def add(self, other: "COOTensor", thresh: Any = 0) -> "COOTensor":
         """
-        Return the sum without values below `thresh`. Not in a graph: the number of values depends on them.
+        Return the sum without values below `thresh`. It does not run in a compiled graph: the number of values depends
+        on them.
 
         Args:
             other (COOTensor): The second summand, of the same shape.
@@ -408,7 +409,8 @@ class CSRTensor(_Matrix):
 
     def add(self, b: "CSRTensor", alpha: Any, beta: Any) -> "CSRTensor":
         """
-        ``alpha * self + beta * b``. Not in a graph: the number of stored elements depends on values.
+        Return ``alpha * self + beta * b``. It does not run in a compiled graph: the number of stored elements depends
+        on values.
 
         Args:
             b (CSRTensor): The second summand, of the same shape.
@@ -428,11 +430,17 @@ class CSRTensor(_Matrix):
 
 
 def dense_to_coo(tensor: Tensor) -> COOTensor:
-    """Convert the nonzero elements of a Tensor to a COOTensor. Not in a graph: their number depends on values."""
+    """Convert the nonzero elements of a Tensor to a COOTensor.
+
+    It does not run in a compiled graph: the number of elements depends on values.
+    """
     coordinates = np.argwhere(tensor.asnumpy()).astype(np.int32)
     return COOTensor._of(Tensor(coordinates), GatherNd.functional(tensor, Tensor(coordinates)), tuple(tensor.shape))
 
 
 def dense_to_csr(tensor: Tensor) -> CSRTensor:
-    """Convert the nonzero elements of a matrix to a CSRTensor. Not in a graph: their number depends on values."""
+    """Convert the nonzero elements of a matrix to a CSRTensor.
+
+    It does not run in a compiled graph: the number of elements depends on values.
+    """
     return dense_to_coo(tensor).to_csr()

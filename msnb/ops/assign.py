@@ -43,7 +43,7 @@ def _new_value(name, variable, value):
     dtype_in(name, "variable", variable, ANY)
     if value.weak_type:
         return jnp.broadcast_to(_cast_scalar(name, variable, value), variable.shape)
-    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 copies it for every shape
+    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 accepts one element of any shape
         return value.reshape(variable.shape)
     if value.shape != variable.shape:
         raise ValueError(

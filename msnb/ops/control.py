@@ -1,4 +1,4 @@
-"""Operators that order other operators. Here operators run in program order, so that these return their inputs."""
+"""Operators that order other operators. Here operators run in program order, so these return their inputs."""
 
 import functools
 from typing import Any

@@ -19,8 +19,8 @@ _COMPILED = ("hybrid", "akg", "tbe", "aot", "aicpu", "julia")
 class Custom(PrimitiveWithInfer):
     """An operator that calls a Python function with numpy arrays, as in MindSpore 2.
 
-    The function runs on the host, also within a compiled program, which waits for it. A function of JAX arrays becomes
-    an operator that runs on the device by `mindspore.custom_operator`, a Pallas kernel by `mindspore.pallas_operator`.
+    The function runs on the host, also within a compiled program, which waits for it. To run a function of JAX arrays
+    on the device, decorate it with `mindspore.custom_operator`, or a Pallas kernel with `mindspore.pallas_operator`.
 
     Args:
         func (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.

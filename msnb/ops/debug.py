@@ -101,7 +101,7 @@ def _has_listeners():
 
 def on_summary(listener):
     """Register a listener for the values of summary operators. Adding the first listener and removing the last one
-    recompile graphs with such operators. Without listeners a graph has no trace of them.
+    recompile graphs with such operators. Without listeners, graphs leave these operators out.
 
     A graph returns the values as extra outputs without waiting for them: the Tensor may still be computing when the
     listener gets it. An operator in a loop gives its last value.
@@ -163,9 +163,9 @@ class _Summary(HostPrimitive):
             sown_values.sow(f"{self.kind}:{name}", array, ordered=not many_devices())
 
 
-_SUMMARY_DOC = """Hands {what} to the collectors of summaries, such as `SummaryRecord`; without any, it costs nothing.
+_SUMMARY_DOC = """Passes {what} to summary collectors, such as `SummaryRecord`. It costs nothing without a collector.
 
-    In a loop of a graph it hands over the last value, and in a branch one if the branch runs.
+    In a loop of a graph it passes the last value. In a branch it passes a value only if the branch runs.
 
     Inputs:
         - **name** (str) - Name of the value, not empty.

@@ -168,7 +168,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         return jax.lax.dynamic_update_slice(x, block, begins)
     if 0 in counts:
         return x
-    # The indices of a window ascend. A slice with a negative step begins at the end of its window.
+    # The indices of a block ascend. A slice with a negative step begins at the end of its block.
     first = [b if s > 0 else b + n - 1 for b, n, s in zip(begins, lengths, steps, strict=True)]
     mesh = [
         (f + s * jnp.arange(c)).reshape([-1 if e == d else 1 for e in range(x.ndim)])

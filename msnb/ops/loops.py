@@ -1,5 +1,5 @@
-"""Loop operators: while, for and scan. A graph contains one loop if the end of the loop depends on a Tensor of the
-graph."""
+"""Loop operators: while, for and scan. A graph contains the loop itself, instead of unrolled steps, if the end of the
+loop depends on a Tensor of the graph."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

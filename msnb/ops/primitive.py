@@ -60,4 +60,4 @@ def _detach_value(value):
     return value
 
 
-_primexpr = constexpr  # MindSpore 2's constexpr for values that only a running graph has; those raise here
+_primexpr = constexpr  # MindSpore 2's name; it also takes values of a running graph, which raise an error here

@@ -182,8 +182,8 @@ def _reduce_with_residuals(x, root, op, others):
 def _reduce_gradient(root, op, others, residuals, cotangent):
     """Return the gradient of a reduction to the root: each device gets that of the root.
 
-    It is unchanged for a sum. For an extreme it goes to the device with the value, for a product it is scaled by the
-    other factors.
+    For a sum it is unchanged. For a maximum or minimum it goes to the devices that have the extreme value. For a
+    product it is multiplied by the other factors.
     """
     cotangent = value_of_root(cotangent, root, others)
     if residuals is None:

@@ -21,7 +21,7 @@ from msnb.ops.nn.activation.relu import ReLU, ReLU6
 from msnb.ops.nn.activation.sigmoid import Sigmoid
 from msnb.ops.nn.activation.tanh import Softsign, Tanh
 
-# elementwise functions of the values, also those that do not map zero to zero
+# elementwise functions of the stored values, including some that do not map 0 to 0
 _VALUE_OPERATORS = (
     *(Abs, ACos, Acosh, Asin, Asinh, Atan, Atanh, Ceil, Cos, Cosh, Exp, Expm1, Floor, IsFinite, IsInf, IsNan, Log),
     *(Log1p, Neg, ReLU, ReLU6, Reciprocal, Round, Sigmoid, Sin, Sinh, Softsign, Sqrt, Square, Tan, Tanh),

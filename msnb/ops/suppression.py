@@ -1,7 +1,7 @@
 """Non-maximum suppression: boxes are selected by score, and each selected box removes those that overlap it too much.
 
 The number of selected boxes depends on values, so these operators do not run in graphs. `NMSWithMask` returns a mask
-and does.
+instead, and runs in graphs.
 """
 
 import numpy as np
@@ -36,8 +36,8 @@ def _compute_iou(box, boxes):
 def _select_boxes(scores, overlaps, most, limit, least):
     """Return the indices of at most `most` boxes with a score above `least`, highest first.
 
-    A box is skipped if it overlaps a box that is already selected by more than `limit`. `overlaps(i)` is the overlap
-    of box i with all.
+    A box is skipped if it overlaps a box that is already selected by more than `limit`. `overlaps(i)` returns the
+    overlap of box i with each box.
     """
     indices = []
     left = scores > least

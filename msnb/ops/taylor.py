@@ -24,7 +24,10 @@ def _as_float_tensors(op, name, value):
 
 
 def _derivatives_along(fn, primals, series, order):
-    """Return the value of `fn` and its derivatives up to `order` at 0 of the curve with derivatives `series`."""
+    """Return a list: the value of `fn` and its derivatives up to `order`, at the start of a curve.
+
+    The curve starts at `primals` and has the derivatives `series`.
+    """
 
     def at(time):
         moved = []
@@ -49,7 +52,7 @@ def _derivatives_along(fn, primals, series, order):
 
 
 def _split_outputs(derivatives):
-    """Return True if there are several outputs, and the value and derivatives of each output."""
+    """Return a pair: True if there are several outputs, and a list of the value and derivatives of each output."""
     several = isinstance(derivatives[0], (tuple, list)) and len(derivatives[0]) > 1
     return several, [list(one) for one in zip(*derivatives, strict=True)] if several else [derivatives]
 

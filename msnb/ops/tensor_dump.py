@@ -13,7 +13,7 @@ from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops.debug import at_run_time
 
-_number = itertools.count()  # of the next file of this process
+_number = itertools.count()  # the number of the next file of this process
 
 
 @host_operator()

@@ -11,7 +11,7 @@ from msnb.insight.profile import Profile, Recorder, machine
 from msnb.ir.source import show
 from msnb.profiler.schedule import ProfilerAction
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.nn.cell import Cell
 
 _RECORDS = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)

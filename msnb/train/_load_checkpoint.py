@@ -15,7 +15,7 @@ from msnb.train._load_into_net import load_param_into_net
 from msnb.train._save_checkpoint import FORMATS
 from msnb.train._utils import check_flags
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 

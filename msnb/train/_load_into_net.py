@@ -10,7 +10,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.train._utils import check_flags
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 

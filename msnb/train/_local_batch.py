@@ -19,7 +19,7 @@ from msnb.core.program.program_cache import program_of
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.parallel._utils import _get_device_num, _need_to_full
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 

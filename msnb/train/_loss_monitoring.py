@@ -9,7 +9,7 @@ from msnb.core.support.type_promotion import is_float
 from msnb.core.tensor.tensor import Tensor
 
 _QUEUE_LENGTH = (
-    1024  # Scalar losses in the queue: more than the device lags behind, or than there are between two polls.
+    1024  # Maximum number of scalar losses in the queue; more steps than the device lags behind.
 )
 
 
@@ -117,5 +117,5 @@ def _is_not_finite(arrays):
 
 
 def _was_skipped(arrays):
-    """Return whether the step overflowed under a loss scale that can still fall: a dynamic scale skips such steps."""
+    """Return True if the step overflowed and the loss scale can still fall. A dynamic loss scale skips such steps."""
     return len(arrays) == 3 and bool(np.asarray(arrays[1]).item()) and float(np.asarray(arrays[2]).item()) > 1

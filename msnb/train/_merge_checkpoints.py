@@ -15,7 +15,7 @@ from msnb.parallel._tensor import join_slices
 from msnb.train._load_checkpoint import load_checkpoint
 from msnb.train._load_into_net import load_param_into_net
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 

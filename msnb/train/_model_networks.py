@@ -16,7 +16,7 @@ from msnb.train import amp
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
     from msnb.nn.optim.optimizer import Optimizer
 
@@ -177,7 +177,7 @@ class Assembly:
         self._parallel.mark(network)
 
     def _needs_overflow_report(self):
-        """Return whether the loss scale manager must be told of each overflow. Then training waits for every step."""
+        """Return True if the loss scale manager needs to know of each overflow. Training then waits for every step."""
         manager = self._loss_scale_manager
         return (
             manager is not None

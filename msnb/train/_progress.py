@@ -9,8 +9,8 @@ from msnb.core.state import deferred_errors
 from msnb.train._loss_monitoring import LossWatch
 from msnb.train.callback import Callback, LossMonitor
 
-_POINTS = 60  # Points of the curve: when there are twice as many, pairs are merged.
-_AT_ONCE = 4  # Losses that one poll reads; at the end, as many as fill a curve.
+_POINTS = 60  # Number of points of the curve. Pairs are merged when there are twice as many.
+_AT_ONCE = 4  # Maximum number of losses that one poll reads. The last read takes up to `_POINTS`.
 _WEIGHT = 0.3  # Weight of the newest measurement in the speed.
 _PRINTING = {"print", "pprint", "stdout", "stderr", "tqdm", "echo"}
 

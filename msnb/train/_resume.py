@@ -25,12 +25,12 @@ from msnb.train._load_checkpoint import load_checkpoint
 from msnb.train._load_into_net import load_param_into_net
 from msnb.train._save_checkpoint import save, select_values
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
     from msnb.train.loss_scale_manager import LossScaleManager
     from msnb.train.recording import Recording
 
-_KEY = "training that can go on"  # of the JSON text among the Parameters
+_KEY = "training that can go on"  # name of the JSON text among the Parameters
 
 
 class Resumable(Protocol):
@@ -131,7 +131,7 @@ class Resumption:
         }
         try:
             save(values, str(self.path), True, {_KEY: json.dumps(state)})
-        except OSError as error:  # from the previous file; the training is worth more
+        except OSError as error:  # it may come from the previous file; it must not end the training
             log.warning("%s could not be written: %s.", self.path, error.strerror or error)
 
     def wait(self) -> None:

@@ -13,7 +13,7 @@ from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optim
 from msnb.train.summary._parameters import select_recorded
 from msnb.train.summary._writer import is_in_host_memory
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 __all__ = ["RunCallback"]

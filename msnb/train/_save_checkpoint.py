@@ -18,7 +18,7 @@ from msnb.parallel.modes.multiprocess_mesh import gather_tensors, local_parts
 from msnb.train._async_writer import writer
 from msnb.train._utils import check_flags
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 FORMATS = ("ckpt", "safetensors")

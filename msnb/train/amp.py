@@ -31,7 +31,7 @@ from msnb.train.loss_scaler import (
 from msnb.train.loss_scaler import _grad_scale_map as _grad_scale_map  # programs import them from here
 from msnb.train.loss_scaler import _grad_unscale_map as _grad_unscale_map
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
     from msnb.nn.optim.optimizer import Optimizer
 
@@ -116,7 +116,7 @@ class _OutputTo32(nn.Cell):
             backbone = self.__dict__.get("_cells", {}).get("_backbone")
             if backbone is None or name.startswith("__"):
                 raise
-            return getattr(backbone, name)  # `net.dense.weight` is there after level O1, too
+            return getattr(backbone, name)  # so that `net.dense.weight` still exists after level O1
 
     def construct(self, *inputs):
         return cast_tensor(self._backbone(*inputs), _FLOAT32)

@@ -6,7 +6,7 @@ from msnb._checkparam import Validator
 from msnb.common.arguments import answered
 from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 __all__ = ["LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]

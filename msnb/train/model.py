@@ -32,7 +32,7 @@ from msnb.train._progress import Progress, prints
 from msnb.train._resume import resumption_of
 from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
     from msnb.nn.optim.optimizer import Optimizer
@@ -254,7 +254,7 @@ class Model(Assembly):
                 for element in elements:
                     if isinstance(element, Tensor):
                         element = (element,)
-                    if len(element) != columns:  # of the batch before
+                    if len(element) != columns:  # the number of columns of the previous batch
                         _column_check.check(self._network, self._loss_fn, element)
                         columns = len(element)
                     cb_params.cur_step_num += 1
@@ -581,7 +581,7 @@ def _add_run_callback(callbacks, record, resume=False):
     """Return the list of callbacks, with a RunCallback appended if `record` is set."""
     if not record:
         return _as_list(callbacks)
-    from msnb.train._run_callback import RunCallback  # spares it to who does not record
+    from msnb.train._run_callback import RunCallback  # a lazy import: only recorded trainings need it
 
     return [*_as_list(callbacks), RunCallback(record, resume)]
 

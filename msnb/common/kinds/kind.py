@@ -103,7 +103,7 @@ class Worded(Kind):
 
 
 def _is_traced(array):
-    from jax.core import Tracer  # spares jax at start-up: settings are checked by Kinds, and stand below it
+    from jax.core import Tracer  # lazy import: settings use Kinds at start-up, when jax is not imported
 
     return isinstance(array, Tracer)
 

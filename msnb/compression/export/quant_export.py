@@ -173,8 +173,8 @@ class ExportToQuantInferNetwork:
         )
 
     def _input_range(self, core):
-        """Return (scale, zero point, upper end, lower end) of the range of a layer's input. For input data the ends are
-        unknown."""
+        """Return (scale, zero point, upper end, lower end) of the range of a layer's input. Both ends
+        are None for the network's input data."""
         name = core.fake_quant_weight.minq.name
         source = self.quant_info_table.get(name)
         if source == INPUT:
@@ -258,7 +258,7 @@ def _strip_observers(activation):
 def _compute_float_parameters(core):
     """Return (weight of a layer, rounded as in training; factor of each channel; bias).
 
-    A folded normalisation is part of the weight, another one is part of the factor.
+    Folded batch normalisation is included in the weight. Separate batch normalisation is included in the factor.
     """
     weight, no_factor = core.weight.asnumpy(), np.ones(1)
     if isinstance(core, WITH_NORM):
@@ -266,7 +266,7 @@ def _compute_float_parameters(core):
         return weight, no_factor, bias
     if isinstance(core, quant.Conv2dBnWithoutFoldQuant):
         factor, bias = quant_utils.normalisation_of(core, core.batchnorm)
-        # The bias is expressed in steps of the factor, so a factor of 0 becomes 1 and its weight 0.
+        # The bias is divided by the factor later, so a factor of 0 is replaced by 1, and its weights by 0.
         return weight * quant_utils.along_channels(factor != 0, weight), np.where(factor == 0, 1, factor), bias
     return weight, no_factor, core.bias.asnumpy() if core.has_bias else None
 

@@ -13,7 +13,7 @@ __all__ = ["load_nonquant_param_into_quant_net"]
 
 # Last components of names, by which the Parameters of two networks are matched.
 MATCHED = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_variance", "minq", "maxq")
-OBSERVER_ONLY = ("quant_step",)  # belongs to an observer; a float network never has it
+OBSERVER_ONLY = ("quant_step",)  # a Parameter of observers, which a float network never has
 
 
 def integer_range(data_type: Any, num_bits: int, narrow_range: bool) -> tuple[int, int]:
@@ -101,8 +101,8 @@ def weight2int(
         )
     scale, zero_point = along_channels(scale, data), along_channels(zero_point, data)
     first, last = integer_range(data_type, num_bits, narrow_range)
-    # The ends of a symmetric range are halves; after a division they may be slightly less. The simulation rounds them
-    # up.
+    # At the ends of a symmetric range the quotient is n + 1/2, which the simulation rounds up. The division may return
+    # slightly less, so the quotient is first rounded to 6 digits.
     return np.clip(np.floor(np.round(data / scale, 6) + zero_point + 0.5), first, last)
 
 

@@ -100,7 +100,7 @@ def compute_outside_trace(compute, array):
 def share_memory(array, device):
     """Return a jax.Array on a CPU device that reads the memory of a numpy array, uncommitted; None if JAX copies it.
 
-    The caller may write into the numpy array while programs read it, and keeps it for as long as the result lives.
+    The caller may write into the numpy array while programs read it, and must keep it as long as the result lives.
     """
     if _put is None:
         return None
@@ -350,7 +350,7 @@ def _exit_at_once():
 def exit_without_waiting(status: int = 1) -> None:
     """Make this process exit with `status` at its end, without waiting for the other processes.
 
-    Those may be waiting for this one.
+    The other processes may be waiting for this one.
     """
     _exit_status.append(status)
 

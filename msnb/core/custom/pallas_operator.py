@@ -72,7 +72,7 @@ def pallas_operator(
         attributes = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
         def function(*arrays, **attributes):
-            from jax.experimental import pallas  # spares the import for users without Pallas kernels
+            from jax.experimental import pallas  # lazy import: most users have no Pallas kernels
 
             input_specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in map(jnp.asarray, arrays)]
 

@@ -57,7 +57,7 @@ def note(arrays: Sequence[jax.Array]) -> None:
 
 
 def _note_cotangents(node, cotangents):
-    """Check the cotangents of one node's outputs; results and finished gradients are checked elsewhere."""
+    """Check the cotangents of one node's outputs for infinities and NaN. Results are checked elsewhere."""
     if _thread.results_observed:
         note([c._array for c in cotangents if c is not None])
 

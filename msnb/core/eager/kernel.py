@@ -134,7 +134,7 @@ class Kernel:
 
         def pull(*args):
             cotangents = args[count:]
-            # `call`, because a Stop within this trace must not leave a half-traced function behind.
+            # `call` cleans up if an interrupt ends this trace; `run` would leave a partly traced function in the cache.
             call = (self.real or self.quiet or self).call
             variables, arrays = integer_gradients.differentiable_inputs(call, args[:count], requested)
 

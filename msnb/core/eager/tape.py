@@ -21,7 +21,7 @@ from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.sparse import RowTensor, add_rows
 from msnb.core.tensor.tensor import box
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread

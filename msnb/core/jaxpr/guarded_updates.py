@@ -37,7 +37,7 @@ def keep_on_error(
     n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
     fine, test = _inline_jaxpr(_trace_no_error_test(error.aval), [error])
     if n_before:
-        # The test gets the scope of the check. At the top level it would split the call of the Cell around it in two.
+        # The test gets the scope of the check. With the top-level scope, views would show the enclosing Cell twice.
         test = [eqn.replace(source_info=jaxpr.eqns[n_before - 1].source_info) for eqn in test]
     olds = {n_results + position: jaxpr.invars[index] for position, index in enumerate(old_inputs)}
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns[n_before:], fine, olds)

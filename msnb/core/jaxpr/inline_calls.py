@@ -61,7 +61,7 @@ def _inline_part(part, invars, call, eqns, substitutes, consts, cache):
     variables = dict(zip(jaxpr.invars, invars, strict=True))
     for var, value in zip(jaxpr.constvars, part.consts, strict=True):
         variables[var] = consts.setdefault(id(value), (new_variable(var), value))[0]
-    scopes = {}  # equations that shared one name stack object share one afterwards
+    scopes = {}  # equations that share a name stack object still share one after inlining
     for eqn in jaxpr.eqns:
         outvars = [new_variable(v) for v in eqn.outvars]
         variables.update(zip(eqn.outvars, outvars, strict=True))
@@ -97,8 +97,9 @@ def _inline_nested(graph, cache):
 
 
 def _inline_in_open_jaxpr(jaxpr):
-    """Return an open jaxpr with the calls of network parts inlined. It cannot hold arrays: if a part has one, all its
-    calls stay.
+    """Return an open jaxpr with the calls of network parts inlined.
+
+    An open jaxpr has no constants. If a part has an array as a constant, the jaxpr is returned unchanged.
     """
     consts: dict[int, tuple[Any, Any]] = {}
     flat = _inline_in_jaxpr(jaxpr, consts, {})

@@ -3,8 +3,8 @@
 While a program is traced, `sow` labels the value and adds a callback that receives it at run time. A call with
 callbacks has to be waited for. `remove_callbacks` therefore removes the callbacks that can be removed, and
 `return_sown` makes a graph that returns the labelled values beside its results. They are delivered when the call has
-been dispatched, without waiting. A value in a loop is that of the last iteration. Values that cannot be returned (in a
-lane of `vmap` or the condition of a `while`) keep their callback. The new graph inlines functions with a custom
+been dispatched, without waiting. A value in a loop is that of the last iteration. Values that cannot be returned (under
+`vmap`, or in the condition of a `while`) keep their callback. The new graph inlines functions with a custom
 gradient: it can be run, but not differentiated.
 """
 

@@ -81,7 +81,7 @@ class StoppableLoops:
 
 
 def _runs_once(eqn):
-    """Return True for a `while` of at most one round, as `core.script.checkpointed_while` has them."""
+    """Return True for a `while` of at most one round. `core.script.checkpointed_while` creates such loops."""
     condition, body = open_jaxpr(eqn.params["cond_jaxpr"])[0], open_jaxpr(eqn.params["body_jaxpr"])[0]
     outcome = condition.outvars[0]
     if condition.eqns or isinstance(outcome, Literal) or outcome not in condition.invars:
@@ -198,20 +198,20 @@ class _Evaluator:
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
         cond_consts, body_consts, carry = args[:first], args[first : first + second], args[first + second :]
         condition, body = open_jaxpr(eqn.params["cond_jaxpr"]), open_jaxpr(eqn.params["body_jaxpr"])
-        is_batched = bool(condition[0].outvars[0].aval.shape)  # of `vmap`: one condition for each lane
+        is_batched = bool(condition[0].outvars[0].aval.shape)  # under `vmap` there is one condition for each example
 
         def goes_on(carry):
             return self(condition[0], condition[1], [*cond_consts, *carry])[0][0]
 
         def step(carry):
             outs = self(body[0], body[1], [*body_consts, *carry])[0]
-            if is_batched:  # a lane whose condition is False keeps its state
+            if is_batched:  # an example whose condition is False keeps its state
                 going = goes_on(carry)
                 outs = [jnp.where(lax.expand_dims(going, range(going.ndim, o.ndim)), o, c) for o, c in zip(outs, carry)]
             return outs
 
         position = None if is_batched else _find_counter(body[0], second)
-        if position is not None:  # another number in the state costs a kernel in each round
+        if position is not None:  # a second counter would cost a kernel in each round
             outs = lax.while_loop(lambda carry: goes_on(carry) & self._goes_on(carry[position]), step, list(carry))
             return outs, outs[position]
 

@@ -11,7 +11,7 @@ from msnb.common.kinds import hashable
 from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import LruCache
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.operator.operator_types import Operator
 
 _NOT_MARKS = frozenset(("input_names", "output_names"))  # attributes that every operator of MindSpore has

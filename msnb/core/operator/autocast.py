@@ -35,8 +35,8 @@ class OuterTensors(dict[int, Tensor]):
 def is_constant(value: Any) -> bool:
     """Return True if an operator casts `value` to the precision of its Cell.
 
-    Those are Parameters, Tensors that are attributes of Cells and, in a graph, Tensors that a traced function reads
-    from an outer name. Computed Tensors, and those in a tuple or list, already have their type, as in MindSpore.
+    Such values are Parameters, Tensors that are attributes of Cells and, in a graph, Tensors that a traced function
+    reads from an outer name. Computed Tensors, and those in a tuple or list, already have their type, as in MindSpore.
     """
     if isinstance(value, Parameter):
         return True

@@ -28,7 +28,7 @@ from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.operands import other_operand
 from msnb.core.tensor.tensor import Tensor, attach
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.operator.value_checks import Check
 
 _Declared = TypeVar("_Declared")

@@ -14,7 +14,7 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.operator.operator_types import Operator
 
 _thread = trace_state.thread

@@ -31,7 +31,7 @@ from msnb.core.tensor.parameter import Parameter, check_not_narrowed
 from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor, box
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.jaxpr.op_names import GraphName
     from msnb.core.operator.value_checks import Check
 

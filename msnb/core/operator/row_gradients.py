@@ -22,7 +22,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.sparse import RowTensor, add_rows
 from msnb.core.tensor.tensor import Tensor, box
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.state.trace_state import TraceFrame
 
 _thread = trace_state.thread
@@ -105,8 +105,8 @@ class _RowCollectingKernel:
             if tables.reads[ident]:  # another operator reads it, and was traced before the backward pass
                 return add_rows(jnp.zeros_like(saved[0]), *rows), None
             tables.rows_by_param.setdefault(ident, []).append(rows)
-            # JAX needs a cotangent of the table's shape, but the gradient is taken from the rows. The table itself
-            # serves, because zeros would add an operator.
+            # JAX needs a cotangent of the table's shape, but the gradient is taken from the rows. The table itself is
+            # returned as this cotangent, because an array of zeros would add an operator.
             return saved[0] if len(tables.rows_by_param[ident]) == 1 else None, None
 
         look_up = jax.custom_vjp(kernel.run)

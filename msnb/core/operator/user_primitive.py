@@ -62,7 +62,7 @@ class PrimitiveWithInfer(Primitive):
       stands before a function that takes the operator and returns ``bprop(*inputs, out, dout)``; or the class has a
       method ``get_bprop(self)`` that returns it.
 
-    Without `kernel`, a graph has what the operator announces: it can be made and looked at, and not run.
+    Without `kernel`, a graph has only the inferred shape and dtype: it can be traced and viewed, but not run.
 
     Args:
         name (str): Name of the operator.

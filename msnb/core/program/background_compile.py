@@ -1,6 +1,6 @@
 """Compilation on a separate thread, so that progress can be shown and the wait can be interrupted.
 
-XLA cannot be interrupted. A Stop ends the wait at once. The compilation goes on in its thread, and the next call finds
+XLA cannot be interrupted. Ctrl-C ends the wait at once. The compilation goes on in its thread, and the next call finds
 its result, because JAX caches the executable with the lowered function.
 """
 
@@ -37,8 +37,8 @@ class _Job:
         self.started = time.perf_counter()
         self.settings = thread_settings()
         self.error = None
-        # The main thread waits for this event and does not join the thread: after a Stop in join(), Python 3.11 and
-        # 3.12 treat the thread as ended.
+        # The main thread waits for this event and does not join the thread: after an interrupted join(), Python 3.11
+        # and 3.12 treat the thread as ended.
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
         self.thread.start()
@@ -58,7 +58,7 @@ class _Job:
         except BaseException as error:
             self.error = error
         finally:
-            self.form = self.jaxpr = None  # a Stop may leave this job in the table, where only its form is looked up
+            self.form = self.jaxpr = None  # an interrupt may leave this job in `_jobs`, which is searched by form
 
 
 _jobs = weakref.WeakKeyDictionary()  # form -> its _Job, while it is compiled
@@ -85,11 +85,11 @@ class TracedProgram(Protocol):
 def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> None:
     """Compile `form`, a variant of the program, in a thread, and wait until it is compiled.
 
-    A progress line is shown if progress lines are on. A Stop reaches the main thread only, so on other threads this
+    A progress line is shown if progress lines are on. A Ctrl-C reaches the main thread only, so on other threads this
     does nothing and the call compiles.
 
     Raises:
-        KeyboardInterrupt: At a Stop; the compilation goes on.
+        KeyboardInterrupt: At a Ctrl-C; the compilation goes on.
         Exception: An error of XLA.
     """
     if threading.current_thread() is not threading.main_thread():

@@ -4,14 +4,14 @@ An event (`core.state.events`) only reports that a program ran. An observer has 
 the one compiled call. An observer has two methods:
 
 * ``rewrite(program)`` returns a ClosedJaxpr with the inputs of ``program.jaxpr``. Its outputs are the program's own,
-  followed by extra arrays. It returns None to leave the program alone. It is called again when observers come and go.
+  followed by extra arrays. It returns None to leave the program unchanged. It is called again when observers change.
 * ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing.
 
 An exception in either is logged, and the observer is removed. The results and Parameters of the program are unchanged.
 An observer that has to end the user's call raises `Halt` in either. Two further methods are optional:
 
 * ``wants(program)`` is called before each run. If it returns False, the program runs the form of the other observers,
-  or its own if there are none. All forms stay compiled, so that an observer can look at every n-th step only.
+  or its own if there are none. All forms stay compiled, so that an observer can receive only every n-th step.
 * ``dropped(why)`` is called with the sentence of the log when the observer is removed.
 
 An observed program does not donate the arrays that it reads: `Run.inputs` can be run again. Programs hold observers

@@ -73,7 +73,7 @@ class Program(Staged):
         self._forms = ProgramForms(self, frozen, self._placement.shardings)
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
         if self._forms.is_stoppable:
-            self.__class__ = _StoppableProgram  # a class, so that calls of other programs do not ask
+            self.__class__ = _StoppableProgram  # a subclass, so that other programs need no test per call
             # If a run changes Parameters or draws a number, the call returns only when the loops have not been stopped.
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
@@ -143,7 +143,7 @@ class Program(Staged):
         run = self._forms.current
         if not self.written and outcome is None:
             return run([], read, *[r[0] for r in rest])[1]
-        # `extend` runs in C: whenever a Stop arrives, the list holds either the old arrays or the new ones.
+        # `extend` runs in C: if an interrupt arrives, the list has either all old arrays or all new ones.
         store = self._stores.shared
         if store is not None and outcome is None:
             results = store.results
@@ -367,11 +367,11 @@ class _StoppableProgram(Program):
                 Program._run_step(self, read, arguments, outcome)
             finally:  # also if an interrupt came after the start
                 for _, (*results, verdict) in outcome:
-                    if not verdict.is_ready() or stop_flag.may_have_stopped():  # else it has run to its end
+                    if not verdict.is_ready() or stop_flag.may_have_stopped():  # otherwise it has completed
                         deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
         stop_flag.run(run)  # XLA may run a short program in this call
-        if self.sown or self._forms.receivers:  # nobody may see results before it is known that they stay
+        if self.sown or self._forms.receivers:  # observers must not read results that may be discarded
             deferred_errors.poll(finishes_loops=True)
         return outcome[0][1]
 

@@ -290,7 +290,7 @@ def find(
         for entry in entries:
             if (entry.epoch == trace_state.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
                 return entry.program, arrays, boxes
-    if interventions.active:  # their programs do not crowd out those of the network, which run again afterwards
+    if interventions.active:  # they have their own cache: the network's programs run again afterwards
         changed = interventions.active[-1].programs(root)
         if programs is not changed:
             return find(root, fn, args, kwargs, name, extra, True, changed)

@@ -212,7 +212,7 @@ class ProgramForms:
             self.receivers, self.is_selective = (), False
             return
         last = self._observed_form
-        if last.observers != self._observers:  # an observer that returns is not asked again
+        if last.observers != self._observers:  # equal observers are not asked to rewrite the program again
             self._partial_forms.clear()
             self._observed_form = self._make_observed_form(program, observers, last)
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers

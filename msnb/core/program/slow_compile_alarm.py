@@ -34,7 +34,10 @@ class SuppressAlarm:
 
 
 def _copy_without_alarm(read, real):
-    """Copy lines from `read` to `real`, except XLA's warning: a header line, and text between two rules."""
+    """Copy lines from the descriptor `read` to `real`, without XLA's warning.
+
+    The warning is a header line, and text between two horizontal rules.
+    """
     rules = 2
     with os.fdopen(read, "rb") as lines:
         for line in lines:

@@ -167,7 +167,7 @@ class Staged:
                     return
                 excludes_new = all(
                     p.key > first_key for p in missing
-                )  # new once may be lazy initialization; new twice means new in each call
+                )  # new in one trace: lazily initialized; new in two traces: created in each call
                 params = params + missing
         except RecursionError:
             raise RecursionError(
@@ -178,7 +178,7 @@ class Staged:
         except Exception as error:
             remove_jax_note(error)
             raise
-        finally:  # a Stop may have come before a context manager restored its state
+        finally:  # an interrupt may have arrived before a context manager restored its state
             _thread.frame, _thread.recording, _thread.spread = frame, recording, outer_partitioner
             _thread.compute_dtype, _thread.forward_mode = dtype, forward
             trace.update_results_observed()

@@ -10,7 +10,7 @@ from msnb.core.compat.jax_private import user_frames
 from msnb.core.errors.source_location import format_location
 from msnb.core.jaxpr.op_names import operator_in
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 HINT_AFTER = 400  # equations of one operator of one Cell

@@ -72,7 +72,7 @@ def _choose_options(name, count_operations):
 
 
 def _is_short_elementwise(operations, elements):
-    """Return True for a short elementwise kernel: XLA's older emitter is as fast for it on larger arrays, too."""
+    """Return True for a short elementwise kernel, for which XLA's older emitter is as fast even on larger arrays."""
     short = operations.total() <= _MOST_IN_A_KERNEL and elements <= _MOST_ELEMENTWISE
     return short and _ELEMENTWISE.issuperset(operations)
 

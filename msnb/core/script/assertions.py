@@ -40,7 +40,7 @@ def trying(location):
 
 
 def _refuse_inside_try(errors, what, location):
-    """Refuse a run-time error inside `try`: a graph raises after its run, when every handler has been left."""
+    """Refuse a run-time error inside `try`. A graph raises after its run, when no handler is active any more."""
     if errors.handlers and errors.refusal is None:
         errors.refusal = TypeError(
             f"{format_location(*location)}: whether this {what} happens depends on a Tensor, and the 'try' at "

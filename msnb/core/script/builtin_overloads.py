@@ -99,7 +99,7 @@ def _register_extremum(builtin, beats):
         for item in items[1:]:
             item = to_tensor(item)
             a, b = result._array, item._array
-            result = box(jnp.where(beats(b, a), b, a))  # on a tie the first one, which gets all of the gradient
+            result = box(jnp.where(beats(b, a), b, a))  # of equal items the first gets the whole gradient
         return result
 
     pick.__name__ = builtin.__name__

@@ -52,7 +52,7 @@ def if_return(
 
 
 def _trace_both(then, otherwise, read, write, get_outputs):
-    """Trace the two branches from the same variables. The last argument maps a branch's return value to its outputs."""
+    """Trace the two branches from the same variables. `get_outputs` maps a branch's return value to its outputs."""
     before = read()
 
     def branch(fn):

@@ -117,7 +117,7 @@ def _make_converted(fn, code):
             lowered = _codes[code] = _lower_code(fn, code)
         except source.SourceMissing:
             if _has_no_jumps(code):
-                return fn  # without jumps, nothing in it can depend on a Tensor
+                return fn  # without jumps, it has no branch that depends on a Tensor
             raise
     cells: dict[str, Any] = dict(zip(code.co_freevars, fn.__closure__ or ()))
     cells[RUNTIME] = _runtime

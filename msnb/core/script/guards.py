@@ -31,7 +31,7 @@ from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor
 
 _thread = threading.local()
-_loaded = WeakIdentityDict()  # code -> result of `_loaded_names`
+_loaded = WeakIdentityDict()  # code -> result of `_collect_loaded_names`
 _ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 _SPACES = ("SimpleNamespace", "Namespace", "EasyDict")  # classes of libraries that hold values of the user
 _MAX_COMPARED = 1 << 16  # bytes of an array, or elements of a container, up to which each call compares

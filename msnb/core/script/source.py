@@ -95,7 +95,7 @@ def _first_line(node):
 
 
 def _find_lambda(tree, code):
-    """Return (Lambda, class name) of a code object. The position of the body tells lambdas of one line apart."""
+    """Return (Lambda, class name) of a code object. The body's position distinguishes lambdas of one line."""
     lambdas = _find_lambdas(tree, code.co_firstlineno)
     if len(lambdas) == 1:
         return lambdas[0]

@@ -6,10 +6,10 @@ process in its condition. While the main thread waits, a second thread reads the
 memory at a Ctrl-C. The program then ends, its results are discarded, and Python's handler runs.
 
 `signal.set_wakeup_fd` tells the second thread of signals. It is set while the main thread waits and at no other time,
-so that of the user, such as asyncio's, is intact; signals that arrived meanwhile are forwarded to it.
+so the user's descriptor, such as asyncio's, works otherwise; signals that arrived meanwhile are forwarded to it.
 
-A handler of the user may have other plans than to raise KeyboardInterrupt. The first Ctrl-C is then left to it, and
-runs after the program; the second one stops the program.
+A handler of the user may do something else than raise KeyboardInterrupt. The first Ctrl-C is then left to this handler,
+which runs after the program; the second one stops the program.
 """
 
 import contextlib
@@ -134,7 +134,7 @@ def wait(verdict: jax.Array, results: Results) -> None:
 
 def _look_until_ready(verdict):
     pause = 2e-5
-    while not verdict.is_ready():  # a Ctrl-C is raised between two looks
+    while not verdict.is_ready():  # a Ctrl-C is raised between two polls
         time.sleep(pause)
         pause = min(2 * pause, 2e-3)
 
@@ -168,7 +168,10 @@ def run(fn: Callable[[], Any], running: str | None = None) -> Any:
 
 
 def _finish_waiting(has_raised):
-    """Restore the descriptor of the user; stop and clear if a Ctrl-C has arrived. May be called again."""
+    """Restore the user's wakeup descriptor. If a Ctrl-C has arrived, stop programs and clear the flag.
+
+    It may be called again.
+    """
     global _n_interrupts
     reader, user = _reader(), _user_descriptor[0] if _user_descriptor else -1
     if _user_descriptor:
@@ -193,7 +196,7 @@ def _finish_waiting(has_raised):
 
 def _set(is_forced):
     global _is_set, _is_forced
-    _flag.memory[CELLS:] = 1  # before the numbers that loops read: a program must see these when a loop has ended
+    _flag.memory[CELLS:] = 1  # first: when a stopped loop has ended, the verdict must read 1
     _flag.memory[:CELLS] = 1
     _is_set, _is_forced = True, is_forced
 
@@ -267,7 +270,7 @@ def _reader():
 
 
 def _forget_reader():
-    """After a fork: the thread does not exist in the child, and its socket is the parent's."""
+    """Forget the reader in a forked child: its thread does not exist there, and its socket belongs to the parent."""
     global _the_reader
     _the_reader = None
     if _user_descriptor:

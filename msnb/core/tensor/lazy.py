@@ -70,7 +70,7 @@ class LazyParameter(Parameter):
         unfilled = self._unfilled()
         if isinstance(
             unfilled, Unfilled
-        ):  # false if the method was looked up before the values were computed and is called afterwards
+        ):  # false if the values were computed after this bound method was looked up
             _fill_parameter(self, to_array(unfilled.filled()))
         return Parameter._stored(self)
 
@@ -109,7 +109,7 @@ class LazyParameter(Parameter):
 
 
 def _fill_parameter(parameter, array):
-    """Store the values and make it an ordinary Parameter."""
+    """Store the values of a `LazyParameter`, and make it an ordinary Parameter."""
     store, index = parameter._slot
     store.results[-1][0][index] = array
     parameter.__class__ = Parameter

@@ -147,7 +147,7 @@ class Parameter(Tensor):
 
     @property
     def _kind(self):
-        """Return the array for its shape and dtype only; see `TraceFrame.read`."""
+        """The array, of which only the shape and dtype may be used; see `TraceFrame.read`."""
         frame = _thread.frame
         return self._stored() if frame is None else frame.read(self, counts=False)
 

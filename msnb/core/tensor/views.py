@@ -1,7 +1,7 @@
 """Views of Tensors in PYNATIVE mode: ``x[0]`` references `x`, so that ``x[0][1] = 5`` changes `x`.
 
 Arrays are immutable. An assignment to a view is also applied to its base, by an operator through which gradients flow.
-A view does not keep its base alive, because nobody can read a base without references. In GRAPH mode the source
+A view does not keep its base alive, because a base without references cannot be read. In GRAPH mode the source
 transformation sees the complete statement (`core.script.lower`), and no views are recorded.
 """
 

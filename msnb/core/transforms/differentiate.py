@@ -162,7 +162,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
-    # try/finally instead of a context manager: if a Stop interrupted its exit, the thread would go on recording.
+    # try/finally, because an interrupt in the exit of a context manager would leave the thread recording.
     try:
         _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
         variables = []
@@ -304,7 +304,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
 
 
 def _integer_gradient(carried, tensor):
-    """Return the gradient of an integer Tensor, given that of its carrier: the float Tensor that stands for it."""
+    """Return the gradient of an integer Tensor, given that of its carrier, the float array through which it flows."""
     gradient = box(integer_gradients.cast_gradient(carried, tensor._array.dtype))
     integer_gradients.set_carrier(gradient._array, carried)
     return gradient

@@ -17,7 +17,7 @@ class _CookbookFilter(RecursiveFilter):
     ``_design_coefficients`` returns the coefficients b and a.
     """
 
-    _precision = np.float64  # of the design; MindSpore computes some designs in float32 for every waveform
+    _precision = np.float64  # dtype of the design; MindSpore computes some designs in float32
 
     def _set_arguments(self, sample_rate, frequency, frequency_name, Q, gain=None):
         if gain is not None:

@@ -21,7 +21,7 @@ class _ComplexOp(AudioOp):
 
 def _complex_norm(real, imaginary, power):
     squared = real * real + imaginary * imaginary
-    # asarray, here and below: numpy returns a scalar for one complex number.
+    # `asarray`, here and below, because numpy returns a scalar for a single complex number.
     return np.asarray(np.sqrt(squared) if power == 1 else squared ** squared.dtype.type(power / 2))
 
 

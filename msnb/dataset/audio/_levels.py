@@ -171,7 +171,7 @@ class DCShift(_Waveform):
         return np.where(peaks, limited, shifted)
 
 
-# Level of a fade-in at x from 0 to 1. A fade-out is its mirror image. The logarithm ends above 1.
+# Level of a fade-in at x from 0 to 1. A fade-out is its mirror image. The logarithmic curve ends above 1.
 _FADE_CURVES = {
     FadeShape.LINEAR: lambda x: x,
     FadeShape.EXPONENTIAL: lambda x: 2 ** (x - 1) * x,

@@ -81,7 +81,7 @@ class _StepSignal:
             self._changed.notify_all()
 
     def wake(self):
-        """Wake the waiting ``map``, so that it checks whether the loop over its rows was left."""
+        """Wake the waiting ``map``, so that it checks whether the loop over its rows was exited."""
         with self._changed:
             self._changed.notify_all()
 
@@ -140,7 +140,7 @@ class WaitedDSCallback(Callback, DSCallback):
 
     # Called by the map.
     def wake(self) -> None:
-        """Let a waiting map stop, after the loop over the data was left early."""
+        """Let a waiting map stop, after the loop over the data was exited early."""
         for signal in (self._steps, self._epochs):
             signal.wake()
 

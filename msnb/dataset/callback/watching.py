@@ -7,8 +7,8 @@ from msnb.dataset.engine.execution.chunk import Hint
 
 
 class RunContext:
-    """Argument of a callback: the epoch and step of the ``map``. `left` returns True after the loop over the rows was
-    left."""
+    """Argument of a callback: the epoch and step of the ``map``. `left` returns True after the user has
+    exited the loop over the rows."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class Watcher:
     """Calls the callbacks of one ``map`` and counts its epochs and steps.
 
     Attributes:
-        passes: how often an epoch of the pipeline iterates over the map: the product of the counts of the repeats
+        passes: Number of iterations over the map in one epoch of the pipeline: the product of the counts of the repeats
             after it.
     """
 
@@ -75,7 +75,7 @@ class Watcher:
             self._run_callbacks("epoch_end", self._step)
 
     def close(self) -> None:
-        """Release callbacks that wait for the training, after the loop was left early."""
+        """Release callbacks that wait for the training, after the loop was exited early."""
         self.left = True
         for callback in self.waiting:
             callback.wake()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.samplers import Sampler
 
 

@@ -59,8 +59,9 @@ class Engine:
                 return value // scaling + low
 
     def shuffle(self, items: Any) -> Any:
-        """Shuffle a list in place, as ``std::shuffle`` does. Two positions share a draw while their product fits the
-        engine's range.
+        """Shuffle a list in place, as ``std::shuffle`` does.
+
+        One draw serves two positions if the product of their ranges fits the engine's range.
         """
         n = len(items)
         if n < 2:
@@ -179,9 +180,9 @@ class Mt32(Engine):
         return float(np.float32(value * np.float32(high - low)) + low)
 
     def normal(self) -> float:
-        """Draw from ``std::normal_distribution<double>(0, 1)`` by the polar method, which saves its second value for
-        the next
-        call.
+        """Draw from ``std::normal_distribution<double>(0, 1)`` by the polar method.
+
+        The method computes two values. The second is saved for the next call.
         """
         if self._normal is not None:
             saved, self._normal = self._normal, None
@@ -248,7 +249,8 @@ class Mt32(Engine):
     def sample(self, items: Any, count: int) -> Any:
         """Draw `count` of `items` without replacement, in their order, as ``std::sample`` does.
 
-        This is selection sampling. Two positions share a draw while their product fits the engine's range.
+        This is selection sampling. One draw serves two positions if the product of their ranges fits the range of the
+        engine.
         """
         unsampled = len(items)
         count = min(count, unsampled)

@@ -4,7 +4,7 @@ A transform of the library is a function of the columns of one row. It may also 
 
 A deterministic transform defines ``_transform_row``. A random transform defines ``_draw_params``, which draws its
 random numbers in the order of the rows, and ``_apply_params``, which uses them and may run on any thread. It defines
-only ``_run_row`` where the two cannot be separated. ``_transform_stack``, ``_draw_stack`` and ``_apply_stack``
+only ``_run_row`` where the two cannot be separated. ``_transform_stack``, ``_draw_stack`` and ``_apply_stack_params``
 process a chunk of rows of equal shape in one call. They may return NotImplemented for input that they do not cover.
 """
 
@@ -33,7 +33,7 @@ class TensorOp(Described):
         inputs: Number of columns that it takes; None for any number.
         deterministic: Equal input gives equal output.
         pointwise: Each element depends only on the same element and on its channel, the last axis.
-        costly: Its result is worth caching, and its work is worth a thread.
+        costly: It takes so long that caching its result and running it in a thread pay off.
         to_planes: It only moves the channels, the last axis, to the front.
         makes_new: Its results are in memory that nothing else refers to.
     """
@@ -47,8 +47,8 @@ class TensorOp(Described):
     _transform_stack = None
     _draw_params = None
     _draw_stack = None
-    _apply_in_place = None  # like _apply_stack, in the memory of a chunk that nothing else refers to
-    _result_spec = None  # (shape, dtype) of every result; _apply_into(drawn, row, out) then writes it to `out`
+    _apply_in_place = None  # _apply_stack_params in place, for a chunk that nothing else refers to
+    _result_spec = None  # (shape, dtype) of every result; _apply_params_into(params, row, out) then writes it to `out`
 
     def _transform_row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")

@@ -14,7 +14,7 @@ from msnb.dataset.engine.execution import nodes
 from msnb.dataset.engine.execution.optimiser import explain, optimise_plan
 from msnb.dataset.engine.queries import Queries
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.cache_client import DatasetCache
 
 

@@ -86,9 +86,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)  # spares the unused readers
+        return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)  # avoids importing unused readers
     if name == "context":
-        return import_module("msnb.context")  # spares a name that only MindSpore's own code uses
+        return import_module("msnb.context")  # imported on demand: only MindSpore's own code uses this name
     raise AttributeError(f"module 'mindspore.dataset.engine.datasets' has no attribute {name!r}")
 
 

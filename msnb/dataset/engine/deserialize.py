@@ -22,9 +22,9 @@ from msnb.formats import text_files
 
 DATASETS = "mindspore.dataset.engine.datasets"
 SAMPLERS = "mindspore.dataset.engine.samplers"
-_MAX_DEPTH = 250  # of consecutive operators, or nested transforms
+_MAX_DEPTH = 250  # limit for consecutive operators and for nested transforms
 
-_TRANSFORMS = {  # package -> the modules that users take transforms from
+_TRANSFORMS = {  # package -> modules from which users import transforms
     "audio": ("msnb.dataset.audio.transforms",),
     "text": ("msnb.dataset.text.transforms",),
     "transforms": (
@@ -39,7 +39,7 @@ _TRANSFORMS = {  # package -> the modules that users take transforms from
     ),
 }
 
-# Modules that descriptions of msnb 0.1 name for transforms that have moved.
+# Modules of transforms that have moved since msnb 0.1, whose descriptions name the old module.
 _OLD_MODULES = {
     "msnb.dataset.vision._crops": "msnb.dataset.vision._geometry",
     "msnb.dataset.vision._fixed_geometry": "msnb.dataset.vision._deterministic",
@@ -123,7 +123,7 @@ def _transform_classes(package):
     """
     classes = {}
     for path in _TRANSFORMS.get(package, ()):
-        module = import_module(path)  # spares the packages that no description names
+        module = import_module(path)  # avoids importing unused packages
         for name, member in vars(module).items():
             is_transform = isinstance(member, type) and member.__module__.startswith("msnb.dataset.")
             if is_transform and "__call__" in dir(member):

@@ -1,6 +1,6 @@
 """Sharing of a graph among processes: a server process holds it and answers the requests of clients.
 
-A message is JSON after its length (4 bytes, big endian). Arrays are encoded as base64. Nothing that comes over the
+A message is its length (4 bytes, big endian) and a JSON text. Arrays are encoded as base64. Nothing that comes over the
 network is executed.
 """
 
@@ -39,7 +39,7 @@ def _encode_value(value):
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
         return {"array": data, "dtype": value.dtype.str, "shape": value.shape}
-    if isinstance(value, dict):  # JSON's keys are strings, those of graph_info numbers
+    if isinstance(value, dict):  # JSON's keys are strings, but those of graph_info are numbers
         return {"items": [[_encode_value(k), _encode_value(v)] for k, v in value.items()]}
     if isinstance(value, list | tuple):
         return [_encode_value(v) for v in value]

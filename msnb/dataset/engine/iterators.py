@@ -195,7 +195,7 @@ class Iterator:
     def __del__(self) -> None:
         try:
             self.stop()
-        except Exception:  # at interpreter exit modules may be gone
+        except Exception:  # at interpreter exit, modules may be unloaded
             pass
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

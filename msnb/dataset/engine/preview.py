@@ -47,10 +47,10 @@ class Preview:
         types (list[tuple]): (dtype, shape) of each column, [] if no row was read. None in a shape stands for a length
             that differs among the rows that were read.
         size (int): Rows, or batches; None if it is unknown before the pipeline runs.
-        batched (bool): Whether a row is a batch.
+        batched (bool): True if a row is a batch.
         steps (str): The pipeline, in the order of the data.
         rows (list[list[np.ndarray]]): The first rows, or the rows of the first batch.
-        note (str): Why there are no rows, or in which order they are, or "".
+        note (str): The reason why there are no rows, or the order of the rows, or "".
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -108,7 +108,7 @@ def preview(dataset: Dataset, rows: int = 1) -> Preview:
     random_states = (
         random.getstate(),
         np.random.get_state(),
-    )  # a user's ``__getitem__`` may draw; the display must have no effect
+    )  # a user's ``__getitem__`` may draw random numbers; a display must not change later draws
     thread = threading.Thread(target=reader.run, name="msnb-preview", daemon=True)
     thread.start()
     thread.join(_TIME_LIMIT)
@@ -240,7 +240,7 @@ def _remove_shuffles(node):
         if isinstance(chosen, samplers.RandomSampler) and chosen.child_sampler is None:
             node.sampler = samplers.SequentialSampler().open(node.source.rows)
     if isinstance(node, SequenceSource):
-        source = copy.copy(node.source)  # no processes for a few rows; by number, so that skipped samples are not read
+        source = copy.copy(node.source)  # A few rows need no processes. By index, skipped samples are not read.
         source.workers, source._pool, source.random_access = 1, None, True
         return nodes.IndexSource(source, node.sampler, node.columns)
     return node

@@ -1,4 +1,4 @@
-"""Samplers: which samples a data set yields, and in which order.
+"""Samplers, which select the samples of a data set and their order.
 
 ``open(rows, class_ids)`` returns the running sampler (``sampling.py``). Its ``next_epoch()`` is an array of sample
 numbers.

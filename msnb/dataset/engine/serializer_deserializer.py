@@ -22,7 +22,7 @@ from msnb.dataset.engine.deserialize import (
 from msnb.dataset.engine.schema import Schema
 from msnb.formats import text_files
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.dataset import Dataset
 
 __all__ = [

@@ -6,7 +6,7 @@ from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text._tokens import map_strings
 
 _REDIRECT = re.compile("#REDIRECT|#redirect")
-_MARKUP = re.compile("<.*>|<[^>]*>")  # in a line, from the first < to the last >; else one tag over several lines
+_MARKUP = re.compile("<.*>|<[^>]*>")  # from the first < to the last > of a line, or one tag over several lines
 _ENTITY = re.compile("&[^;]*;")
 _NOT_WORDS = re.compile("[^a-zA-Z0-9]+")
 _DIGIT_NAMES = dict(zip("0123456789", "zero one two three four five six seven eight nine".split(), strict=True))

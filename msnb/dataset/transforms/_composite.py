@@ -173,7 +173,7 @@ class RandomOrder(_Composite):
 
     def _run_row(self, state, *values):
         order = list(range(len(self.transforms)))
-        random.shuffle(order)  # in MindSpore a Python transform, which draws from Python's random
+        random.shuffle(order)  # in MindSpore this is a Python transform, which uses `random`
         for i in order:
             values = run_operation(self.transforms[i], state[1][i], values)
         return unwrap_single(values)

@@ -75,7 +75,7 @@ def decode_upper_rows(data, rows):
     frame = None
     for marker, offset in _iterate_segments(memoryview(data)):
         if marker in _FRAME_MARKERS:
-            # OpenCV decodes everything but sequential Huffman coding with 8 bits and three components.
+            # Only sequential Huffman coding with 8 bits and three components is supported here.
             if marker > 0xC1 or data[offset + 2] != 8 or data[offset + 7] != 3:
                 return None
             frame = offset

@@ -208,7 +208,7 @@ def _check_shear(shear, name):
 
 
 def check_statistics(mean, std, low, high):
-    """Check that means and standard deviations are equally many and in range."""
+    """Check that there are as many means as standard deviations, and that all are in range."""
     if len(mean) != len(std):
         raise ValueError("Length of mean and std must be equal.")
     for middle, deviation in zip(mean, std, strict=True):

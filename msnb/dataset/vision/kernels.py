@@ -404,7 +404,7 @@ def _cutoff_range(histogram, cutoff):
     """Return the lowest and highest value that remain after removing `cutoff` percent at both ends."""
     histogram = histogram.copy()
     if cutoff:
-        cut = int(int(cutoff) / 100.0 * histogram.sum())  # integer percents only, as in MindSpore
+        cut = int(int(cutoff) / 100.0 * histogram.sum())  # the percentage is rounded down, as in MindSpore
         for order in (range(256), range(255, -1, -1)):
             remaining = cut
             for value in order:

@@ -63,7 +63,7 @@ def decode(img: Any) -> Any:
     """Decode bytes to a PIL image."""
     try:
         _headers.check_encoded(img, ValueError)
-        image = pil().open(io.BytesIO(img))  # reads only the header, of more formats than OpenCV
+        image = pil().open(io.BytesIO(img))  # reads only the header; Pillow has more formats than OpenCV
         _headers.check_pixels(image.height, image.width, ValueError)
         return image.convert("RGB")
     except pil().DecompressionBombError as error:

@@ -1,4 +1,4 @@
-"""``mindspore.dataset.vision.transforms`` of MindSpore 2: one class for each pair of classes in r1.1.
+"""``mindspore.dataset.vision.transforms`` of MindSpore 2: each class replaces two classes of r1.1.
 
 Arrays are processed with OpenCV, PIL images with Pillow.
 """

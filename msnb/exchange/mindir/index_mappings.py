@@ -32,7 +32,7 @@ def _write_getitem(writer, node, args):
             continue
         if entry == ALL:
             if is_length(shape[dimension]):
-                full_axes_mask |= 1 << position  # the full axis, of unknown length
+                full_axes_mask |= 1 << position  # the slice contains the full axis, whose length is unknown
             begin, end, step = [*begin, 0], [*end, 0 if is_length(shape[dimension]) else shape[dimension]], [*step, 1]
         else:
             start = to_python_number(starts.pop(0))

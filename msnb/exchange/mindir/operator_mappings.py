@@ -308,7 +308,7 @@ def _pack_weights(writer, node, args):
     has_summed_bias = biases and kind.size == matrices + gates * count
     inputs_first = has_summed_bias or (not biases and on_cpu())
     if layers == 1 and inputs_first:
-        return [args["w"]]  # they already have this order
+        return [args["w"]]  # the weights already have this order
     flat = args["w"] if len(kind.shape) == 3 else writer.emit_function("Reshape", [args["w"], (-1, 1, 1)], kind.dtype,
                                                                (kind.size, 1, 1))  # fmt: skip
 

@@ -80,7 +80,7 @@ class Function:
     def __call__(self, writer: Any, node: Any, args: dict[str, Any]) -> Any:
         """Write a call of the operator."""
         if self.op.name == "StridedSlice" and len(args["begin"]) > len(node.inputs[0].types[node.slots[0]].shape):
-            raise NotExpressible("a new axis")  # MindSpore's own check counts it as one too many
+            raise NotExpressible("a new axis")  # MindSpore rejects more entries than the input has axes
         if self.op.name == "Reshape":
             args = {**args, "shape": _mark_unknown_length(args["shape"])}
         values = [
@@ -102,7 +102,7 @@ class Function:
 
 
 def _mark_unknown_length(shape):
-    """Return `shape` for a Reshape, with -1 for the one length that is known only when the network runs."""
+    """Return `shape` for a Reshape, with -1 in place of an unknown length if there is exactly one."""
     axes = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 
@@ -154,8 +154,8 @@ FUNCTIONS: dict[str, str] = json.loads(Path(__file__).with_name("functions.json"
 _DIFFERENT = frozenset(
     "Range Dropout ReduceStd Arange Eye LinSpace AdaptiveMaxPool2D GroupNorm LayerNormGrad LayerNormGradGrad".split()
 )
-_SPECIAL = frozenset(("ArgMaxWithValue", "ArgMinWithValue"))  # `forms` has their writers
-# not written, only read: MindSpore 2.7.1 has no CPU kernel for them, so a written file was never tested
+_SPECIAL = frozenset(("ArgMaxWithValue", "ArgMinWithValue"))  # `operator_mappings` has writers for them
+# These are read but not written: MindSpore 2.7.1 has no CPU kernel for them, so a written file was never tested.
 _UNVERIFIED = frozenset(
     "AdaptiveAvgPool1D AdaptiveMaxPool1D AvgPool1D AvgPool2D ConvTranspose2D Dot Frac Hardtanh Im2ColExt L1LossExt "
     "Log10 Log2 LogSigmoid LogSumExp MSELossExt Norm Outer PixelShuffle RmsNorm Roll SoftMarginLoss SoftplusExt".split()
@@ -177,7 +177,7 @@ def _register_functions():
             continue
         if (
             name not in _UNVERIFIED | _SPECIAL and not op.written
-        ):  # `write_order` handles operators that write Parameters
+        ):  # `EffectOrder` writes the operators that write Parameters
             forms.register(op)(table[name])
 
 

@@ -1,7 +1,7 @@
 """Divide a graph into the Cells to write by the scopes of its nodes, with the inputs and outputs of each Cell.
 
-A run of nodes in one scope is a call of the Cell of that scope. Two runs that compute the same with the same
-Parameters are two calls of one Cell. A Parameter belongs to the innermost Cell that contains all its uses.
+Consecutive nodes in one scope are a call of the Cell of that scope. Two such groups that compute the same with
+the same Parameters are two calls of one Cell. A Parameter belongs to the innermost Cell that contains all its uses.
 """
 
 import itertools
@@ -206,7 +206,9 @@ class Blocks:
 
     # ------------------------------------------------------------------ Cells
     def _set_block_steps(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
-        """Set the steps of a Block. `weights` are the Parameters used by this Block only."""
+        """Set the steps and Parameters of a Block and its children. `weights` are the Parameters that only this Block
+        uses.
+        """
         calls: list[Call] = []
         block.steps = list(self._iterate_steps(nodes, depth, calls))
         child_weights = set()

@@ -122,7 +122,7 @@ def _numpy_names():
 
 
 def _write_call_by_function(args):
-    """Call an operator by its function, for classes that MindSpore does not export."""
+    """Write a call of an operator by its function, because MindSpore does not export its class."""
     settings = [
         [f"{name}=", *args.placeholder(name)]
         for name, (_, default) in args.operator.attributes.items()
@@ -185,7 +185,7 @@ def _write_masked_setitem(args: Arguments) -> Expression:
 
 
 def _index_expression(args, first):
-    """Return the text ``[...]`` of an index. Its numbers begin at input `first`; the index Tensors follow them."""
+    """Return an index, ``[...]``, as an expression. Input `first` is its first number; index Tensors follow."""
     count = args.node.layout[first][0]
     rest = list(args.values[first:])
     constants = [
@@ -203,7 +203,7 @@ def _index_expression(args, first):
         elif entry == NUMBER:
             entries.append(rest[number] if constants[number] is None else str(int(constants[number])))
             number += 1
-        elif ARRAY in args["plan"]:  # (start, stop, step), and numbers are arrays
+        elif ARRAY in args["plan"]:  # the entry is (start, stop, step); numbers are index Tensors here
             entries.append(":".join("" if n is None else str(n) for n in entry))
         else:
             if constants[number] is None:

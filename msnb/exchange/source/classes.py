@@ -1,6 +1,4 @@
-"""Classes of the source text. Cells that differ in literals only become one class, which takes the literals as
-arguments.
-"""
+"""Classes of the source text. Cells that differ only in literals share one class. Its arguments are these literals."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -121,8 +119,8 @@ class Text:
         return name
 
     def _collect_arguments(self) -> None:
-        """Make each literal that differs between the Cells of a class an argument. Literals that vary together share
-        one.
+        """Make each literal that differs between the Cells of a class an argument of the class. Literals with the same
+        values in all Cells share one argument.
         """
         for block, method in self._methods.items():
             kind = self._classes[self._keys[block]]
@@ -157,7 +155,7 @@ class Text:
         else:
             parameters, cells = self._methods[block].parameters, self._methods[block].cells
         for name, weight in parameters:
-            if weight in self._values:  # named after its attribute, so that Cells with other values share a class
+            if weight in self._values:  # name constants by attribute, so that Cells with other values share a class
                 weight.name = prefix + name
                 while weight.name in self.blocks.graph.weights:
                     weight.name += "_"

@@ -201,7 +201,7 @@ def _is_uniform(value):
 
 
 def _array_expression(value, kind):
-    """Return an expression for a Tensor that lists all values."""
+    """Return an expression that constructs a Tensor from its values."""
     dtype = f"mindspore.{dtype_of(kind)}"
     if value.size > 1 and _is_uniform(value):
         return call("ops.full", [[literal(value.shape)], [literal(value.flat[0])], [f"dtype={dtype}"]])

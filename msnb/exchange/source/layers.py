@@ -1,5 +1,5 @@
-"""Find operators that form a layer of `mindspore.nn`: a product with a Parameter and its bias is a Dense, for
-instance.
+"""Find operators that form a layer of `mindspore.nn`. For example, a matrix product and the addition of a bias are a
+Dense.
 """
 
 from collections.abc import Callable, Sequence

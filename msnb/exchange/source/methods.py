@@ -146,8 +146,8 @@ class Method(InitWriter, FlowWriter):
         return inputs
 
     def _name_results(self, results, step, names, live, preferred, takes_statements=False) -> list[str]:
-        """Name the results that are used; unused ones get "". A step of several statements can reuse the first input's
-        name only.
+        """Name the results that are used. The name of an unused result is "". If a step takes several statements, a
+        result can reuse the name of the first input only.
         """
         used = {names[value] for value in live if value in names}
         input_names = [names[v] for v in self._inputs_in_order(step) if v in names]

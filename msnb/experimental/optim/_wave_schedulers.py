@@ -47,7 +47,7 @@ class CosineAnnealingLR(LRScheduler):
             return self._rates
         if (self.last_epoch - 1 - self.T_max) % (
             2 * self.T_max
-        ) == 0:  # rises from the lowest rate, where the factor would be 0
+        ) == 0:  # at the lowest rate the quotient below would divide by 0
             return [
                 rate + (base - self.eta_min) * self._cosine_at(self.T_max - 1)
                 for base, rate in zip(self.base_lrs, self._rates, strict=True)

@@ -129,7 +129,7 @@ class Optimizer(Cell):
             for group, rate in zip(self.param_groups, self.lrs, strict=True):
                 if isinstance(
                     group["lr"], Real
-                ):  # set by the program; a Parameter avoids a compilation for each number
+                ):  # the user has set a number; a Parameter avoids a compilation for each number
                     rate.set_data(Tensor(float(group["lr"]), mstype.float32))
                     group["lr"] = rate
         return super().__call__(*args, **kwargs)

@@ -104,7 +104,7 @@ def run_together(
 
 
 def _cast_state(loop: Loop, values: Sequence[Any]) -> list[Any]:
-    """Convert the values of `_state_and_rows`, some of them Python numbers, to arrays of the loop's dtypes."""
+    """Convert the initial state of a loop, which may have Python numbers, to arrays of the loop's dtypes."""
     return [
         _cast(jnp.asarray(value), var.aval.dtype) for value, var in zip(values, _state_and_rows(loop), strict=False)
     ]

@@ -22,10 +22,10 @@ if TYPE_CHECKING:  # named in annotations alone
 class Cursor:
     """A position among the nodes of one step, in the order of execution.
 
-    Nodes of a loop or of a branch stand behind the node of the loop or branch. A node that did not run, in a branch
-    that was not taken, is passed over.
+    Nodes of a loop or of a branch come after the node of the loop or branch. A node that did not run, in a branch
+    that was not taken, is skipped.
 
-    A move that is impossible raises ValueError with the reason, and the cursor stays.
+    An impossible move raises ValueError with the reason and does not change the position.
 
     Args:
         replay (Replay): the step.
@@ -104,7 +104,7 @@ class Cursor:
         if self._loop_around(self.node) is None:
             return ()
         if round is not None and len(round) == 1:
-            round = None  # one loop has as many in each round
+            round = None  # a single loop has the same number of iterations in each round
         try:
             return self.replay.iterations(self.node, round=round)
         except ValueError:
@@ -112,7 +112,7 @@ class Cursor:
 
     # ------------------------------------------------------------------ moves
     def at(self, query: Any) -> "Cursor":
-        """Return another cursor at the first node that a query selects; this one stays.
+        """Return another cursor at the first node that a query selects. This cursor does not move.
 
         Args:
             query (Union[str, int, CNode]): words as in the search of the graph view, or the number of a node.
@@ -122,13 +122,13 @@ class Cursor:
         return other
 
     def next_node(self, count: int = 1) -> Self:
-        """Move to the next node, or `count` nodes on. Returns the cursor."""
+        """Move forward by `count` nodes. Returns the cursor."""
         for _ in range(count):
             self._go(self._first(self._ahead(), lambda node: True, "is the last node of the step"))
         return self
 
     def previous_node(self, count: int = 1) -> Self:
-        """Move to the node before, or `count` nodes back. Returns the cursor."""
+        """Move back by `count` nodes. Returns the cursor."""
         for _ in range(count):
             self._go(self._first(self._behind(), lambda node: True, "is the first node of the step"))
         return self
@@ -141,7 +141,7 @@ class Cursor:
         return self
 
     def previous_line(self) -> Self:
-        """Move to the first node of the line of Python before. Returns the cursor."""
+        """Move to the first node of the previous line of Python. Returns the cursor."""
         line = _line_of(self.node)
         behind = list(self._behind())
         last = self._first(behind, lambda node: _line_of(node) not in (None, line), "has no line before it")
@@ -163,7 +163,7 @@ class Cursor:
         return self
 
     def out(self) -> Self:
-        """Move out of the current Cell: to the first node behind it. Returns the cursor."""
+        """Move out of the current Cell, to the first node after it. Returns the cursor."""
         scope = self.node.scope
         self._go(
             self._first(
@@ -179,7 +179,7 @@ class Cursor:
         return self._turn(count)
 
     def previous_round(self, count: int = 1) -> Self:
-        """Move to the same node in the iteration before. Returns the cursor."""
+        """Move to the same node in the previous iteration. Returns the cursor."""
         return self._turn(-count)
 
     def mate(self) -> Self:
@@ -194,7 +194,7 @@ class Cursor:
         return self
 
     def run_to(self, query: Any) -> Self:
-        """Move to the next node that a query selects; where none is ahead, to the first one of the step.
+        """Move to the next node that a query selects. If none follows, move to the first one of the step.
 
         Args:
             query (Union[str, int, CNode]): words as in the search of the graph view, such as ``"op:ReLU line:12"``.
@@ -264,7 +264,7 @@ class Cursor:
         return self
 
     def _later(self, now):
-        """Return the round behind another one; behind the last of an inner loop, the first of the next outer round."""
+        """Return the round after `now`. After the last round of an inner loop, the next outer round begins."""
         iterations = self._iterations(now)
         for loop in reversed(range(len(now))):
             if now[loop] + 1 < iterations[loop]:
@@ -272,7 +272,7 @@ class Cursor:
         raise ValueError(f"This is the last of the {iterations[-1]} rounds.")
 
     def _earlier(self, now):
-        """Return the round before another one; before the first of an inner loop, the last of the outer one before."""
+        """Return the round before `now`. The first round of an inner loop follows the last of the outer one before."""
         for loop in reversed(range(len(now))):
             if now[loop] > 0:
                 earlier = (*now[:loop], now[loop] - 1, *(0 for _ in now[loop + 1 :]))

@@ -171,11 +171,11 @@ class _Flattener:
                 node = self._loop_in((*path, (id(eqn), 0)))
             if node is None and self._is_inlined(kind):
                 self._inline(eqn, eqn.params[TRANSPARENT[kind]], env, path)
-            elif not is_debug_callback(eqn):  # a print is not repeated
+            elif not is_debug_callback(eqn):  # the run must not print again
                 self._append(jaxpr, eqn, node, env, path)
 
     def _loop_in(self, path):
-        """Return the loop inside a function with its own gradient rule, which is one equation; else None."""
+        """Return the outermost loop inside a function with its own gradient rule, or None."""
         inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
         loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
         return min(loops, key=lambda entry: entry[0])[1] if loops else None
@@ -274,7 +274,7 @@ def record_eager_run(
         arguments (Sequence): (name, array) of each argument that is a Tensor.
     """
     recorder = _EagerRecorder(name, net, parameters, arguments)
-    # `events.current` is only up to date while somebody listens to `entered`
+    # `events.current` is only up to date while a listener of `entered` is registered
     with events.listen(dispatched=recorder.dispatched, entered=lambda call: None, name="diff", here=True, vital=True):
         call()
     return recorder.finish()

@@ -1,4 +1,4 @@
-"""Pause a training at a step, and look at the values of the step while its program waits.
+"""Pause a training at a step, so that the user can read the values of the step while the training waits.
 
 The step has run. A pause blocks the thread of the training inside the observer that received the step, and moves a
 cursor over the recorded inputs of the step. A front end shows it: a notebook registers a graph view with buttons, and
@@ -37,11 +37,11 @@ class FrontEnd(Protocol):
     """Interface that shows pauses to the user. A notebook sets `Debugger.front_end`."""
 
     def show(self, pause: Pause) -> bool:
-        """Show a pause. Return True once its buttons work; after False the prompt asks."""
+        """Show a pause. Return True once its buttons work. After False, the prompt asks for commands instead."""
         ...
 
     def has_resumed(self, pause: Pause) -> None:
-        """Handle the event that the training goes on."""
+        """Handle the event that the training continues."""
 
     def is_running(self, program: "Program") -> None:
         """Handle the event that a program is about to run and nothing has paused yet."""
@@ -204,7 +204,7 @@ class Debugger:
             extra_outputs.add(self)
 
     def stop(self) -> None:
-        """Watch no further step. The last pause remains."""
+        """Stop watching steps. The last pause stays readable."""
         if self._steps_left is not None and not self.n_steps and self._listener is not None:
             log.warning(
                 "%s",
@@ -237,7 +237,7 @@ class Debugger:
 
     # ------------------------------------------------------------------ steps in GRAPH mode
     def rewrite(self, program: "Program") -> Any:
-        """Return the jaxpr of a program unchanged: its inputs are recorded. None for an optimizer's own program."""
+        """Return the unchanged jaxpr of a program, so that its inputs are recorded; None for an optimizer's own."""
         return None if isinstance(program.root(), Optimizer) else program.jaxpr
 
     def wants(self, program: "Program") -> bool:
@@ -251,7 +251,7 @@ class Debugger:
         return self._due is not None
 
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
-        """Pause at a run."""
+        """Pause if `wants` has selected this run."""
         due, self._due = self._due, None
         if due is not None and due[0] is program:
             self._pause_at(program, run.inputs, due[1])
@@ -398,7 +398,7 @@ def pause(replay: Replay | None, hits: Sequence["Hit"] = (), step: int | None = 
 
 
 def _names_of_user():
-    """Return the names of the user's code that runs the training, for expressions at the prompt."""
+    """Return {name: value} of the variables in the user's frame that runs the training. The prompt evaluates them."""
     frame = sys._getframe(2)
     while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("msnb", "jax"):
         frame = frame.f_back

@@ -1,8 +1,8 @@
 """Select nodes of a graph by the query language of the graph view.
 
-Words must all occur in the operator, its scope or its Parameters. Some words look in one place: ``op:Conv2D``,
-``scope:layer1.0``, ``shape:64x128`` (of a result or Parameter, * for any number), ``dtype:Float16``, ``param:weight``,
-``line:12``, ``source:relu`` and ``lane:backward``. ``node:7`` is the node of that number.
+All words must occur in the operator, its scope or its Parameters. A word with a prefix searches one field:
+``op:Conv2D``, ``scope:layer1.0``, ``shape:64x128`` (of a result or Parameter, * for any number), ``dtype:Float16``,
+``param:weight``, ``line:12``, ``source:relu`` and ``lane:backward``. ``node:7`` is the node of that number.
 """
 
 import difflib
@@ -53,7 +53,7 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
 
 
 def _find_equal(nodes, query):
-    """Return the node of these with the number of `query`, which may come from another graph of the same program."""
+    """Return the node of `nodes` that equals `query`, a node that may come from another graph of the same program."""
     for node in nodes:
         if node.id == query.id and (node.op, node.scope, node.direction) == (query.op, query.scope, query.direction):
             return node

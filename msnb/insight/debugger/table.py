@@ -45,7 +45,7 @@ class TextTable:
 
 
 def html_table(columns: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[bool] = ()) -> str:
-    """Return a table as HTML. A narrow page scrolls it sideways: wrapped numbers and lines could not be read.
+    """Return a table as HTML. On a narrow page it scrolls sideways, because wrapped numbers are hard to read.
 
     Args:
         columns (Sequence[str]): names of the columns.

@@ -3,11 +3,12 @@
 A step is recorded as the inputs of its program: Parameters, batch and random number. Arrays that several steps share
 are stored once. A value is computed when it is requested, by replay of that step.
 
-In memory the last steps remain. With `every`, a step that is not recorded runs the plain program, at full speed.
+In memory only the last steps are stored. With `every`, a step that is not recorded runs the plain program, at full
+speed.
 
-On disk all steps remain: the batch of each, and the Parameters of every n-th. The others are computed from the nearest
-earlier ones, by the same program on the same inputs. A step in PYNATIVE mode has other last digits than its program, so
-its Parameters are always stored.
+On disk all steps are stored: the batch of each, and the Parameters of every n-th. Other Parameters are computed from
+the nearest earlier ones, by the same program on the same inputs. A step in PYNATIVE mode rounds differently from its
+program, so its Parameters are always stored.
 """
 
 import dataclasses
@@ -169,7 +170,7 @@ class Timeline:
         if before is None or call.error is not None:
             return
         changed = any(p._stored() is not before[id(p)] for p in call.net.get_parameters() if id(p) in self._own)
-        if not changed or trace_state.thread.recording:  # its update, if any, follows
+        if not changed or trace_state.thread.recording:  # the optimizer runs in a later call
             self._pending_call = call, before
             return
         pending, self._pending_call = self._pending_call, None
@@ -203,7 +204,7 @@ class Timeline:
             log.warning("%s", f"timeline: {text}")
 
     def _record(self, program, inputs, is_exact=True):
-        """Record the inputs of a step. `is_exact` is True if a replay gives the same bits as the training."""
+        """Record the inputs of a step. `is_exact` is True if a replay computes the same bits as the training."""
         number = self._count
         if self._disk is not None:
             self._write_step(number, program, inputs, is_exact)
@@ -233,14 +234,14 @@ class Timeline:
     def _write_step(self, number, program, inputs, is_exact):
         """Write the batch of a step to disk.
 
-        The Parameters are written in every `_CHECKPOINT_EVERY`-th step, and when a replay of the step before would
-        not give them.
+        The Parameters are written in every `_CHECKPOINT_EVERY`-th step, and when a replay of the previous step
+        would not compute them.
         """
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
         rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
         safetensors.write(self._disk / f"step-{number:06}.safetensors", rest)
-        # a replay of this program gives the next Parameters only if the program updates them itself
+        # a replay of this program computes the next Parameters only if the program updates them itself
         is_alone = self._updates_network(program)
         if (
             (number - 1) % _CHECKPOINT_EVERY == 0
@@ -254,7 +255,7 @@ class Timeline:
         self._records[number] = _Step(number, program, None)
 
     def _begins_with_arrays_after(self, arrays):
-        """Return True if the Parameters are those that the last step wrote: no code has changed one since."""
+        """Return True if the Parameters are the arrays of the previous step, so that no other code changed them."""
         after = self._arrays_after
         return len(arrays) == len(after) and all(one is other for one, other in zip(arrays, after, strict=True))
 

@@ -5,7 +5,7 @@ in B on the operands that it has in A. The difference of this value from ``A_k``
 with the operands.
 
 If both runs are traced programs on one device, one compiled call evaluates A, B, and the nodes of B on the values of A.
-Operations that are equal in both are computed once. Otherwise each run is evaluated in its own way.
+Operations that are equal in both are computed once. Otherwise the runs are evaluated separately.
 """
 
 import dataclasses
@@ -208,8 +208,7 @@ class ValueDiff:
 
     def _make_difference(self, pair, figure, tolerance):
         if figure is None:
-            # The shapes differ. The node itself is the cause if its operands have equal shapes, else the operands
-            # are.
+            # The shapes differ. If the operands have equal shapes, the node is the cause. Otherwise the operands are.
             shapes, others = (
                 [source.types[slot : slot + 1] for source, slot in node.uses] for node in (pair.node, pair.mate)
             )
@@ -295,8 +294,8 @@ class ValueDiff:
     def _sources(self):
         """{index of a value of B: index of the value of A that stands for it}.
 
-        If B computes a node in lower precision and casts the result back, then the cast value is A's, too: the rounding
-        is made at the node, not at its readers.
+        If B computes a node in lower precision and casts the result back, the value of A also stands for the result of
+        the cast. So the rounding counts as made at the node and not at its readers.
         """
         sources = {j: i for pair in self.pairs for i, j in pair.slots}
         rounded = {
@@ -339,7 +338,7 @@ class ValueDiff:
         return epsilons[(len(epsilons) - 1) // 2] if epsilons else 0.0
 
     def _measure_responses(self, pairs):
-        """Return, per pair, the largest change of A's node if its operands are changed by rounding errors."""
+        """Return, per pair, the largest change of A's result when its operands change by rounding errors."""
         by_node = self.a.equations.by_node()
         rng = np.random.default_rng(0)
         jobs = []
@@ -490,7 +489,7 @@ class ValueDiff:
 
 
 class _Hybrid(dict):
-    """The values of B's equations on the operands of A, {index: value}; `read` has the operands, {index: value}."""
+    """{index: value} of B's equations, evaluated on the operands of A. `read` is {index: value} of their operands."""
 
     def __init__(self, values, replaced):
         super().__init__(values)

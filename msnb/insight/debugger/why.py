@@ -87,7 +87,7 @@ class Reason:
 
 
 class Explanation:
-    """The answer to the question why a gradient is as it is; see `msnb.why`.
+    """Explanation of the size of one Parameter's gradient; see `msnb.why`.
 
     Attributes:
         parameter (str): name of the Parameter.
@@ -206,7 +206,7 @@ def _is_close(x, y):
 
 
 def _parameter_of(parameter, program, net):
-    """Return the Parameter of a program that `parameter` is, or names."""
+    """Return `parameter` if it is a Parameter, else the Parameter of that name."""
     if isinstance(parameter, Parameter):
         return parameter
     if not isinstance(parameter, str):
@@ -409,7 +409,7 @@ class _Backward:
             )
         return result
 
-    # ------------------------------------------------------------------ verdict
+    # ------------------------------------------------------------------ reasons
     def explain(self, parameter: Any, program: Any) -> Explanation:
         """Return the explanation for the Parameter."""
         graph, loss = self.equations.graph, float(np.asarray(self.values[self.loss]).reshape(()))
@@ -440,7 +440,7 @@ class _Backward:
         yield from self._explain_factors(path)
 
     def _first_bad_value(self):
-        """Return the reason for the first NaN, or else infinity, among the values that the loss depends on."""
+        """Return the Reason for the first NaN among the values that the loss depends on, or for the first infinity."""
         needed = self._needed_for_loss()
         for index in range(self.equations.n_inputs):
             if _kind_of_bad(self.values.get(index)) and index in needed:
@@ -485,7 +485,7 @@ class _Backward:
         return Reason("nonfinite", text, origin.node)
 
     def _say_operands(self, equation):
-        """Return the cause of an operator's NaN or infinity, as far as its operands show it; "" if they do not."""
+        """Return a sentence about the operands that explain an operator's NaN or infinity; "" if none do."""
         if equation.node is None:
             return ""
         operands = [np.asarray(self.values[i]) for i in equation.operands if i in self.values]
@@ -512,7 +512,7 @@ class _Backward:
         return ""
 
     def _first_bad_gradient(self):
-        """Return the reason for the first gradient on the way back that is not finite."""
+        """Return the Reason for the first gradient of the backward pass that is not finite."""
         for number in range(len(self.edges) - 1, -1, -1):
             gradient = self.gradients[number]
             if gradient is None or not _kind_of_bad(gradient):
@@ -561,7 +561,7 @@ class _Backward:
         return any(self.norms[n] != 0 for n, edge in enumerate(self.edges) if edge.equation == equation)
 
     def _has_gradient(self, equation):
-        """Return False for results that take no gradient, such as integers."""
+        """Return True if a result of an equation is of floats. Other results, such as integers, have no gradient."""
         kinds = [np.asarray(self.values[i]).dtype for i in equation.results if i in self.values]
         return any(jax.dtypes.issubdtype(kind, np.floating) for kind in kinds)
 
@@ -582,12 +582,12 @@ class _Backward:
         return self._explain_flat(equation, edge, arriving)
 
     def _leads_to_gradient(self, equation):
-        """Return True if a reader of an equation's results is reached by a gradient."""
+        """Return True if a gradient reaches an equation that reads a result of this one."""
         readers = [n for i in equation.results if i is not None for n in self.readers.get(i, ())]
         return any(self.arriving(self.equations.equations[self.edges[n].equation]) != 0 for n in readers)
 
     def _can_depend(self, equation, position):
-        """Return False if the derivative of an equation with respect to an operand is zero whatever the values are."""
+        """Return True unless the derivative of an equation with respect to an operand is zero for all values."""
         operands = [self.values.get(i, self.equations.constants.get(i)) for i in equation.operands]
         if any(operand is None for operand in operands):
             return True
@@ -836,7 +836,7 @@ def _badness_key(row):
 
 
 def _range_test(hit, own):
-    """Return a function of statistics: True for a value that is out of range as the value of the hit is."""
+    """Return a predicate of statistics. It is True for values that are out of range like the value of the hit."""
 
     def is_not_finite(row):
         return row is not None and (row["nan"] > 0 or row["inf"] > 0)

@@ -16,8 +16,8 @@ STATISTICS += ("negative inf count", "positive inf count", "zero count", "l2norm
 _DEFAULT_STATISTICS = ("max", "min", "l2norm")
 _SAVED = ("tensor", "statistic", "full")
 _MAX_BYTES = 10 << 30
-# Settings of Ascend chips, or of formats that XLA does not have, and their usual values. They have no effect, which is
-# said for other values. None: any value is usual.
+# Settings of Ascend chips, or of formats that XLA does not have, and their usual values. They have no effect. A message
+# is logged if a value is not the usual one. None: any value is usual.
 _WITHOUT_EFFECT: dict[str, dict[str, Any]] = {
     "common_dump_settings": {"op_debug_mode": 0, "file_format": "npy", "initial_iteration": 0, "overflow_number": 0},
     "e2e_dump_settings": {

@@ -95,7 +95,7 @@ def _match(nodes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
 
 
 def _wrappers(inner: list[str], outer: list[str]) -> list[str]:
-    """Return the most frequent beginnings of names of `outer` before the end that they share with one of `inner`."""
+    """Return the most frequent prefixes of names in `outer` whose remainder is a name in `inner`."""
     ends = {name.removeprefix(_ROOT) for name in inner if name.startswith(_ROOT)}
     counts: Counter[str] = Counter()
     for name in outer:
@@ -105,7 +105,7 @@ def _wrappers(inner: list[str], outer: list[str]) -> list[str]:
 
 
 def _without_other_order(links: dict[CNode, tuple[str, _Sides]]) -> dict[CNode, tuple[str, _Sides]]:
-    """Leave out groups of operators of one type in one Cell that the dump has in another order, such as updates."""
+    """Remove groups of equal operators of one Cell whose order in the dump may differ, such as updates."""
     groups: dict[tuple[str, str], list[CNode]] = {}
     for node in links:
         groups.setdefault((node.scope, node.name), []).append(node)

@@ -1,7 +1,7 @@
 """Write the operators of the steps that run while a dump is on.
 
-For tensors a recorded step is the inputs of its program. A thread computes the values again and writes them, so the
-step itself computes nothing more. For statistics alone the step returns them, or the values, as extra outputs, see
+To write tensors, the recorder stores the inputs of a step. A thread computes the values again and writes them, so the
+step itself has no extra work. To write statistics only, the step returns them, or the values, as extra outputs, see
 `step_values`. The training waits while two steps are unwritten.
 """
 
@@ -54,7 +54,7 @@ def follow_context() -> None:
     """Start or end the dump that ``set_context(enable_dump=...)`` or the variable ``MINDSPORE_DUMP_CONFIG`` asks for.
 
     The file that the variable names has the settings. Without it, all values go to ``save_dump_path``, as r1.1 names
-    them. Operators of PYNATIVE mode are not written, which the first call of a Cell in that mode says once.
+    them. Operators of PYNATIVE mode are not written. The first call of a Cell in that mode logs a warning.
 
     Raises:
         ValueError: If the file is wrong.
@@ -81,7 +81,7 @@ def _close_all():
 
 
 class _PynativeNotice:
-    """Says that a dump has no operators of PYNATIVE mode, when the first Cell runs in that mode."""
+    """Warns once, when the first Cell runs in PYNATIVE mode, that a dump has no operators of that mode."""
 
     def __init__(self) -> None:
         self._listener: events.Listener | None = None
@@ -201,7 +201,7 @@ class Recorder:
         self._steps.put((program, self._begun.iteration, arrays, plan))
 
     def dropped(self, why: str) -> None:
-        """End the dump, because its form of a program failed."""
+        """End the dump, because the program with its extra outputs failed."""
         self.problem = why
 
     def choose_again(self) -> None:
@@ -319,7 +319,7 @@ class Recorder:
                 file.write(text.rstrip("\n") + "\n")
 
     def _write_statistics(self, folder, plan, statistics):
-        """Write a row for each tensor whose statistics are there."""
+        """Write a row for each tensor that has statistics."""
         stamp = time.time_ns() // 1000
         columns = {value: format_statistics(row) for value, row in statistics.items()}
         lines = [_csv_line((*_HEAD, *(COLUMNS[name] for name in self._config.statistics)))]
@@ -338,7 +338,7 @@ class Recorder:
 
     def _write_tensor(self, folder, tensor, array):
         self._count_bytes(array.nbytes)
-        # readers sort by time: no two tensors of a step have the same
+        # readers sort by time, so the times of two tensors of a step must differ
         self._last_stamp = max(self._last_stamp + 1, time.time_ns() // 1000)
         name = TensorName(tensor.op, tensor.name, tensor.io, tensor.slot, tensor.type.dtype, self._last_stamp)
         file_name = file_names.bin_name(name, array.shape) if self._config.is_r1 else file_names.npy_name(name)
@@ -353,7 +353,10 @@ class Recorder:
 
 
 class _Observer:
-    """Passes the runs of programs to a recorder. Programs ask another observer for its form, but not the same again."""
+    """Passes the runs of programs to a recorder. A program calls `rewrite` of an observer only once.
+
+    So a new choice of operators needs a new observer.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self.rewrite, self.wants, self.receive = recorder.rewrite, recorder.wants, recorder.receive

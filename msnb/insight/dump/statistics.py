@@ -34,7 +34,7 @@ _FROM_SQUARES = frozenset(
     ("l2norm", *_OF_SPECIAL)
 )  # a finite sum of squares shows that there is no NaN and no infinity
 _PIECE = 1 << 13  # elements of one dot product
-_SAFE = 1e-30  # a larger mean square has lost nothing to underflow
+_SAFE = 1e-30  # above this mean square, underflow of single squares does not matter
 
 
 @np.errstate(all="ignore")
@@ -65,7 +65,7 @@ def _of_empty(names):
 
 
 def _of_bools(size, n_true, names):
-    """Return the statistics of bools as numbers, from their count: one pass over the bytes."""
+    """Return the statistics of an array of bools, from its size and its number of True elements."""
     statistics = {
         "max": float(n_true > 0),
         "min": float(n_true == size),
@@ -106,16 +106,16 @@ def _of_floats(flat, names):
 
 
 def _count_zeros(flat):
-    """Return the numbers of positive and of negative zeros. As integers they are 0 and the least one."""
+    """Return the numbers of positive and of negative zeros. Their bits are those of the integers 0 and -2**(n-1)."""
     bits = flat.view(f"i{flat.itemsize}")
     return int(np.count_nonzero(bits == 0)), int(np.count_nonzero(bits == -(1 << (8 * flat.itemsize - 1))))
 
 
 def _square_sum_of_floats(flat):
-    """Return the sum of squares, in pieces so small that BLAS starts no threads beside the training.
+    """Return the sum of squares, by dot products so short that BLAS starts no threads beside the training.
 
-    The relative error of a piece of float32 is about 1e-7. Where squares overflow or underflow in 32 bits, the numbers
-    are squared in 64 bits.
+    The relative error of a dot product of float32 is about 1e-7. If squares overflow or underflow in 32 bits, the
+    numbers are squared in 64 bits.
     """
     pieces = [flat[start : start + _PIECE] for start in range(0, flat.size, _PIECE)]
     total = sum(float(piece.dot(piece)) for piece in pieces)

@@ -24,8 +24,8 @@ _flags: "weakref.WeakKeyDictionary[Cell, bool]" = weakref.WeakKeyDictionary()
 def set_dump(target: Cell | Primitive, enabled: bool = True) -> None:
     """Choose the operators that a dump with ``"dump_mode": 2`` writes.
 
-    Of a Cell they are all its operators and those of the Cells in it, of both forward and backward pass. The last call
-    decides about a Cell or Primitive.
+    For a Cell, these are all its operators and those of the Cells in it, of the forward and the backward pass. If
+    several calls concern a Cell or Primitive, the last one counts.
 
     Args:
         target (Union[Cell, Primitive]): the Cell or Primitive.
@@ -99,7 +99,7 @@ class _ScopeFlags:
         return flag
 
     def _children_of(self, holder):
-        """Return {segment: Cells that have it in the scope of `holder`}; None is a function."""
+        """Return {scope segment: Cells with this segment in `holder`}. `holder` is a Cell, or None for a function."""
         if id(holder) not in self._children:
             children: dict[str, list[Cell]] = {}
             for cell in self._cells:

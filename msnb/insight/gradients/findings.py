@@ -161,7 +161,7 @@ def _medians_of_end_quarters(logs):
 
 
 def _describe_cause(recording, first, last):
-    """Return operators between two layers that may shrink gradients."""
+    """Return a sentence about the operators between two layers that may shrink gradients, with a remedy."""
     between = [op for place, op in recording.operators if first.order <= place <= last.order]
     count = {op: between.count(op) for op in ("Sigmoid", "Tanh")}
     if count["Sigmoid"] > 1:

@@ -13,7 +13,7 @@ import numpy as np
 from msnb.insight.gradients.summary import BINS, COLUMNS, sample_stride
 
 _PIECE = 1 << 13  # elements of one dot product
-_SAFE = 1e-30  # a larger mean square has lost nothing to underflow
+_SAFE = 1e-30  # above this mean square, underflow of single squares does not matter
 
 
 @np.errstate(invalid="ignore", over="ignore", divide="ignore")
@@ -41,7 +41,7 @@ def _to_flat_numpy(array):
 
 
 def _square_sum(array):
-    """Return the sum of squares, in pieces so small that BLAS starts no threads."""
+    """Return the sum of squares, by dot products so short that BLAS starts no threads."""
     return sum(float(x.dot(x)) for x in (array[start : start + _PIECE] for start in range(0, array.size, _PIECE)))
 
 

@@ -28,8 +28,8 @@ class Plan:
 
     Gradients of Parameters are extra outputs, and `collect` summarises them in a separate call. On a CPU that call runs
     in parallel with the next step, on a core that a small network leaves idle. Operators' outputs are summarised inside
-    the program, because as extra outputs they would need memory. This takes XLA three times as long to compile, so if
-    there is `room` for them, they become extra outputs too: that is better for a look at a step or two.
+    the program, because as extra outputs they would need memory. This takes XLA three times as long to compile. If
+    there is `room` for them, they become extra outputs too, which is faster if only a few steps are observed.
 
     Args:
         program (Program): the program to measure.

@@ -39,7 +39,7 @@ def cut_off(closed: ClosedJaxpr) -> frozenset[str]:
 
 
 def _propagate_zeros(jaxpr: Jaxpr, zero: set[Any], labels: set[str]) -> list[bool]:
-    """Add variables that are zero to `zero`, and their labels to `labels`. Return which outputs are zero."""
+    """Add variables that are zero to `zero`, and their labels to `labels`. Return a bool per output: True if zero."""
 
     def is_known_zero(var):
         return _is_zero(var.val) if isinstance(var, Literal) else var in zero

@@ -36,7 +36,7 @@ from msnb.insight.interventions.changes import AttributeChange, UnsuitableValue,
 from msnb.ir.anf import CNode
 from msnb.ir.api import name_of
 
-_PLANS = "interventions"  # key of the plans among the entries of tools for a Cell or function
+_PLANS = "interventions"  # key of the plans in `Programs.extras`
 
 
 def intervene(net: Any, changes: Mapping[Any, Any]) -> "Intervention":
@@ -182,7 +182,7 @@ class _Plan:
         self.is_busy = False
 
     def set_numbers(self, pairs):
-        """Take the numbers of other changes of the same structure."""
+        """Replace the numbers by those of other changes of the same structure."""
         self.pairs = pairs
         for (index, _), (node, shape) in self.values.items():
             _check_fit(pairs[index][1], node, lambda change, shape=shape: check_indices(change.axis_lengths(shape)))
@@ -192,7 +192,7 @@ class _Plan:
 
 
 def _prepare_plan(target, pairs):
-    """Return the plan of the structure of some changes."""
+    """Return an unused plan with the structure of these changes; a new one if there is none."""
     plans = programs_of(target).extras.setdefault((_PLANS, "plans"), LruCache(8))
     structure = tuple((query, change.structure) for query, change in pairs)
     plan = plans[structure] if structure in plans else plans.recall(structure)
@@ -336,7 +336,7 @@ def _zero_cotangent(array):
 
 
 def _check_fit(change, node, run):
-    """Return ``run(change)``; an `UnsuitableValue` becomes an error that names the node and its line."""
+    """Return ``run(change)``. Convert an `UnsuitableValue` to a ValueError that names the node and its line."""
     try:
         return run(change)
     except UnsuitableValue as problem:

@@ -32,7 +32,7 @@ from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import list_points
 from msnb.ir.anf import CNode, FuncGraph
 
-_EXTRA = "patch"  # key of the compiled metric among the entries of tools for a function
+_EXTRA = "patch"  # key of the compiled metric in `Programs.extras`
 DEFAULT_NODES = "op:Add"  # residual streams, in most networks
 _BATCH = 8  # nodes that are patched in one call
 _BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
@@ -111,7 +111,7 @@ class Patching:
         Raises:
             ImportError: If pandas is not installed.
         """
-        import pandas  # to spare the import, and pandas itself, where nobody asks for it
+        import pandas  # imported here, because pandas is optional and slow to import
 
         return pandas.DataFrame(self.table())
 

@@ -1,8 +1,8 @@
 """One run of a network with one changed value: the results, and how far each later value moves.
 
 All nodes share one compiled form, which takes the number of the changed node, a factor, a shift and a channel as
-inputs. It also computes the values before an edit. After the first edit each further one is a run. An attribute of an
-operator has a compiled form of its own.
+inputs. It also computes the values before an edit. Only the first edit compiles. An attribute of an operator has a
+compiled form of its own.
 """
 
 import dataclasses
@@ -290,7 +290,7 @@ _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
 
 
 def _jit(function):
-    """Compile quickly: a user waits for it, and the form runs a few times."""
+    """Return a jitted function that compiles quickly, because a user waits for it and it runs only a few times."""
     return jax.jit(function, compiler_options=QUICK_COMPILE if jax.default_backend() == "cpu" else None)
 
 

@@ -341,7 +341,7 @@ def _is_copy(kernel):
 
 
 def _select_by_size(nodes, kernel):
-    """Of several calls of one operator, select those with a result of the size of one of the kernel's results."""
+    """Select, of several calls of one operator, those with a result as large as one of the kernel's results."""
     sizes = {kind.size for kind in kernel.types}
     selected, places = [], {}
     for node in nodes:

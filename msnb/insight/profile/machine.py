@@ -103,7 +103,7 @@ def _update_stored_maximum(name, flops, bandwidth):
 
 
 def _best_time_in_place(fn, array):
-    """Measure as `_best_time` does, for a function that overwrites its argument: new memory would cost page faults."""
+    """Return the shortest time of a function that overwrites its argument. New memory would cost page faults."""
     state = [array]
 
     def again():

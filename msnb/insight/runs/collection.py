@@ -30,8 +30,7 @@ class Runs:
         marks (Marks): Stars, notes and hidden runs.
         changes (int): Number of calls of `refresh` that found a change. Several views may call it.
         lock (RLock): Held while the folder is read, by a tuning and by the thread of a view. Hold it for several
-        queries
-            of the same state.
+            queries of the same state.
 
     Raises:
         FileNotFoundError: If there is no such folder.

@@ -34,9 +34,8 @@ class Run:
     """A folder written by `msnb.record`, `SummaryCollector` or `SummaryRecord`, or by MindSpore.
 
     Its files are read once; `refresh` reads appended data. Large values are read from the files on access. If a later
-    file
-    continues a tag at an earlier step, as after a training was resumed, it replaces all values of earlier files from
-    that step on.
+    file continues a tag at an earlier step, as after a training was resumed, it replaces all values of earlier files
+    from that step on.
 
     Args:
         folder (Union[str, Path]): the folder.

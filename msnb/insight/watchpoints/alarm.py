@@ -1,7 +1,7 @@
 """The alarm that a watched step computes: one bool, True if a condition may be met.
 
-The alarm is computed in float32, inside the program, and may ring too often but not too rarely. After an alarm the
-step is run again and `exact_check` decides in float64.
+The alarm is computed in float32, inside the program. It may be True although no condition is met, but it is never False
+if one is. After an alarm the step is run again and `exact_check` decides in float64.
 """
 
 import functools
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _INFINITE = 0x7F800000  # bits of a float32 infinity
 _VALUE_BYTES = 64 << 20  # bytes of the values that leave a program for the host
-_SMALL = 16384  # numbers of an array that leaves it together with others
+_SMALL = 16384  # numbers of an array up to which it is returned together with others
 _TINY = 0x00800000  # bits of the smallest normal float32
 
 
@@ -78,7 +78,7 @@ class Alarm:
         self.tests: dict[Key, list[Watchpoint]] = {}  # value of a node -> conditions that are tested
         self.weight_tests: list[tuple[int | None, int, Watchpoint]] = []
         self.finite_points: set[Key] = set()  # values that are tested for NaN and infinities
-        self.finite_weights: list[int] = []  # outputs of the program that are
+        self.finite_weights: list[int] = []  # outputs of the program that are tested for NaN and infinities
         self.collected: list[tuple[Watchpoint, Any]] = []  # a Key, or ("output", index) for a weight
         self._values = values
         positions = {id(p): index for index, p in enumerate(program.params)}
@@ -142,7 +142,7 @@ class Alarm:
     def take_values(self, arrays: "Mapping[Key, Any]") -> "tuple[list[Key], list[Any]]":
         """Return (keys of the values that the host tests, extra outputs for it), and set `value_tests`.
 
-        Small values leave the program as one array: to look at one takes longer than to test it.
+        Small values leave the program as one array, because reading an array takes longer than testing it.
 
         Args:
             arrays (Mapping): Key of a value outside of loops and branches -> its array.
@@ -223,7 +223,7 @@ class Alarm:
         self.bounded["written"] = outputs
 
     def _take_host_tests(self, program):
-        """Return the tests of the host, which the device then leaves out; None if there are none."""
+        """Return the tests that the host does, and remove them from those of the device; None if there are none."""
         avals = {"inputs": program.jaxpr.in_avals, "read": program.jaxpr.in_avals, "written": program.jaxpr.out_avals}
         quick: dict[str, set[Any]] = {
             name: {index for index in self.bounded[name] if host_tests.is_testable(kinds[index].dtype)}
@@ -248,7 +248,7 @@ class Alarm:
         for name in names:
             place, output = self._values.weights[name]
             if output is None:
-                continue  # it has not moved: `Watch` compares it without numbers
+                continue  # the program does not write it: `Watch` checks it
             if watchpoint.band is not None:
                 self.collected.append((watchpoint, ("output", output)))
             elif condition.is_overflow:
@@ -281,7 +281,7 @@ def _overflow_points(program, values):
 
 
 class _AlarmMeasure(Measure):
-    """Tests values inside loops and branches where they are; other values in groups, at the end."""
+    """Tests values inside loops and branches where they are computed, and other values in groups at the end."""
 
     def __init__(self, alarm: Alarm) -> None:
         self.alarm = alarm
@@ -367,13 +367,13 @@ class _AlarmMeasure(Measure):
 
 
 def _join(*flags_of_bits):
-    """Return the alarm: the sum of the bits that have a flag which is True."""
+    """Return the alarm as a uint8. A bit is set if one of its flags is True."""
     bits = [jnp.stack(flags).any().astype(jnp.uint8) * jnp.uint8(bit) for flags, bit in flags_of_bits if flags]
     return functools.reduce(jnp.bitwise_or, bits, jnp.uint8(0))
 
 
 class _EndsAlarm:
-    """The alarm of the inputs and outputs of a program, computed outside of it: it keeps its last digits.
+    """The alarm of the inputs and outputs of a program. It is computed outside, so that the program rounds as before.
 
     Args:
         alarm (Alarm): the alarm of the program.
@@ -513,7 +513,7 @@ def _compare(value, preset, comparison, slack):
 
 
 def _statistic(column, presets, x, before):
-    """Return (number, by how much it may differ from the exact one)."""
+    """Return (statistic in float32, largest difference from the exact one)."""
     if column in ("max", "min"):
         value = getattr(jnp, column)(x)
         return value, jnp.abs(value) * 1e-6
@@ -536,12 +536,12 @@ def _statistic(column, presets, x, before):
 
 
 def _sum_slack(x):
-    """Return the share by which a float32 sum may be off."""
+    """Return the largest relative error of a float32 sum."""
     return 1e-5 + min(1e-2, x.size * 1.2e-7)
 
 
 def _round_inwards(low, high, dtype):
-    """Return the ends of the same range of numbers of `dtype`."""
+    """Return the ends of a range, rounded inwards to numbers of `dtype`."""
     start, end = np.asarray(low, dtype), np.asarray(high, dtype)
     start = start if float(start) >= low else np.nextafter(start, np.asarray(np.inf, dtype))
     end = end if float(end) <= high else np.nextafter(end, np.asarray(-np.inf, dtype))

@@ -5,7 +5,7 @@ If every tested value is below a bound, the values that follow from it have boun
 nor NaN, so it needs no test. `select_bounded_points` walks a jaxpr once and tests a value where its bound gets too
 large, or where there is none. Few tests are left, most of them of small values.
 
-The tests ring if a magnitude is above the bound, which is not yet an overflow: a program with such values needs the
+A test is True if a magnitude is above the bound, which is not yet an overflow. A program with such values needs the
 tests of `overflow_points`.
 """
 
@@ -21,13 +21,13 @@ from msnb.core.compat.jax_private import Literal, scan_counts
 from msnb.core.jaxpr.instrument import TRANSPARENT
 
 TESTED = 32  # log2 of the bound of a tested value
-WEIGHT = 16  # the same of a Parameter
+WEIGHT = 16  # log2 of the bound of a Parameter
 _SAFE = 120  # log2 of the largest bound that is accepted
 _INF = math.inf
 
 
 class Range(NamedTuple):
-    """Facts about the values of a variable, while no test rings.
+    """Bounds of the values of a variable, which hold while no test is True.
 
     Attributes:
         log (float): log2 of a bound of the magnitude; infinite if there is none, and values may be NaN.
@@ -159,7 +159,7 @@ class _Walk:
         below = None if path is None else (*path, (id(eqn), 0))
         inputs = [_UNKNOWN if n_consts <= i < n_consts + n_carry else operand for i, operand in enumerate(operands)]
         results = self.run(_open(body), _consts(body), below, inputs)
-        # a state that is tested, or that has a bound in any case, has it in each iteration
+        # the bound of a state holds in each iteration, because it is derived without a bound of the previous state
         carried = [_union(pair) for pair in zip(results[:n_carry], operands[n_consts : n_consts + n_carry])]
         return [*carried, *results[n_carry:]]
 

@@ -46,7 +46,7 @@ class Setting(NamedTuple):
     """One parameter of a condition.
 
     Attributes:
-        name (str): Name. Its suffix says the comparison: ``_gt``, ``_lt``, ``_ge``.
+        name (str): Name. Its suffix is the comparison: ``_gt``, ``_lt``, ``_ge``.
         default (Union[float, bool, None]): Value if the condition is named without parameters; None if there is none.
         kind (str): ``"number"``, ``"percentage"`` (0 to 100), ``"nonnegative"``, ``"positive"``, ``"bool"`` or
             ``"steps"`` (an int of at least 1).
@@ -66,7 +66,7 @@ class Condition:
     Attributes:
         id (str): Name, such as "tensor_overflow".
         abbreviation (str): Short name, such as "TO".
-        target (str): The tensors that it can be asked of: one of `TARGETS`.
+        target (str): The tensors that it checks: one of `TARGETS`.
         settings (tuple[Setting]): Its parameters.
         reads_all (bool): True if its alarm has to read every value of each watched tensor.
     """

@@ -309,7 +309,7 @@ class EagerWatch:
         self._clear()
 
     def _guarded(self, handle):
-        """Return a handler whose own failures are logged; a `Halt` and an interrupt reach the user."""
+        """Return a handler that logs its failures and ends the watch. A `Halt` and an interrupt are raised."""
 
         def run(*args):
             try:
@@ -354,7 +354,7 @@ class EagerWatch:
                 self._values.append(Value(place, slot, array, arrays, None))
 
     def _locate(self, kernel):
-        """Return the place of the running operator. A step that repeats the last one has the same places."""
+        """Return the Place of the running operator. A step that repeats the previous one reuses its Places."""
         position, self._position = self._position, self._position + 1
         if position < len(self._sequence) and self._sequence[position][0] is kernel:
             self._last_place = self._sequence[position][1]
@@ -435,7 +435,7 @@ class EagerWatch:
         self.watch.add_eager_run(EagerRun(step, self._values, verdicts, on_host, call, series))
 
     def _tests_of(self, value, watchpoints):
-        """Return the watchpoints of a value. They are the same in each step, which has the same places."""
+        """Return the watchpoints that apply to a value. They are cached in its Place, which later steps reuse."""
         cached = value.place.tests
         key = value.slot, value.name is not None, watchpoints
         if key not in cached:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.watchpoints.series import Outlier
     from msnb.insight.watchpoints.watched_values import Key, WatchedValues
 
-_LAST = 1 << 40  # order of values that are there after all nodes have run
+_LAST = 1 << 40  # `Hit.order` of new values of Parameters: after all nodes
 
 
 def check_array(watchpoint: "Watchpoint", value: Any, previous: Any = None) -> Verdict:
@@ -136,7 +136,7 @@ class ExactCheck:
             verdict = check_array(watchpoint, array)
             if watchpoint.condition.id == "operator_overflow" and verdict.met:
                 if node.graphs or self._reads_nonfinite(node, number):
-                    continue  # it only passes on what an earlier operator has made
+                    continue  # an earlier operator has made the NaN or infinity
             if verdict.met or verdict.error_code:
                 reader = self._values.readers.get(name) if name is not None else None
                 return make_hits(

@@ -22,9 +22,9 @@ if TYPE_CHECKING:  # named in annotations alone
 
 RINGS, ABOVE, WEIGHT_RINGS = 1, 2, 4  # bits of an alarm: a condition may be met; a bound is exceeded; one of a weight
 _CHUNK = 1 << 16  # numbers that fit into the cache of a core
-_SLACK = 1e-4  # share by which a float32 sum may be off
-_ROUNDING = 1e-9  # the same of a share of numbers, in float64
-_FEW = 1024  # numbers that are looked at first
+_SLACK = 1e-4  # largest relative error of a float32 sum
+_ROUNDING = 1e-9  # largest relative error of a share of numbers in float64
+_FEW = 1024  # numbers that are tested first
 _ROOT_OF_SMALLEST = 1e-18  # a smaller number may have the square 0
 _RATIO = "abs_mean_update_ratio_"
 
@@ -98,7 +98,7 @@ class HostTests:
         return (WEIGHT_RINGS if may_be_met else 0) | (0 if is_below else ABOVE)
 
     def _is_read_below(self, index, array):
-        """Test a Parameter that no step writes: its array is read once."""
+        """Return True if a Parameter that no step writes is below its bound. Each array is read once."""
         last, verdict = self._last_read.get(index, (None, False))
         if last is not array:
             verdict = is_below_bound(array, bounds.WEIGHT)
@@ -177,8 +177,8 @@ def value_test(watchpoints: tuple["Watchpoint", ...]) -> ValueTest:
     return ValueTest(watchpoints, True)
 
 
-# The functions below return True if the exact check of finite numbers surely does not meet a test. They look at the
-# first numbers before the others: mostly these suffice.
+# The functions below return True if the exact check of finite numbers certainly does not meet a condition. They test
+# the first numbers before the others, because the first ones are usually enough.
 def _is_abs_mean_below(preset, presets, numbers, square):
     size = float(np.abs(numbers).sum()) / numbers.size
     return size * (1 + _SLACK) <= preset
@@ -223,7 +223,7 @@ _QUIET: dict[str, Callable[..., Any]] = {
 
 
 def _is_change_below(new, old, preset, epsilon):
-    """Return True if a change is clearly below a share of the magnitudes: few of them suffice to see it."""
+    """Return True if a change is clearly below a share of the magnitudes. The first of them are usually enough."""
     square, size = 0.0, new.size * epsilon
     for a, b in _chunks(new, old):
         part = a - b

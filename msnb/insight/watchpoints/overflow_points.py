@@ -1,9 +1,9 @@
 """Select the values of a program to test, so that no NaN or infinity anywhere in it is missed.
 
-A NaN or an infinity mostly travels on: a sum, a product or a convolution hands it to its result. A value needs no test
-if everything in it reaches a value that is tested. `select_overflow_points` walks a jaxpr from its end to its start and
-returns the values where a NaN or an infinity could get lost: the ends of the program, and operands of comparisons,
-selections, slices, integer casts and bounded functions.
+A NaN or an infinity usually propagates: a sum, a product or a convolution passes it to its result. A value needs no
+test if every NaN and infinity in it reaches a value that is tested. `select_overflow_points` walks a jaxpr from its end
+to its start and returns the values where a NaN or an infinity could get lost: the ends of the program, and operands of
+comparisons, selections, slices, integer casts and bounded functions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ NAN, POSITIVE, NEGATIVE = 1, 2, 4
 _ANY = NAN | POSITIVE | NEGATIVE
 _KINDS = (NAN, POSITIVE, NEGATIVE)
 
-# An operand's kind -> kinds that the result can have then. A kind that is left out gets lost.
+# Kind of an operand -> kinds that the result has then. A kind that is missing does not reach the result.
 _SAME = {NAN: NAN, POSITIVE: POSITIVE, NEGATIVE: NEGATIVE}
 _OPPOSITE = {NAN: NAN, POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
 _SUM = {NAN: NAN, POSITIVE: POSITIVE | NAN, NEGATIVE: NEGATIVE | NAN}
@@ -80,12 +80,12 @@ class _Walk:
         self._cache = {}  # of operators, whose inner values are not tested
 
     def run(self, jaxpr: Jaxpr, path: Any, covered_outputs: Sequence[int], input_kinds: Sequence[int]) -> list[int]:
-        """Return the kinds of each input that reach a test for sure; add tests inside.
+        """Return, per input, the kinds that certainly reach a test. Add the tests inside the graph.
 
         Args:
             jaxpr (Jaxpr): a graph.
             path (tuple): the way to it; None inside an operator, whose values are not tested.
-            covered_outputs (Sequence[int]): kinds of each output that reach a test for sure.
+            covered_outputs (Sequence[int]): kinds of each output that certainly reach a test.
             input_kinds (Sequence[int]): kinds that each input can have.
         """
         kinds = self._possible_kinds(jaxpr, input_kinds)
@@ -111,7 +111,7 @@ class _Walk:
         return [covered.get(var, 0) for var in jaxpr.invars]
 
     def _covered_operands(self, eqn, path, outputs, operands):
-        """Return the kinds of each operand that reach a test for sure, by those of the results."""
+        """Return, per operand, the kinds that certainly reach a test. `outputs` are those of the results."""
         kind = eqn.primitive.name
         if kind in TRANSPARENT:
             return self._run_call(eqn, path, outputs, operands)
@@ -154,7 +154,7 @@ class _Walk:
         n_carried = n_consts + n_carry
         kinds = [_ANY if n_consts <= i < n_carried else mask for i, mask in enumerate(operands)]
         below = None if path is None else (*path, (id(eqn), 0))
-        # the state of one iteration may not reach the end of the loop: it is tested in each
+        # the state of one iteration may not reach the end of the loop, so it is tested in each iteration
         inner = self.run(_open(eqn.params["jaxpr"]), below, [0] * n_carry + outputs[n_carry:], kinds)
         return inner if eqn.params["length"] else [0] * len(inner)
 
@@ -202,7 +202,7 @@ class _Walk:
 
 
 def _transfers(eqn):
-    """Return the transfer of each operand of an equation with one result."""
+    """Return, per operand of an equation with one result, {kind of the operand: kinds of the result}."""
     name, n = eqn.primitive.name, len(eqn.invars)
     if name == "sub":
         return [_SUM, _DIFFERENCE]
@@ -232,7 +232,7 @@ def _transfers(eqn):
 
 
 def _kinds_that_reach(transfer, reached):
-    """Return the kinds of an operand of which every result is among `reached`."""
+    """Return the kinds of an operand for which all kinds of the result are in `reached`."""
     return _union(kind for kind in _KINDS if kind in transfer and not transfer[kind] & ~reached)
 
 

@@ -53,7 +53,7 @@ class Series:
         key, least = (id(watchpoint), key), watchpoint.presets["steps"]
         steps = np.where(is_living, 0, self._zero_steps.get(key, 0) + 1)
         self._zero_steps[key] = steps
-        units = np.flatnonzero(steps == least)  # said once
+        units = np.flatnonzero(steps == least)  # reported once
         if not len(units):
             return None
         listed = ", ".join(map(str, units[:8])) + (f" and {len(units) - 8} more" if len(units) > 8 else "")

@@ -35,15 +35,15 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _EVERY = 10  # steps between checks that read every value of all nodes
 _LAG = 2  # steps that an alarm may be read late
-_BATCH, _BATCH_BYTES = 4, 16 << 20  # the same if nothing ends at a hit: alarms are read several at once
-_LAG_BYTES = 64 << 20  # bytes of written Parameters and tested values up to which it is
+_BATCH, _BATCH_BYTES = 4, 16 << 20  # if a hit does not stop the training, alarms are read in batches of steps
+_LAG_BYTES = 64 << 20  # bytes of written Parameters and tested values up to which an alarm is read late
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # of bounds, until a program is tested without them
 _STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
 
 
 class WatchpointHit(extra_outputs.Halt):
-    """Raised at a hit if a watch was asked to.
+    """Raised at a hit of a watch with ``at="raise"``, or if the function of `at` fails.
 
     Attributes:
         hits (list[Hit]): the hits of the step.
@@ -173,7 +173,7 @@ class Watch(Callback):
         self._finish(is_failing=error is not None)
 
     def _finish(self, is_failing):
-        """Read the last alarms, and say what was not checked."""
+        """Read the last alarms. Log a warning if nothing was checked."""
         try:
             self._read_pending(0)
         except extra_outputs.Halt:
@@ -187,7 +187,7 @@ class Watch(Callback):
             raise self._query_error
 
     def step_end(self, run_context: Any) -> None:
-        """Do nothing: the programs of a step report to the watch. `Model.train` enters and leaves it as a callback."""
+        """Do nothing. The programs of a step report to the watch, and `Model.train` only enters and leaves it."""
 
     def _check_initialization(self):
         """Check the weights before the first step."""
@@ -246,7 +246,7 @@ class Watch(Callback):
 
     @property
     def itself(self) -> Self:
-        """Return the watch, for those that hold it weakly."""
+        """Return the watch itself, so that the holder of a weak proxy gets a strong reference."""
         return self
 
     def upcoming_step(self) -> int:
@@ -254,7 +254,7 @@ class Watch(Callback):
         return self._step + self._is_new_step
 
     def count_run(self, program: "Program") -> None:
-        """Count a run: a step ends with an update. Before the first update each run is a step."""
+        """Count a run. A step ends with an update; before the first update each run is a step."""
         self._step, self._is_new_step = self.upcoming_step(), False
         values = self.values_of(program)
         self._has_trained = self._has_trained or values.trains or bool(values.gradients)
@@ -271,7 +271,7 @@ class Watch(Callback):
 
     def begin_eager_step(self) -> int:
         """Return the number of a step that runs operator by operator; its optimizer ends it."""
-        if self._step == self._eager_step:  # the last one has had no optimizer
+        if self._step == self._eager_step:  # no optimizer has ended the previous step
             self._is_new_step = True
         self._step, self._is_new_step = self.upcoming_step(), False
         self._eager_step = self._step
@@ -365,11 +365,11 @@ class Watch(Callback):
             return alarm.test_on_host(run.inputs, run.outputs, run.values)
         except RuntimeError:
             if any(getattr(array, "is_deleted", bool)() for array in [*run.inputs, *run.outputs]):
-                return RINGS  # the exact check says what can't be read
+                return RINGS  # the exact check reports the overwritten arrays
             raise
 
     def _count_false_alarm(self, run):
-        """After a few alarms without a hit, test the program for NaN and infinities and not for bounds."""
+        """Count an alarm without a hit. After a few, test the program for NaN and infinities and not for bounds."""
         alarm = run.group.alarms[run.program]
         alarm.n_false += 1
         if alarm.n_false == _FALSE_ALARMS and self._on:
@@ -379,7 +379,7 @@ class Watch(Callback):
             extra_outputs.add(group)
 
     def _store_run(self, run):
-        """Keep the inputs of a step with hits, for `recheck` and `view`; the oldest are dropped."""
+        """Store the inputs of a step with hits, for `recheck` and `view`, and drop the oldest steps."""
         if run not in self._stored_runs:
             self._stored_runs.append(run)
         stored = self._stored_runs
@@ -407,7 +407,7 @@ class Watch(Callback):
             raise
 
     def _unmoved_hits(self, run, watchpoints, selection):
-        """Return hits of weights that a run does not write: those of a training step, or of a run without one."""
+        """Return hits of weights that no program writes. Once a program trains, only training steps check them."""
         values = self.values_of(run.program)
         if values.gradients and not values.trains or self._has_trained and not values.trains:
             return []
@@ -420,7 +420,7 @@ class Watch(Callback):
             if condition.target != "weight" or condition.id == "weight_initialization":
                 continue
             if condition.needs_previous and not values.trains and run.step > 1:
-                continue  # said at the first run
+                continue  # reported at the first run
             for name in names:
                 place, _ = values.weights.get(name, (None, None))
                 array = run.inputs[place] if place is not None else self._weights[name]._stored()
@@ -430,7 +430,7 @@ class Watch(Callback):
         return hits
 
     def _check_unmoved(self, watchpoint, name, array, has_previous):
-        """Check a weight that is its own previous value; an array is read once."""
+        """Check a weight whose array has not changed since the previous step. Each array is checked once."""
         key = id(watchpoint), name
         last, verdict = self._unmoved.get(key, (None, None))
         if last is not array or verdict is None:
@@ -487,7 +487,7 @@ class Watch(Callback):
     def _restore_parameters(self, run):
         """Set the written Parameters to their values after the step of a hit; later steps have run since."""
         if isinstance(run, EagerRun):
-            return ""  # it is read before its optimizer runs
+            return ""  # the alarm of this run is read before the optimizer runs
         later = {entry.step for entry in self._pending}
         written = {}
         for entry in reversed([entry for entry in self._pending if isinstance(entry, _Run)]):
@@ -501,7 +501,7 @@ class Watch(Callback):
 
     def _pause(self, hits, run):
         try:
-            from msnb.insight.debugger.pause import pause  # spares the prompt to watches that do not pause
+            from msnb.insight.debugger.pause import pause  # imported here, because most watches do not pause
 
             replay, hits = self.replay_of(run), self.on_graph(hits, run)
         except (ImportError, ValueError) as problem:  # a step that has no graph
@@ -537,7 +537,7 @@ class Watch(Callback):
         Raises:
             ValueError: If the inputs of the hit's step are not stored any more.
         """
-        from msnb.insight.debugger.why import cause_of  # spares the search to watches that do not ask
+        from msnb.insight.debugger.why import cause_of  # imported here, because most watches do not need it
 
         run = self.stored_run(hit.step)
         return cause_of(self.on_graph([hit], run)[0], self.replay_of(run))
@@ -731,7 +731,7 @@ class _Group:
 
 
 def _count_bytes(runs):
-    """Return the bytes of the arrays of runs; those that several runs have count once."""
+    """Return the bytes of the arrays of runs. An array of several runs counts once."""
     arrays = {}
     for run in runs:
         if isinstance(run, EagerRun):
@@ -743,7 +743,7 @@ def _count_bytes(runs):
 
 
 def _traced_step(run):
-    """Return (program, inputs) of a step in PYNATIVE mode, with the Parameters before its update."""
+    """Trace a step of PYNATIVE mode and return (program, inputs), with the Parameters before its update."""
     call = run.call
     if call is None or not isinstance(call.net, Cell):
         raise ValueError(

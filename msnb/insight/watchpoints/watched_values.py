@@ -1,4 +1,4 @@
-"""The values of one program that watchpoints can be asked of: results of nodes, gradients and weights."""
+"""The values of one program that watchpoints can check: results of nodes, gradients and weights."""
 
 import dataclasses
 from collections.abc import Collection
@@ -134,7 +134,7 @@ def watched_values(program: "Program", weights: dict[str, Any]) -> WatchedValues
 
 
 def _residuals(graph):
-    """Return the results that an operator only keeps for its gradient: none of them is a value of the network."""
+    """Return the results that operators compute only for their gradients. They are no values of the network."""
     nodes = list(graph.all_nodes())
     read_forward = {(id(source), slot) for node in nodes if node.direction != "backward" for source, slot in node.uses}
     read_forward |= {

@@ -160,9 +160,10 @@ class Folding:
         scope.children = pages
 
     def _group_by_rank(self, members, scope):
-        """Divide `members` into lists whose nodes do not depend on each other within this scope. The rank of a call is
-        the number of members on the longest path to it. For example, gradients are cast twice if their norm is
-        clipped.
+        """Divide `members` into lists whose nodes do not depend on each other within this scope.
+
+        The rank of a call is the number of members on the longest path to it. Members of equal rank form a list. For
+        example, clipping by norm casts each gradient twice: the first casts form one list, the second casts another.
         """
         scope_ids = {node.id for node in scope.leaves()}
         calls = {node.id: node for node in members}

@@ -211,13 +211,13 @@ class Hierarchy:
 
     @functools.cached_property
     def main_results(self) -> list[int]:
-        """Per node id the index of its main result, see the function of this name."""
+        """Index of the main result of each node, by node id; see the function `main_results`."""
         return main_results(self.nodes)
 
     @functools.cached_property
     def crossings(self) -> list[tuple[list[Any], list[Any], int]]:
-        """Per edge between two scopes of one lane: path from the root to its start, path to its end, and number of
-        scopes that the two share.
+        """List of the edges between two scopes of one lane: (path from the root to the start, path to the end, number
+        of scopes that both paths share).
         """
         paths, edges = {}, []
         for source, target in self.edges:
@@ -239,8 +239,8 @@ class Hierarchy:
 
     @functools.cached_property
     def result_nodes(self) -> list[Any]:
-        """Per scope index the node whose result a closed scope shows: the last node that is read in another scope of
-        the lane or that the program returns, else the last one.
+        """The node whose result a closed scope shows, by scope index: the last node that another scope of the lane
+        reads or that the program returns, else the last node.
         """
         last, last_read, home, chains = {}, {}, self.home, {}
         for node in self.nodes:

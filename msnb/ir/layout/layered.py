@@ -118,7 +118,7 @@ _FEW, _MANY = 600, 3000  # below _FEW boxes neighbours are swapped; above _MANY 
 def _order_layers(layers, above, below, count):
     """Order the boxes of each layer so that few edges cross: barycentres from above and below in turn, ties in order
     or reversed, and swaps of neighbours. There are three initial orders: the order of execution, a depth-first walk
-    along the edges, and long edges on the left. The order with the fewest crossings wins.
+    along the edges, and long edges on the left. The order with the fewest crossings is used.
     """
     position, total = {}, sum(map(len, layers))
     least, best = None, None

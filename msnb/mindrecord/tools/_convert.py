@@ -30,7 +30,7 @@ class TrainTestConverter:
     They are written to `destination` and `destination` + ``_test``.
     """
 
-    needed: tuple[()] = ()  # (pattern of a file's name, how it is called in messages)
+    needed: tuple[()] = ()  # (pattern of a required file's name, its name in error messages)
     schema: dict[Any, Any] = {}
 
     def __init__(self, source: str, destination: str) -> None:

@@ -1,7 +1,7 @@
 """Safe reader of pickled batches of numbers, text and numpy arrays.
 
 `pickle.Unpickler` does the work. `find_class` lets a file name only the functions that numpy arrays and bytes need, and
-answers with functions of this module, which build arrays of plain numbers and bytes.
+returns functions of this module instead, which build arrays of plain numbers and bytes.
 """
 
 import io

@@ -57,7 +57,7 @@ class CallMixin(CellTree):
     """Base class of `Cell` for calling and compiling. The package `core` calls the methods that begin with an
     underscore."""
 
-    _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
+    _compile_always = False  # True: compiled in PYNATIVE mode as well, as built-in optimizers are
     _programs = None
     _pipeline_stage = None  # stage of a pipeline, see `nn.PipelineCell`
     _shard_strategies = None  # sharding of inputs and outputs, see core.sharding.constraints
@@ -89,7 +89,7 @@ class CallMixin(CellTree):
 
     @runs_eagerly
     def _trace_root(self, *args, **kwargs):
-        """Run this Cell under the scope "Default"; the root function of a trace."""
+        """Run this Cell under the scope "Default". This is the root function of a trace."""
         if _thread.frame is None:
             return self._run(args, kwargs)
         self.check_names()
@@ -140,7 +140,7 @@ class CallMixin(CellTree):
         return out
 
     def _run_with_error_trace(self, args, kwargs):
-        """Run inside a trace. If an error occurs, the partial trace is attached to it, so that a view can draw it."""
+        """Run inside a trace. Attach the partial trace to an error, so that a view can draw it."""
         try:
             if _thread.pipeline is not None:
                 pipeline_output = _thread.pipeline.catch(self, args, kwargs)
@@ -259,7 +259,7 @@ class CallMixin(CellTree):
         """Return everything that a graph of this Cell, without sub-Cells, depends on. It is comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
         attributes = {k: comparable_form(v) for k, v in self._own_attributes()}
-        # INTERNAL, so that stages of equal structure stay equal; but it changes the program
+        # It is in INTERNAL, so that equal Cells of different stages compare equal, but it changes the program.
         if self._pipeline_stage is not None:
             attributes["pipeline_stage"] = self._pipeline_stage
         return IdentityKey(construct), attributes

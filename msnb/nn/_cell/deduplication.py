@@ -278,7 +278,7 @@ def _trace_separately(cell, args, members, frame):
         return _NOT_SHARED
     inner, indices = captured["frame"], {id(m): i for i, m in enumerate(members)}
     is_pure = not (graph.effects or inner.error is not None or inner.status is not None or inner.rebinds_tensors())
-    is_pure = is_pure and not inner.looked_up  # a shared function would have a dense gradient
+    is_pure = is_pure and not inner.looked_up  # a shared function would make sparse gradients dense
     has_only_members = all(id(m) in indices for m in [*inner.cells.values(), *captured["written"]])
     if not (is_pure and has_only_members and trace.is_unchanged(snapshot)) or any(map(is_tracer, graph.consts)):
         trace.undo(snapshot)

@@ -56,12 +56,12 @@ def tensor_expected_error(
     cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TypeError | None:
     """Return a TypeError if the error arose because a layer of msnb got an input that is not a Tensor, else None."""
-    is_own_layer = _is_layer(cell) and cell._holds is None  # the wrapped Cell may be the user's, and the cause
+    is_own_layer = _is_layer(cell) and cell._holds is None  # not a wrapper: its Cell may be the user's
     if type(error) is not AttributeError or error.name is None or not is_own_layer or not _raised_by_library(error):
         return None
     names = [*inspect.signature(cell.construct).parameters]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # in a graph, a list input is rebuilt
+        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # types, as a trace rebuilds list inputs
             replacement = TypeError(
                 f"For '{type(cell).__name__}', '{name}' should be a Tensor, but got {describe(value)}."
             )
@@ -190,8 +190,7 @@ def _explain_unbound(cell, args):
 
 
 def _readable_setting(value):
-    """Return a number, string or tuple as an argument value; a tuple of equal ints gives one int, other values
-    None."""
+    """Return `value` if it is a number, string or tuple of ints, else None. A tuple of equal ints becomes one int."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
         return value[0] if len(set(value)) == 1 else value
     return value if isinstance(value, (bool, int, float, str)) else None
@@ -219,7 +218,7 @@ def _innermost_frame(error):
 
 
 def _find_user_line(error):
-    """Return the innermost user line of a traceback: below this Cell, or else the line that called it."""
+    """Return the innermost line of user code in a traceback; if there is none, the innermost one of the call stack."""
     location, tb = None, error.__traceback__
     while tb is not None:
         if not is_library_code(tb.tb_frame.f_code.co_filename):

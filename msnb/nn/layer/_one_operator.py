@@ -11,7 +11,7 @@ class OneOperator(Cell):
     """A layer that calls one operator, created from the constructor arguments.
 
     A subclass names the operator's class and the attribute that holds it: ``class ReLU(OneOperator, operator=P.ReLU,
-    attribute_name="relu")``. Libraries on MindSpore reach for that attribute, to shard the operator.
+    attribute_name="relu")``. Libraries that use MindSpore read that attribute to shard the operator.
     """
 
     _operator: ClassVar[Any] = None

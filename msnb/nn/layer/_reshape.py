@@ -49,7 +49,7 @@ class Flatten(Cell):
         if not isinstance(x, Tensor):
             raise TypeError(f"For '{self.cls_name}', the input should be a Tensor, but got {describe(x)}.")
         check_least_dims(self.cls_name, x, 1)
-        if self.start_dim == 1 and self.end_dim == -1:  # of a vector, too, it makes a matrix
+        if self.start_dim == 1 and self.end_dim == -1:  # the result is a matrix even for a vector
             return self.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
         return F.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 

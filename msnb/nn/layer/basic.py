@@ -65,7 +65,7 @@ def _check_activation(value):
     return layer
 
 
-# A name becomes the layer.
+# The name of an activation is replaced by its layer.
 Activation = Annotated[
     str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]

@@ -28,9 +28,8 @@ def _prefix_parameters(cell, prefix):
 def _find_name_prefix(cells):
     """Return (prefix of the Parameter names in `cells`, index of the name component that is the name of the Cell).
 
-    MindSpore 2 derives the prefix from the names of existing Parameters, so that a Cell that is added to a list that
-    is an attribute already gets the same prefix. If a position occurs more than once in a name, the last one counts.
-    r1.1 starts without a prefix.
+    MindSpore 2 derives the prefix from the names of existing Parameters, so that a Cell that is added later gets the
+    same prefix. If a position occurs more than once in a name, the last one counts. r1.1 uses no prefix.
     """
     match = "", 0
     if api_generations.shared == 1:
@@ -144,7 +143,7 @@ class SequentialCell(_OrderedCells):
         cells = args[0] if len(args) == 1 and not isinstance(args[0], Cell) else args
         if not isinstance(cells, (list, tuple, dict)):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
-        self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
+        self._is_named = isinstance(cells, dict)  # True: Cells keep their names after a deletion
         named = cells.items() if self._is_named else enumerate(cells)
         self._replace_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
 

@@ -69,7 +69,7 @@ class ImageGradients(Cell):
 
 
 def _gaussian_window(size, sigma):
-    """Return a convolution with a Gaussian weight (1, 1, size, size) of sum 1."""
+    """Return a Gaussian convolution weight of shape (1, 1, size, size) whose sum is 1."""
     places = np.arange(size, dtype=np.float32) - (size - 1) // 2
     window = np.exp(-np.add.outer(places**2, places**2) / (2 * sigma**2))
     return Tensor((window / window.sum())[None, None].astype(np.float32))

@@ -98,7 +98,7 @@ class LSTM(_LstmBase):
         directions = 1 + bidirectional
         self._states, self._length = num_layers * directions, hidden_size
         input_sizes = [input_size, *[directions * hidden_size] * (num_layers - 1)]
-        # Each row of a gate: the features that its layer takes, those of the last result, and two biases.
+        # A row of a gate has a weight for each input and each hidden feature, and two biases.
         rows = 4 * hidden_size * directions
         count = rows * sum(features + hidden_size + 2 * has_bias for features in input_sizes)
         reach = 1 / math.sqrt(hidden_size)

@@ -102,7 +102,7 @@ class Range(Cell):
         first, limit = (0, start) if limit is None else (start, limit)
         count = max(math.ceil((limit - first) / delta), 0)
         are_ints = {type(first), type(limit), type(delta)} == {int}
-        end = limit if count else first + delta  # none lie before an end in the other direction
+        end = limit if count else first + delta  # without numbers, the limit may be in the direction opposite to delta
         self.range_x: P.Range = P.Range(float(first), float(end), float(delta))
         self.input_tensor: Tensor = Tensor(np.arange(count), mstype.int32 if are_ints else mstype.float32)
 

@@ -68,7 +68,7 @@ class _Pool2d(OneOperator):
     """Base class of 2-D pooling. Keyword-only arguments are MindSpore 2's and need `pad_mode` "pad"."""
 
     def __init__(self) -> None:
-        Cell.__init__(self)  # which operator it is depends on the mode
+        Cell.__init__(self)  # not of OneOperator: `_set_window` creates the operator
 
     def _set_window(
         self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any
@@ -375,7 +375,7 @@ class AvgPool1d(_Row, _AvgPool):
     ) -> None:
         super().__init__()
         if ceil_mode and pad_mode == "VALID":
-            pad_mode = "PAD"  # which is "valid" as long as there is no padding
+            pad_mode = "PAD"  # the same as "valid" without padding
         self._set_window(
             kernel_size,
             stride,

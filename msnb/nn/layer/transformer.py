@@ -143,7 +143,7 @@ class MultiheadAttention(Cell):
             k, v = P.Concat(1)((k, zero)), P.Concat(1)((v, zero))
 
         q, k, v = (self._split_heads(x) for x in (q, k, v))
-        # products of queries and keys do not fit in half precision, and an infinite one has no softmax
+        # Products of queries and keys may overflow in half precision, and the softmax of infinity is NaN.
         scores = self.matmul_turned(widen(q) * (1 / math.sqrt(self.head_dim)), widen(k))
         scores = _apply_mask(scores, attn_mask, extra, lambda m: m if m.ndim == 2 else m.reshape((n, -1, *m.shape[1:])))
         scores = _apply_mask(scores, key_padding_mask, extra, lambda m: m.reshape((n, 1, 1, -1)))

@@ -18,7 +18,7 @@ __all__ = ["L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Los
 
 def _reduce_loss(layer, operator, base, target):
     if base.dtype in mstype.int_type and target.dtype in mstype.int_type:
-        return layer.get_loss(operator(base, target, "none"))  # MindSpore's mean of ints is one
+        return layer.get_loss(operator(base, target, "none"))  # in MindSpore the mean of ints is an int
     return operator(base, target, layer.reduction)
 
 
@@ -124,7 +124,7 @@ class MSELoss(LossBase):
         loss = _reduce_loss(self, F.mse_loss, base, target)
         if base.is_floating_point() or target.is_floating_point() or base.is_complex() or target.is_complex():
             return loss
-        return loss.astype(base.dtype)  # the mean of whole numbers is cut to their type
+        return loss.astype(base.dtype)  # the mean of ints is truncated to their dtype
 
 
 class RMSELoss(LossBase):

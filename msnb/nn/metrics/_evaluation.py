@@ -27,7 +27,7 @@ class ClassMetric(Metric):
     _class_num = 0
 
     def _scores_and_numbers(self, inputs):
-        """Return scores and class indices. A warning is logged once for labels that are no class."""
+        """Return scores and class indices. One-hot labels are converted to class indices."""
         scores, true = self._to_arrays(inputs, "y_pred", "y")
         one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
         return scores, np.argmax(true, axis=1) if one_hot else true

@@ -54,7 +54,7 @@ class SurfaceMetric(Metric):
     def _surface_distances(self, there):
         """Return the distance of each element of one surface to the other surface: from the predicted to the true one
         if `there`, else from the true to the predicted one."""
-        import scipy.ndimage as ndimage  # spares the import to programs without these metrics
+        import scipy.ndimage as ndimage  # a lazy import: only these metrics need scipy
 
         near, far = self._surfaces if there else self._surfaces[::-1]
         if not near.any():
@@ -67,6 +67,6 @@ class SurfaceMetric(Metric):
 
 
 def _mask_surface(mask):
-    import scipy.ndimage as ndimage  # as above
+    import scipy.ndimage as ndimage  # a lazy import, as above
 
     return ndimage.binary_erosion(mask) ^ mask

@@ -110,7 +110,7 @@ def _matthews_correlation(tp, fp, tn, fn):
     return _divide(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-# of the numbers of true positives, false positives, true negatives and false negatives
+# Functions of the numbers of true positives, false positives, true negatives and false negatives.
 _MEASURES = {
     "tpr": lambda tp, fp, tn, fn: _divide(tp, tp + fn),
     "tnr": lambda tp, fp, tn, fn: _divide(tn, tn + fp),
@@ -151,7 +151,7 @@ _NAMES = {
 }
 _BY_NAME = {name: short for short, names in _NAMES.items() for name in (short, *names.split())}
 
-# reductions of a chart of samples by classes: the axes in order, and True for the mean
+# Reductions of a table of samples by classes: (axes in order, True for the mean and False for the sum).
 _DECREASES = {
     "none": ((), False),
     "mean": ((1, 0), True),
@@ -164,7 +164,7 @@ _DECREASES = {
 
 
 def _reduce_counts(chart, how):
-    """Return (`chart`, reduced over samples and classes as `how` says; number of values that are not NaN)."""
+    """Return (`chart` reduced by the method `how`; number of its values that are not NaN)."""
     there = (~np.isnan(chart)).astype(float)
     chart = np.nan_to_num(chart)
     axes, by_mean = _DECREASES[how]

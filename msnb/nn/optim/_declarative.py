@@ -41,7 +41,7 @@ class DeclaredOptimizer(Optimizer):
         """Return the number of the current step, counted from 1. Call it once per step, and only if the optimizer
         counts steps."""
         step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
-        if self.assignadd is None:  # else `get_lr` does
+        if self.assignadd is None:  # otherwise `get_lr` increases the counter
             F.assign_add(self.global_step, self.global_step_increase_tensor)
         return step
 

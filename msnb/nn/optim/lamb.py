@@ -87,7 +87,7 @@ class Lamb(DeclaredOptimizer):
         update = m / (F.sqrt(v) + eps)
         if decays and (self.dynamic_weight_decay or decay):
             update = update + decay * weight
-        # MindSpore's ratio has epsilon under the root and the decay of every Parameter, exempt or not.
+        # As in MindSpore, the ratio has epsilon under the root, and the decay even for exempt Parameters.
         weight_norm = _norm_of(weight)
         ratio = F.minimum(weight_norm / _norm_of(m * F.rsqrt(v + eps) + decay * weight), _MOST)
         neither_is_zero = F.logical_and(weight_norm > 0.0, _norm_of(g) > 0.0)

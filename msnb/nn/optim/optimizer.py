@@ -56,7 +56,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         arguments = dict(list(bound.arguments.items())[1:])
-        around = arguments.pop("optimizer", None)  # an optimizer that this one changes the gradients of
+        around = arguments.pop("optimizer", None)  # the wrapped optimizer, such as that of LARS
         params = arguments.pop("params", None) if around is None else around.parameters
         attributes = {"init_args": arguments, "init_params": {} if params is None else {"params": params}}
         self.__dict__.update(attributes)  # before Cell's __init__, since fn may look at them
@@ -113,8 +113,8 @@ class Optimizer(Cell):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted. Those
-        # that users write run operator by operator there, so that they can be debugged.
+        # In PYNATIVE mode as well, an update of msnb's optimizers is one compiled program: it is fast, and an interrupt
+        # cannot leave it half done. Optimizers that users write run operator by operator, so that they can be debugged.
         cls._compile_always = cls.__module__.startswith("msnb.")
 
     @checked
@@ -126,7 +126,7 @@ class Optimizer(Cell):
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
-        self._made_at = user_line()  # its operators have no line of the user's else
+        self._made_at = user_line()  # the source line of its operators, which no line of user code calls
         trained: Any = parameters
         self.is_group: bool = isinstance(trained[0], dict)
         groups, order = read_groups(trained, self.cls_name) if self.is_group else ([], None)
@@ -168,7 +168,7 @@ class Optimizer(Cell):
         self.is_group_lr: bool = len(rates) > 1
         self.dynamic_lr: bool = any(map(depends_on_step, rates))
         self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
-        self._counts_later = current_generation() == 2  # at the end of a step, where `construct` does; else in `get_lr`
+        self._counts_later = current_generation() == 2  # True: `construct` counts steps; False: `get_lr` does
         counts = self.dynamic_lr or self.dynamic_weight_decay or self._counts_later
         self.assignadd: P.AssignAdd | None = P.AssignAdd() if counts else None
         self.global_step: Any = counter() if counts else None

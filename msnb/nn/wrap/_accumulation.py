@@ -66,7 +66,7 @@ class GradientAccumulation(Cell):
         super().__init__()
         self.weights, sums = optimizer.parameters, optimizer.parameters.clone("grad_accumulation", "zeros")
         self.optimizer: Optimizer = optimizer
-        self._grad_accumulation = sums  # these names are those by which programs that derive from this one reach them
+        self._grad_accumulation = sums  # derived classes of users read these attributes
         self._max_accumulation_step: int = max_accumulation_step
         self._accumulation_step: Parameter = Parameter(np.zeros((), np.int32), "accumulation_step")
         self.hyper_map: C.HyperMap = C.HyperMap()

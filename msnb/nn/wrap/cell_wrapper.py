@@ -177,9 +177,9 @@ class TrainOneStepCell(Cell):
         _check_same_network(network, self.weights)
         self.sens = sens
         self.return_grad: bool = return_grad
-        if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
+        if type(self).construct is TrainOneStepCell.construct:  # a derived class may divide the gradients itself
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
-        # for the steps that users derive from this one
+        # attributes for classes that users derive from this one
         self.grad: C.GradOperation = C.GradOperation(get_by_list=True, sens_param=True)
         self.parallel_mode: Any = context.get_auto_parallel_context("parallel_mode")
         self.reducer_flag: bool = self.parallel_mode in _MANY_DEVICES

@@ -22,7 +22,7 @@ _FUSED = "XLA decides which gradients travel together"
 
 def _check_degree(value):
     if type(value) not in (int, type(None)) or value is not None and value < 1:
-        raise ValueError  # of another type too, as MindSpore has it
+        raise ValueError  # for another type as well, as in MindSpore
     return value
 
 

@@ -25,7 +25,7 @@ __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneSt
 # Training cells that users write map these over their gradients, as MindSpore's own do.
 _grad_scale = C.MultitypeFuncGraph("grad_scale")
 _grad_overflow = C.MultitypeFuncGraph("_grad_overflow")
-grad_scale = _grad_scale  # 2.x's name
+grad_scale = _grad_scale  # its name in MindSpore 2
 reciprocal = P.Reciprocal()
 grad_overflow = P.FloatStatus()
 
@@ -118,7 +118,7 @@ class FixedLossScaleUpdateCell(Cell):
         self.loss_scale_value: float = loss_scale_value
 
     def get_loss_scale(self) -> float:
-        """The loss scale."""
+        """Return the loss scale."""
         return self.loss_scale_value
 
     def construct(self, loss_scale: Tensor, overflow: Tensor) -> Tensor:
@@ -168,7 +168,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), but got {scale.shape}."
             )
         self.scale_sense: Parameter = Parameter(scale, name="scale_sense")
-        # For the steps that users derive from this one.
+        # Attributes for classes that users derive from this one.
         self.is_distributed: bool = False
         self.base: Tensor = Tensor(1.0, mstype.float32)
         self.hyper_map: C.HyperMap = C.HyperMap()
@@ -241,7 +241,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             return True
 
         def put_back():
-            # A graph that was called in PYNATIVE mode may have reused an old array.
+            # A graph that was called in PYNATIVE mode may have reused the memory of an old array.
             pairs = [(p, old, p._array) for p, old in written if trace_state.tracing() or not old.is_deleted()]
             spoilt = jnp.bool_(False)
             for _, old, new in pairs:
@@ -250,7 +250,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 param._assign(jnp.where(spoilt, old, new))
             return True
 
-        # A branch, not a selection between old and new values: XLA compiles that slowly when there are many Parameters.
+        # A branch, because XLA compiles a selection between old and new values slowly if there are many Parameters.
         runtime.if_expression(overflow, put_back, update, None)
 
     @checked

@@ -104,7 +104,7 @@ def news(
             had, n = before[0] if before else 0, now[0]
             if (
                 had == 0 or n - had > _LEAST or before != _series_state(series, had)
-            ):  # the last where a training was resumed
+            ):  # the last condition is True if a resumed training has replaced values
                 fresh.append((number, tag))
             else:
                 parts.append(thinned(type(series)(*(part[had:] for part in series)), _LEAST))

@@ -141,7 +141,7 @@ class DashboardView(Renewed):
             states = now
 
     def _run_states(self):
-        """Return state and metadata of the runs. They show changes without an event, such as a process that died."""
+        """Return (state, problems) of each run. They can change without a new value, for example if a process dies."""
         return [(run.state, run.problems) for run in self.runs]
 
     def _send_news(self, anyhow=False):

@@ -1,7 +1,8 @@
 """The graph view of a paused step, with buttons for the commands of the prompt.
 
-The cell that trains blocks the kernel's main thread. Buttons and keys arrive on the thread of a subshell, which
-ipykernel 7 has and JupyterLab 4.4 uses. A page without a subshell can't answer: then the prompt asks.
+The cell that trains blocks the kernel's main thread. The page therefore sends its commands to a subshell, which has its
+own thread. ipykernel 7 and JupyterLab 4.4 support subshells. For a page without a subshell, the debugger uses the text
+prompt.
 """
 
 import threading
@@ -16,8 +17,8 @@ from msnb.notebook.graph.node_values import NodeValues
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.notebook.graph.view import GraphView
 
-_PATIENCE = 20.0  # seconds until a page that is being drawn has answered
-_BEFORE_SUBSHELL = 5.0  # seconds until a page has asked for a subshell; some front ends never do
+_PATIENCE = 20.0  # timeout in seconds for the answer of a page that is being drawn
+_BEFORE_SUBSHELL = 5.0  # timeout in seconds for a page to start a subshell; some front ends never do
 
 
 class Stepper:
@@ -33,7 +34,7 @@ class Stepper:
         self.pause: Pause | None = None
         self.has_page = threading.Event()  # set once the page has answered during a cell
         self._debugger = debugger
-        self._lock = threading.RLock()  # the page is answered on another thread than that of the training
+        self._lock = threading.RLock()  # the page's messages arrive on another thread than the training's
         self._status = "running"
         self._said = ""
 
@@ -42,7 +43,7 @@ class Stepper:
         self.pause, self._said = pause, pause.note
         stage = next(iter(self.shown.graphs))
         values = NodeValues(lambda step: pause.replay, stage, (pause.step or 0,))
-        values.prepare(pause.cursor.node)  # compiles while the user looks at the pause; moves do not wait for it
+        values.prepare(pause.cursor.node)  # compiles on another thread, so that moves of the cursor do not wait
         self.shown.show_values(values)
         self.set_status("paused")
 
@@ -53,7 +54,7 @@ class Stepper:
             self._say(self._said if said is None else said)
 
     def _say(self, said):
-        with self._lock:  # else a page could receive the older of two states last
+        with self._lock:  # otherwise a page could receive the older of two states last
             self._said = said
             self.shown.show_stepper()
 
@@ -93,7 +94,7 @@ class Stepper:
                 said = obey(pause, word)
             except Exception as error:  # the page waits for an answer, whatever the error
                 said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            if pause.is_resumed == was_resumed:  # else the thread of the training shows what follows
+            if pause.is_resumed == was_resumed:  # otherwise the training thread shows the next state
                 self._say("" if said == pause.cursor.where() else said)
 
 
@@ -111,7 +112,7 @@ class Controls:
         self._current: Stepper | None = None
 
     def show(self, pause: Pause) -> bool:
-        """Show a pause. Return True once the buttons of its page work; after False the prompt asks."""
+        """Show a pause. Return True if the buttons of its page work; if False, the caller uses the text prompt."""
         kernel = getattr(self._shell, "kernel", None)
         if kernel is None:
             return False
@@ -132,7 +133,7 @@ class Controls:
     def _stepper_of(self, program):
         stepper = self._steppers.get(program)
         if stepper is None:
-            from IPython.display import display  # spares scripts, which have no front end
+            from IPython.display import display  # lazy, to spare scripts the import
 
             shown = of_program(program, program.name)
             stepper = self._steppers[program] = Stepper(self._debugger, shown)
@@ -143,18 +144,18 @@ class Controls:
         return stepper
 
     def has_resumed(self, pause: Pause) -> None:
-        """Show that the training goes on."""
+        """Show that the training continues."""
         if self._current is not None:
             said = "" if pause.order != "step" or pause.n_steps == 1 else f"It pauses after {pause.n_steps} steps."
             self._current.set_status("running", said)
 
     def is_running(self, program: Any) -> None:
-        """Show a view with a button that pauses, before anything has paused."""
+        """Show a view with a Pause button before the first pause."""
         if self._current is None and getattr(getattr(self._shell, "kernel", None), "_allow_stdin", False):
             self._stepper_of(program)
 
     def has_ended(self) -> None:
-        """Show that the cell is over. The cursor still moves over the last step."""
+        """Show that the cell has ended. The cursor can still move over the last step."""
         for stepper in self._steppers.values():
             stepper.set_status("ended", "")
         self._steppers.clear()
@@ -167,10 +168,10 @@ def _has_subshell(kernel):
 
 
 def _answer_on_named_shell(widget):
-    """Let messages of a page reach the subshell that the page names.
+    """Send messages of a page to the subshell that the page names.
 
-    ipykernel 7.4 sends them to the shell that has last written to the page. After a message of the main thread, or of a
-    thread that the main one has started, that is the main shell, which the cell blocks.
+    ipykernel 7.4 sends them to the shell that last wrote to the page. This is the main shell if the main thread, or a
+    thread started by it, wrote last. The running cell blocks the main shell.
     """
     comm = getattr(widget, "comm", None)
     if hasattr(comm, "_reply_subshell_for"):

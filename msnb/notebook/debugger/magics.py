@@ -101,7 +101,7 @@ def _parse_condition(text):
 def rewrite_line(lines: list[str]) -> list[str]:
     """Input transformer: replace a line `%%ms_debug OPTIONS` by a call of the magic without a body.
 
-    It may stand before or behind `%%mindspore`. The other lines keep their numbers.
+    The line may be before or after `%%mindspore`. The numbers of the other lines do not change.
     """
     heads = [index for index, line in enumerate(lines) if line.strip()][:2]
     words = [lines[index].split(None, 1)[0] for index in heads]
@@ -113,7 +113,7 @@ def rewrite_line(lines: list[str]) -> list[str]:
         return lines  # `%%ms_debug?` asks for help: IPython answers
     lines = list(lines)
     lines[at] = f"get_ipython().run_cell_magic('ms_debug', {options!r}, None)\n"
-    if words[1:] == ["%%mindspore"] and at == heads[0]:  # it has to open the scope of the cell first
+    if words[1:] == ["%%mindspore"] and at == heads[0]:  # `%%mindspore` must open the cell's scope first
         lines[at], lines[heads[1]] = lines[heads[1]], lines[at]
     return lines
 

@@ -57,7 +57,7 @@ class Changes(ParameterTable):
         return *row, number(difference), number(float(np.abs(a).max(where=np.isfinite(a), initial=0.0))), "changed"
 
     def totals(self) -> str:
-        """Return the numbers of differences in words."""
+        """Return the counts of equal, changed, removed and added Parameters as text."""
         counts = ", ".join(f"{many} {kind}" for kind, many in self.comparison.items() if many)
         return f"{self.title}: {counts or 'no Parameters'}"
 

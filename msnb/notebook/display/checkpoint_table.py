@@ -42,7 +42,7 @@ class Contents(ParameterTable):
         self._rows = [_format_row(name, p) for name, p in self.parameters.items()]
 
     def totals(self) -> str:
-        """Return number and size of the Parameters in words."""
+        """Return the number and the size of the Parameters as text."""
         many = len(self.parameters)
         return (
             f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {format_bytes(self.nbytes)}"

@@ -25,7 +25,7 @@ STYLE: str = (
 
 def dataset_bundle(dataset: Any) -> dict[str, str]:
     """Return a data set as text and as HTML, from one preview of it."""
-    from msnb.dataset.engine.preview import preview  # spares the engine to sessions without data sets
+    from msnb.dataset.engine.preview import preview  # lazy, to spare other sessions the data engine
 
     preview_rows = preview(dataset, _ROWS)
     return {"text/plain": str(preview_rows), "text/html": _format_preview(preview_rows)}
@@ -119,7 +119,7 @@ def _decode_image(octets):
         return None
     try:
         with Image.open(io.BytesIO(octets.tobytes()), formats=[kind]) as picture:
-            picture.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # a JPEG need not be decoded in its full size
+            picture.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # decodes a JPEG at a reduced size
             picture.thumbnail((_SIDE, _SIDE))
             return np.asarray(picture.convert("RGB"))
     except Exception:  # a file with the signature of an image but other content is shown as numbers

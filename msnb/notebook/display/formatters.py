@@ -1,6 +1,6 @@
 """Rich displays of Tensors, Parameters, Cells and data sets.
 
-`install` registers them with IPython. `mime` serves notebooks that query the object itself.
+`install` registers them with IPython. `mime` is for notebooks that ask the object itself for its display.
 """
 
 import sys
@@ -24,7 +24,7 @@ def _without_errors(maker):
     def format_html(value, **_):
         try:
             return maker(value)
-        except Exception as error:  # the plain text is shown in any case, and must not fail with the rich form
+        except Exception as error:  # the plain text must be displayed even if the rich form fails
             log.once(f"The rich display of a {type(value).__name__} failed ({type(error).__name__}: {error}).")
             return None
 
@@ -34,15 +34,15 @@ def _without_errors(maker):
 def _show_pending_error(shell):
     """Return a formatter that shows the error of an earlier computation instead of the value.
 
-    Each format of a value is an attempt of its own for IPython. The first one would raise the error, and the next one
-    would show the wrong value below it.
+    IPython formats a value once per MIME type. Without this formatter, the first call would raise the error, and the
+    next call would show the wrong value below it.
     """
 
     def show(_):
         try:
             deferred_errors.wait_and_report()
         except Exception as error:
-            caller = sys._getframe(1)  # IPython's frame, with which the traceback of any display begins
+            caller = sys._getframe(1)  # IPython's frame: the traceback of a failed display begins with it
             tb = types.TracebackType(error.__traceback__, caller, caller.f_lasti, caller.f_lineno)
             shell.showtraceback((type(error), error, tb))  # a formatter that returns has displayed the value
         else:

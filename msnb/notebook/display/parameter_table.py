@@ -23,7 +23,7 @@ class ParameterTable:
     title: str
 
     def totals(self) -> str:
-        """Return the totals in words."""
+        """Return the totals as text."""
         raise NotImplementedError
 
     def _text_rows(self) -> Sequence[Sequence[str]]:

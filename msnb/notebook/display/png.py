@@ -54,7 +54,7 @@ def to_png(svg: str) -> bytes:
 
 class _Drawing:
     def __init__(self, root):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # half a second, which only a PNG takes
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # lazy, because the import takes half a second
         from matplotlib.figure import Figure
 
         self.width, self.height = (float(root.get(side)) for side in ("width", "height"))
@@ -246,7 +246,7 @@ _FURTHER = (
 
 
 def _parse_style_sheet(text):
-    """Return {selector: declarations} of a style sheet for light colours. Media rules are left out."""
+    """Return {selector: declarations} of a style sheet for light colours. Media rules are omitted."""
     rules = {}
     for selectors, body in _RULE.findall(_MEDIA.sub("", text)):
         for selector in selectors.split(","):

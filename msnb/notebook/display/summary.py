@@ -26,10 +26,9 @@ def summary(
     """Return a table of a network's layers, with the output shape, Parameters and FLOPs of each.
 
     The network is traced on shapes: nothing is computed and nothing compiled. Each row is a call of a Cell, in the
-    order of the calls, named by the path of attributes to it (``layer3.2.conv2``). Of equal neighbours only the first
-    has a row, with their number. The row of a Cell with sub-Cells excludes the numbers of the sub-Cells, so that both
-    columns of numbers add up to the totals. Operators in a loop or branch over Tensors count for the Cell that contains
-    the loop.
+    order of the calls, named by the path of attributes to it (``layer3.2.conv2``). Equal neighbours share one row with
+    their number. The row of a Cell with sub-Cells excludes the numbers of the sub-Cells, so that both columns of
+    numbers add up to the totals. Operators in a loop or branch over Tensors count for the Cell that contains the loop.
 
     A checkpoint, a file or the result of `load_checkpoint`, has no calls. Its table lists the Parameters, with the
     mean, standard deviation and histogram of their values and the number of values that are not finite.
@@ -162,13 +161,13 @@ def _format_output(dtype, shape, _):
 
 
 def _describe_uncalled(calls):
-    """Return the Cells with Parameters that the call does not reach, in words; "" if there are none."""
+    """Return a text that lists the Cells with Parameters that are never called; "" if there are none."""
     called = {id(call.cell) for call in calls}
     left = []
     for path, cell in calls[0].cell.cells_and_names():
         numbers = sum(p.size for p in cell.get_parameters())
         if id(cell) not in called and numbers and not any(path.startswith(f"{other}.") for other, _ in left):
-            if not any(id(below) in called for _, below in cell.cells_and_names()):  # a CellList is none to call
+            if not any(id(below) in called for _, below in cell.cells_and_names()):  # a CellList itself is never called
                 left.append((path, numbers))
     return ", ".join(f"{path} ({numbers:,} numbers)" for path, numbers in left)
 

@@ -22,7 +22,7 @@ def tensor_html(tensor: Any) -> str | None:
     """Return the HTML of a Tensor or Parameter; None during tracing, when there are no values."""
     if is_traced(tensor):
         return None
-    values = tensor.asnumpy()  # a copy: a step on another thread takes over the array of a Parameter
+    values = tensor.asnumpy()  # a copy, because a training step on another thread can donate the array
     head = _format_head(tensor, values)
     body = _format_body(values)
     label = f"{type(tensor).__name__} {values.shape} {tensor.dtype}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _DEARER = {"parameters": 1.1, "all": 1.7}  # measured compile time relative to that of a training step
 _ROOM = 512 << 20  # memory, in bytes, for the outputs of a step's operators
-_holding = []  # a weak reference to the latest recording
+_holding = []  # at most one weak reference, to the latest recording
 _MAX_CACHED_STEPS = 8  # cached compiled steps of one network
 
 
@@ -96,7 +96,7 @@ def inspect_gradients(
 
 
 def _release_previous_tensors(recording):
-    """Release the full tensors of the previous recording, because they can be as large as a training step."""
+    """Release the full tensors of the previous recording. They can take as much memory as a training step."""
     before = _holding[0]() if _holding else None
     if before is not None:
         before.latest = {}
@@ -104,7 +104,7 @@ def _release_previous_tensors(recording):
 
 
 def _estimate_compile_seconds(net, level):
-    """Estimate the seconds to compile from those of the network's training step; None if it was never compiled."""
+    """Estimate the compile time in seconds from that of the network's training step; None if it was never compiled."""
     weights = set(map(id, net.trainable_params()))
     seconds = [
         program.seconds["trace"] + program.seconds.get("compile", 0)

@@ -70,7 +70,7 @@ def view_of(line: str, space: Any) -> Any:
 
 
 def _is_cell(value):
-    """Return True for a Cell. `msnb.nn` is not imported before there is a Cell."""
+    """Return True for a Cell. The test does not import `msnb.nn`."""
     return hasattr(value, "trainable_params")
 
 

@@ -120,7 +120,7 @@ def of_program(program: Any, name: str | None, stages: Any = None, height: int =
 def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = HEIGHT) -> None:
     """Show the part of a network that was traced before `error`, with the failing operator marked.
 
-    It does nothing outside a notebook. The view follows the cell while the user corrects it.
+    It does nothing outside a notebook. The view is updated while the user corrects the cell.
     """
     message = live.sentence_of(error, net, args) if cell_names.shell() is not None else None
     graph = graph_before(error, name_of(net), message) if message is not None else None
@@ -148,9 +148,9 @@ def diff(
     mode. If one is a file with Parameters only, ``"net.ckpt"`` or ``"net.safetensors"``, its values are compared with
     the Parameters of the other.
 
-    With ``values=True`` both run on the inputs, and each node shows how much of its difference came in with its
-    operands and how much is made there, relative to its largest value. `first` of the result is the first node that
-    makes more than rounding explains, `explain()` says it in words. Then each of the two can also be
+    With ``values=True`` both run on the inputs. Each node shows how much of its difference comes from its operands and
+    how much the node itself adds, relative to its largest value. `first` of the result is the first node that adds more
+    than rounding explains; `explain()` describes it in a text. Then each of the two can also be
     ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``,
     ``(timeline, step)``, or the folder of a dump, of msnb or of MindSpore, and ``(folder, iteration)``. A network
     runs in GRAPH mode, unless `in_mode` says otherwise. Nothing is written: a training step that is compared does

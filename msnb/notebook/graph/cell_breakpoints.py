@@ -20,7 +20,7 @@ def replace(cells: dict[str, list[int]]) -> dict[str, Any]:
 
     Returns:
         dict: ``moved``, {id of a cell: {line: line}} of breakpoints on a line without nodes, which move to the next one
-        with nodes; ``said``, sentences about these and about new breakpoints behind all nodes, or "".
+        with nodes; ``said``, sentences about these and about new breakpoints after the last node, or "".
     """
     before = dict(_lines)
     _lines.clear()
@@ -57,7 +57,7 @@ def _lines_with_nodes(file):
 
 def _sources_of(program):
     """Return (file, line) of all nodes of a program."""
-    if program not in _sources:  # each cell that runs asks again
+    if program not in _sources:  # cached, because each executed cell needs it
         nodes = of_program(program, program.name).all_nodes()
         _sources[program] = {node.source[:2] for node in nodes if node.source is not None}
     return _sources[program]

@@ -69,7 +69,7 @@ class FollowedView:
         self.view = weakref.ref(view)
         self.cell = cell_names.running_cell()
         self.path = bindings.find_path(net, space, text)
-        # the view must keep a network without a name alive: nothing else does
+        # a network without a name needs a strong reference, because nothing else keeps it alive
         self.net = weakref.ref(net) if self.path else lambda: net
         self._arg_paths = {
             key: bindings.find_path(value, space, text)
@@ -84,7 +84,7 @@ class FollowedView:
         self.find_files()
 
     def find_files(self) -> None:
-        """Collect the source files of the graph, and of the Cells, because an unfinished graph lacks some."""
+        """Collect the source files of the graph and of the Cells. The graph of a failed trace lacks some of them."""
         net = self.net()
         cells = [cell for _, cell in net.cells_and_names()] if isinstance(net, Cell) else []
         functions = [*(type(cell).construct for cell in cells), getattr(net, "fn", net)]
@@ -213,7 +213,7 @@ def _refresh_view(followed, space, cell):
 
 
 def _instruction_for(followed, cell):
-    """Return words that say which cell the user has to run to update a view."""
+    """Return the part of a message that tells the user to run a certain cell to update a view."""
     path = followed.path
     maker = bindings.last_cell(path[0]) if path else None
     if maker in (None, cell, followed.cell):

@@ -169,9 +169,9 @@ class NodeValues:
         self.step: int = self.steps[-1]
         self.labels, self.saves = labels, saves
         self._replay_of = replay_of
-        self._previews: dict[tuple[int, int], Any] = {}  # (node, sample) -> its data, in the order of the last looks
+        self._previews: dict[tuple[int, int], Any] = {}  # (node, sample) -> its data, most recently viewed last
         self._lock = threading.Lock()  # a subshell of the kernel answers while a cell runs
-        self._data: LruCache = LruCache(_DATA)  # the output of a node is an input of others, and one a gradient
+        self._data: LruCache = LruCache(_DATA)  # one array can be the output of a node and an input of others
         self._delayed: deque[Callable[[], None]] | None = None  # answers that wait for `prepare`
         self._delayed_lock = threading.Lock()
 
@@ -194,7 +194,7 @@ class NodeValues:
         """Start a thread that compiles and computes the values around a node; see `delay`."""
 
         def compute():
-            with contextlib.suppress(Exception):  # the page asks for the node, and the error is its answer
+            with contextlib.suppress(Exception):  # the page requests the node later and receives the error then
                 self.data_of(node)
             while (act := self._next_delayed()) is not None:
                 try:
@@ -313,7 +313,8 @@ class NodeValues:
     def hover_rows(self) -> dict[str, Any]:
         """Return the three numbers that the page shows under the pointer, {node: [mean magnitude, min, max]}.
 
-        It is empty for a program whose values do not fit in memory at once: their statistics take a compilation.
+        It is empty for a program whose values do not fit in memory at once, because their statistics would have to be
+        compiled.
         """
         replay = self.replay
         reply = {"kind": "hover", "step": self.step, "rows": {}}
@@ -381,8 +382,8 @@ class NodeValues:
         return None
 
     def saved(self) -> dict[str, Any]:
-        """Return {node: values} for a saved view: all values of the nodes that were looked at last, within `_SAVED`
-        bytes, and the statistics of the others.
+        """Return {node: values} for a saved view: all values of the most recently viewed nodes, up to `_SAVED` bytes,
+        and the statistics of the others.
         """
         previews, nbytes = {}, 0
         replay = self.replay

@@ -22,7 +22,7 @@ class ViewedPatching(Patching):
         return graph_view
 
     def _ipython_display_(self):
-        from IPython.display import display  # here to spare the import where no notebook shows it
+        from IPython.display import display  # lazy, to spare the import outside notebooks
 
         display(self.largest(10))
         self.view()._ipython_display_()

@@ -207,7 +207,7 @@ def _construct_again(net, kind):
 
 
 def _name_prefix(net):
-    """Return the prefix of its Parameters' names that comes from enclosing Cells."""
+    """Return the prefix that enclosing Cells have added to the names of a Cell's Parameters."""
     for path, parameter in net.parameters_and_names():
         if parameter.name.endswith(path):
             return parameter.name.removesuffix(path)

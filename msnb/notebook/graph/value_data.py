@@ -18,7 +18,7 @@ _PIXELS = 96  # width and height of a picture; larger arrays are reduced
 _SAMPLE = 1 << 20  # elements that the statistics use
 _TOKENS = 32  # rows and columns of attention whose weights are sent as numbers
 _HEADS = 8  # heads of attention whose weights are sent as numbers
-_EXTREMES = 4  # examples that excite a channel most, and as many that do least
+_EXTREMES = 4  # number of examples that excite a channel most, and of those that excite it least
 _SLICE = re.compile(r"\s*(-?\d+|(-?\d+)?\s*:\s*(-?\d+)?\s*(:\s*(-?\d+)?)?|\.\.\.)\s*")
 _ABOVE, _BELOW, _NOT_FINITE = (213, 94, 0), (0, 114, 178), (230, 40, 150)
 
@@ -116,7 +116,7 @@ def _sample_elements(values):
 
 
 def statistics(wide: np.ndarray) -> list[list[str]]:
-    """Return [name, text] of each statistic of real numbers. Fractions that are zero are left out."""
+    """Return [name, text] of each statistic of real numbers. Fractions that are zero are omitted."""
     finite = wide[np.isfinite(wide)]
     rows = []
     if finite.size:
@@ -196,7 +196,7 @@ def _draw_filters(filters):
 
 
 def extremes(values: np.ndarray, channel: int, images: np.ndarray | None) -> list[dict[str, Any]]:
-    """Return the examples of a batch that excite a channel most, and those that do least.
+    """Return the examples of a batch that excite a channel most, and those that excite it least.
 
     Args:
         values (np.ndarray): output of a node, ``[batch, channel, ...]``.
@@ -283,7 +283,7 @@ def _number_table(row):
 
 
 def _sliced_table(values, part):
-    """Return the table of a slice such as ``"0, :, 2:5"``, or {"problem"} in words."""
+    """Return the table of a slice such as ``"0, :, 2:5"``, or {"problem": text} if the slice is invalid."""
     try:
         picked = values[parse_slice(part, values.shape)]
     except (ValueError, IndexError) as error:

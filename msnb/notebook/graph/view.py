@@ -196,7 +196,7 @@ class GraphView(Renewed):
         """Compute the value of every node for these inputs; a click on a node then shows its values.
 
         The program of the view is run once more with the current Parameters. Nothing is written: a training step that
-        is viewed does not train. With other shapes than before, the view shows the graph of these.
+        is viewed does not train. If the shapes differ from those before, the view shows the graph of the new shapes.
 
         Args:
             inputs (Tensor): arguments of the call, as for `view`. Default: those of the last run.
@@ -251,7 +251,7 @@ class GraphView(Renewed):
         """Compute the values of another version of the network on the inputs of the last run, and show the change.
 
         A line above the graph has the change of the output, and of the loss if it is a scalar. The column ``change``
-        has the relative change of each node. What can't be computed is said in that line.
+        has the relative change of each node. If the values can't be computed, the line has the reason.
 
         Args:
             before (NodeValues): values of the previous version.
@@ -554,9 +554,9 @@ class GraphView(Renewed):
 
     def _send_value(self, widget, values, content):
         if values is not self._values or self.is_closed:
-            return  # of an earlier step, or for a page that was closed
+            return  # the request is for an earlier step, or the page was closed
         widget.send(values.answer(content))
-        self._payload = self._saved = None  # the saved form has the values that were looked at
+        self._payload = self._saved = None  # the saved form includes the values that were viewed
         cell_views.changed(self)
 
     def _on_step_selected(self, change):
@@ -593,7 +593,7 @@ class GraphView(Renewed):
         self._widget.payload = self.saved_payload
 
     def _show_error(self, name, problem):
-        """Show an error in the page, because nobody reads a kernel's log."""
+        """Show an error in the page. A user does not see a kernel's log."""
         self._widget.send({"kind": "said", "text": f"{name}: {type(problem).__name__}: {problem}"[:300]})
 
     def update(
@@ -750,7 +750,7 @@ class GraphView(Renewed):
 
         .svg and .png are the still picture; what is open and coloured on the screen is saved by the view's own toolbar.
 
-        In the page, the address of a box is that of the page with its name behind "#": ``net.html#layer1.0.conv``.
+        In the page, the address of a box is that of the page with its name after "#": ``net.html#layer1.0.conv``.
 
         Args:
             path (Union[str, Path]): path of the file.

@@ -5,7 +5,7 @@ from typing import Any
 
 from msnb.core.errors import source_location
 
-_ids = {}  # file of a cell -> the id its front end knows it by; the file that ran last comes last
+_ids = {}  # file of a cell -> id of the cell in the front end; the file that ran last comes last
 _running = None  # the id of the cell that runs, or ran last
 
 
@@ -77,10 +77,10 @@ def _before_cell(info):
         code = running.transform_cell(text)
     except Exception:  # a cell with a syntax error runs no network
         return
-    # IPython increments its counter before or after this event, depending on the release; a surplus name does no harm
+    # IPython increments its counter before or after this event, depending on the release; a surplus entry has no effect
     for count in (running.execution_count, running.execution_count - 1):
         file = namer(text, code, count)
-        _ids.pop(file, None)  # a text that ran before is the last one again
+        _ids.pop(file, None)  # a text that ran before moves to the end
         _ids[file] = cell
 
 

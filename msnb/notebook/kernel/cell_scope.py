@@ -22,7 +22,7 @@ from msnb.notebook.kernel import cell_names, cell_views, errors, rewrite_imports
 from msnb.notebook.kernel.block_until_ready import wait
 from msnb.notebook.kernel.clock import Clock
 
-_WAY = "%mindspore on --api {0}, or %%mindspore --api {0} for one cell,"  # to ask for a generation
+_WAY = "%mindspore on --api {0}, or %%mindspore --api {0} for one cell,"  # instruction that selects a generation
 _scopes = []  # innermost last; %%capture runs a cell within a cell
 
 
@@ -97,7 +97,7 @@ class Scope:
     def end(self) -> None:
         """Restore mode, device and checks; print the time and show the graphs if they were requested."""
         for key, (during, before) in self._before.items():
-            if getattr(context._state, key) == during:  # else the cell has set it itself: it stays
+            if getattr(context._state, key) == during:  # otherwise the cell itself has set it, and the value stays
                 put_back(key, before)
         for act in reversed(self._endings):
             act()
@@ -152,7 +152,7 @@ def _generation_of(tree):
 
 
 def _settle_generation(tree):
-    """Return the session's generation. The first cell whose code needs one selects it, and a message says so."""
+    """Return the session's generation. The first cell whose code needs a generation selects it and prints a message."""
     if not alias.is_asked():
         message = alias.settle(choosing.judge_cell(tree, os.getcwd()), "This cell", _WAY)
         if message:

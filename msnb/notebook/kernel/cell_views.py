@@ -27,8 +27,9 @@ def follow(view: Any) -> None:
 def write(result: Any = None) -> None:
     """Write the saved outputs of changed views. This is an event handler that runs at the end of each cell.
 
-    After a Stop they are written once the cell has ended. The page shows the KeyboardInterrupt already, and a Jupyter
-    kernel refuses the cells that arrive before the end of one that fails: the user's next cell would not run.
+    After a Stop they are written when the cell has ended. The page already shows the KeyboardInterrupt, so the user may
+    run the next cell at once. A Jupyter kernel aborts cells that arrive before a failed cell ends, so the end must not
+    wait for the writes.
     """
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         try:

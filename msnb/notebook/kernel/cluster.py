@@ -63,7 +63,7 @@ class ClusterMagics(Magics):
         if number < 1:
             raise UsageError(f"%ms_cluster start takes a positive number of processes, but got {number}.")
         try:
-            import ipyparallel  # lazy import: spares all others a slow, optional package
+            import ipyparallel  # lazy, to spare others a slow, optional package
         except ImportError:
             raise UsageError("%ms_cluster needs ipyparallel: pip install 'msnb[cluster]'.") from None
         self._cluster = ipyparallel.Cluster(n=number, log_level=logging.ERROR, engine_timeout=_WAIT)
@@ -85,7 +85,7 @@ class ClusterMagics(Magics):
             ]
             for answer in replies:
                 answer.get(_WAIT)
-        except BaseException:  # also KeyboardInterrupt: no process remains
+        except BaseException:  # also at a KeyboardInterrupt, end all processes
             self.stop()
             raise
 
@@ -106,7 +106,7 @@ class ClusterMagics(Magics):
         print(self._describe_lost() or f"{many} one program: %%px runs a cell in each.")
 
     def _describe_lost(self):
-        """Return a sentence about processes that `stop` has not ended but that have exited, "" if there are none."""
+        """Return a sentence about processes that have exited without `stop`, "" if there are none."""
         number = 0 if self._cluster is None else self._cluster.n
         lost = [str(rank) for rank in range(number) if rank not in self._client.ids]
         if not lost:

@@ -21,7 +21,7 @@ from msnb.insight.short_traceback import concerns, is_library, sentence_from_cal
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
 _ATTRIBUTES = {"int": ("size", "ndim", "itemsize", "nbytes"), "tuple": ("shape", "strides")} | dict.fromkeys(
     ("Float", "Int", "UInt", "Bool", "BFloat", "Complex"), ("dtype",)
-)  # type -> the attributes of a Tensor that are of it
+)  # type -> the attributes of a Tensor that have this type
 _state = types.SimpleNamespace(last=None)
 
 
@@ -32,9 +32,9 @@ def last() -> Any:
 
 @contextlib.contextmanager
 def _shortened_syntax_error(error, tb):
-    """Context manager: the traceback of an `error` about code that can't be compiled has the user's frames only.
+    """Context manager that removes library frames from the traceback of a SyntaxError.
 
-    IPython reads the traceback from the exception itself.
+    It changes the exception, because IPython reads the traceback from there.
     """
     if not concerns(error, tb):
         yield
@@ -72,7 +72,7 @@ def hint(error: BaseException) -> str | None:
 def _suggest_name(error, name, target):
     """Suggest a similar attribute name. Python does so in a terminal, IPython does not."""
     if not str(error).endswith(f"no attribute '{name}'"):
-        return None  # the message already says what to write
+        return None  # the message already has a suggestion
     own = (*getattr(target, "_cells", ()), *getattr(target, "_params", ()))  # layers and Parameters
     names = [one for one in {*dir(target), *own} if one[0] != "_"]
     similar = difflib.get_close_matches(name, names, 1, 0.76) or difflib.get_close_matches(name, own, 1, 0.6)
@@ -114,10 +114,11 @@ def _show_with_notes(shell, show, error, tb, options, notes, last):
             lines.extend([*_render_with_notes(shell, error, tb, offset, notes), *last])
         return lines
 
-    with contextlib.suppress(AttributeError):  # an exception class with slots takes no attribute: it goes without notes
+    with contextlib.suppress(AttributeError):  # a class with slots has no such attribute: no notes are shown
         error._render_traceback_ = render
-    # IPython asks again for its history, after the error is on the page. To format all frames then takes up to a
-    # second, and a Jupyter kernel refuses the cells that arrive before the end of one that fails.
+    # IPython renders the error a second time for its history, when the page already shows it. Formatting all frames
+    # would take up to a second, and a Jupyter kernel aborts cells that arrive before a failed cell ends. The second
+    # call therefore returns the lines of the first.
     _forget_rendering_after_cell(shell, error)
     show((type(error), error, tb), **options)
 

@@ -1,4 +1,4 @@
-"""Facts about the front end: interactive or not, and the shared page files that its notebook already has."""
+"""Properties of the front end: interactive or not, and the shared page files that its notebook already has."""
 
 import sys
 
@@ -8,10 +8,10 @@ _file_owners = {}  # name of a shared file -> the cell whose output includes it
 
 
 def is_interactive():
-    """Return True if somebody may look at a live widget.
+    """Return True if a user may see a live widget.
 
-    Programs that run notebooks (nbconvert, papermill) do not allow input. A widget would only leave its state,
-    modules included, in the file.
+    Programs that run notebooks (nbconvert, papermill) do not allow input. There a widget would only store its state and
+    its JavaScript modules in the file.
     """
     return _read_request().get("content", {}).get("allow_stdin") is not False
 
@@ -45,7 +45,7 @@ def forget(shell):
 def _forget_outputs(info):
     """Forget the files of a cell that runs again, because it loses its outputs."""
     here = _read_request().get("metadata", {}).get("cellId")
-    # Cells without an id are known by their execution number, which is never used twice.
+    # Cells without an id are identified by their execution number, which is never used twice.
     for name in [name for name, cell in _file_owners.items() if cell == here]:
         del _file_owners[name]
 

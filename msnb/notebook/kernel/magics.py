@@ -172,7 +172,7 @@ class MindSporeMagics(Magics):
         """`%ms_check` lists names and arguments of MindSpore that the cells of this session use and msnb lacks;
         `%ms_check train.py` does so for a file, a notebook or a folder. No code is run.
         """
-        from msnb import check  # spares those who check nothing
+        from msnb import check  # lazy, to spare sessions that check nothing
 
         if not line.strip():
             ran = [(n, text) for n, text in enumerate(self.shell.history_manager.input_hist_raw) if text.strip()]

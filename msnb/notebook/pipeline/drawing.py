@@ -18,7 +18,7 @@ _KINDS = {
     "device": "device",
     "operator": "operator",
 }
-_QUIET = 0.05  # containers of transforms with a smaller share of the time are left out
+_QUIET = 0.05  # a map that only contains transforms is omitted if its own share of the time is smaller
 
 
 @functools.cache
@@ -59,7 +59,7 @@ def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
 
 
 def _significant_operators(operators):
-    """Return the operators without maps that only contain transforms."""
+    """Return the operators, without maps that take little time themselves. Their transforms are separate operators."""
     significant = []
     for number, o in enumerate(operators):
         holds = number + 1 < len(operators) and operators[number + 1]["depth"] > o["depth"]

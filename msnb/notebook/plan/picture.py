@@ -19,7 +19,7 @@ _STYLE = (
 
 
 def headline(plans: dict[str, Any]) -> str:
-    """Return the planned network and its devices in words."""
+    """Return a text with the name of the planned network and its devices."""
     mesh = " x ".join(f"{many} {axis}" for axis, many in plans["mesh"].items())
     devices = f"{plans['devices']} {plans['hardware']['name']} ({mesh})"
     return f"{plans['title']} on {devices}, {format_bytes(plans['memory'])} each"

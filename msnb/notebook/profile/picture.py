@@ -33,7 +33,7 @@ _STYLE = (
 
 
 def _estimate_width(text):
-    """Estimate the width in pixels of a text at 12 px in a wide sans-serif font; rather too large than too small."""
+    """Estimate the width in pixels of a text at 12 px in a wide sans-serif font. The estimate is an upper bound."""
     return sum(11.8 if c in "MWmw@%" else 8.6 if c.isupper() else 5 if c in "iljtfr.,:;'|()[] " else 7.7 for c in text)
 
 

@@ -267,7 +267,7 @@ class RunsView(Renewed):
 
 
 def _on_message(view, widget, message, buffers):
-    """Answer a question of the page. Errors become answers, because nobody reads the log."""
+    """Answer a question of the page. Errors become answers, because a user does not see the log."""
     view_now = view()
     if view_now is None or "ask" not in message:
         return

@@ -29,7 +29,7 @@ def _multiply_forward(x, factors, index):
 
 def _multiply_backward(saved, cotangent):
     x, factors, index = saved
-    # The product of the other factors of an element: all nonzero ones, unless another one is 0.
+    # The gradient needs the product of an element's other factors: of all nonzero ones, or 0 if another one is 0.
     zero = factors == 0
     zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **DROP)
     others = multiply_slices(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)

@@ -44,8 +44,8 @@ def cast_array(x, target):
 
 
 def _cast_for_gradient(type):
-    """Return the cast to differentiate if `type` is an integer: to float64, so that the gradient passes. Otherwise
-    None.
+    """Return the function that is differentiated instead of a cast to the integer `type`. It is a cast to float64, so
+    that the gradient passes. Return None for other types.
     """
     target = np_dtype(type)
     return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None

@@ -47,8 +47,8 @@ def _edit_distance(a, length_a, b, length_b):
 
 
 def _make_index_check(name):
-    """Return a check of the indices `name`: all but the last index of a symbol must fit in one of the two dense shapes.
-    The last index only orders the symbols of a sequence.
+    """Return a check of the index input `name`. All indices of a symbol except the last must be in range for the larger
+    of the two dense shapes. The last index only orders the symbols of a sequence.
     """
 
     def ranges(inputs):

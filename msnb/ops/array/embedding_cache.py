@@ -2,7 +2,7 @@
 
 The table is an integer Parameter with a row (key, value, step, tag) for each entry, found by linear probing. `key` is a
 row of the large table, `value` its row in the cache, and `step` the step of its last lookup. `tag` is the number of
-probes that find it, 0 for an empty entry.
+probes that a search needs to reach the entry, or 0 for an empty entry.
 """
 
 import jax
@@ -19,7 +19,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 _KEY, _VALUE, _STEP, _TAG = range(4)
 _MULTIPLIER = 0.6180339
-# Two keys that begin at entry 1 of a table of 10, the second one entry further, and one key at entry 8.
+# Example table of 10 entries. Keys 2 and 15 both hash to entry 2, so 15 is one entry further and has tag 2.
 _TABLE = (
     (0, 0, 0, 0),
     (10, 5, -5, 1),
@@ -101,8 +101,8 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
 
 @operator(writes=("hashmap",))
 def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
-    """Insert missing rows into the hash table of a cache. Each replaces a row that was not used in this step or the
-    last.
+    """Insert missing rows into the hash table of a cache. Each replaces a row that was used neither in this step nor in
+    the last one.
 
     Inputs:
         - **hashmap** (Parameter) - (n, 4), as `SearchCacheIdx` has it; it is written.

@@ -67,7 +67,7 @@ def _EyeAt(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
 
 
 def _check_size_and_diagonal(function, n, m, k):
-    """Check the arguments N, M and k of numpy's functions."""
+    """Check and return the arguments N, M and k of a function of mindspore.numpy. M is N by default."""
     rows = check(NonNegInt, n, "N", function)
     return rows, rows if m is None else check(NonNegInt, m, "M", function), check(Int, k, "k", function)
 

@@ -99,8 +99,8 @@ spelling(Gather, method="index_select")(keyword_aliases(dim="axis")(index_select
 
 
 def _make_row_gradient(first):
-    """Return the gradient rule of a row lookup: (rows, their gradients), for a table whose first row has the index
-    `first`.
+    """Return the gradient rule of a row lookup in a table whose first row has the index `first`. The rule returns
+    (rows, their gradients).
     """
 
     def rows(table, indices, cotangent):

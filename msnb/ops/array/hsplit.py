@@ -63,8 +63,7 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 
 @spelling(function="hsplit", method="hsplit")
 def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]) -> tuple[Tensor, ...]:
-    """Split a Tensor along the second axis into a number of pieces, of which the first may be longer by 1, or at
-    indices.
+    """Split a Tensor along the second axis, into a number of pieces or at indices. The first pieces may be longer by 1.
 
     Args:
         input (Tensor): Of at least 2 dimensions.
@@ -83,8 +82,7 @@ def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
 
 @spelling(function="dsplit", method="dsplit")
 def dsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]) -> tuple[Tensor, ...]:
-    """Split a Tensor along the third axis into a number of pieces, of which the first may be longer by 1, or at
-    indices.
+    """Split a Tensor along the third axis, into a number of pieces or at indices. The first pieces may be longer by 1.
 
     Args:
         input (Tensor): Of at least 3 dimensions.

@@ -44,7 +44,7 @@ def MaskedFill(input_x, mask, value):
 
 @spelling(function="masked_select", method="masked_select")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """Select the elements where a mask is True, as a vector. It does not run in a graph: its length depends on values.
+    """Select the elements where a mask is True, as a vector. It does not run in a graph: the length depends on values.
 
     Args:
         input (Tensor): The elements.

@@ -82,7 +82,7 @@ class CheckNumerics(HostPrimitive):
 def CompareAndBitpack(x, threshold):
     """Compute x > threshold and pack eight results into each byte, the first one in the highest bit.
 
-    Bool are packed without a comparison, the first one in the lowest bit.
+    Bool elements are packed without a comparison, the first one in the lowest bit.
 
     Inputs:
         - **x** (Tensor) - Numbers or bool, whose last dimension is a multiple of 8.
@@ -98,7 +98,7 @@ def CompareAndBitpack(x, threshold):
     dtype_in("CompareAndBitpack", "x", x, NUMBER | BOOL)
     if not x.ndim or x.shape[-1] % 8:
         raise ValueError(f"For 'CompareAndBitpack', the last dimension should be a multiple of 8, but got {x.shape}.")
-    if x.dtype == bool:  # MindSpore packs bool as they are, and in the other order
+    if x.dtype == bool:  # MindSpore packs bool unchanged, in the opposite order
         return jnp.packbits(x, -1, bitorder="little")
     return jnp.packbits(x > threshold, -1)
 

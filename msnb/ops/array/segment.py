@@ -108,8 +108,8 @@ def UnsortedSegmentMax(result, values, ids):
 
 _SORTED = """{summary} of the slices of each segment.
 
-    The number of segments follows from the last segment number. No graph can hold the result unless that is a constant
-    of it, so a Cell with this operator runs operator by operator in GRAPH mode, too.
+    The number of segments follows from the last segment number. A graph can compute the result only if that number is a
+    constant. Otherwise a Cell with this operator runs operator by operator, in GRAPH mode too.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.

@@ -271,8 +271,8 @@ def UniqueWithPad(x, pad_num):
 class Unique(HostPrimitive):
     """Return the distinct elements of a vector in order of appearance, and for each element its index among them.
 
-    The length of the first result depends on the values, so that a Cell with it runs operator by operator also in GRAPH
-    mode; use UniqueWithPad to compile it.
+    The length of the first result depends on the values, so a Cell with this operator runs operator by operator, in
+    GRAPH mode too. UniqueWithPad can be compiled.
 
     Inputs:
         - **input** (Tensor) - Numbers, of any shape.

@@ -105,8 +105,8 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
 
 
 def _convert_arguments_of_1_8(args, kwargs):
-    """Convert the arguments of `split` in MindSpore 1.8 to 1.10 to keyword arguments of this function: the number of
-    pieces becomes their length.
+    """Convert the arguments of `split` in MindSpore 1.8 to 1.10 to keyword arguments of this function.
+    `output_num`, the number of pieces, becomes their length.
     """
     kwargs = {("tensor" if key == "input_x" else key): value for key, value in kwargs.items()}
     if "output_num" in kwargs:
@@ -257,7 +257,7 @@ def numpy_split(
 def array_split(
     x: ArrayLike, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given indices.
+    """Split a Tensor along an axis, into a number of pieces or at given indices. The first pieces may be longer by 1.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
@@ -301,7 +301,7 @@ def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 def tensor_split(
     input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given indices.
+    """Split a Tensor along an axis, into a number of pieces or at given indices. The first pieces may be longer by 1.
 
     Args:
         input (Tensor): Of at least 1 dimension.

@@ -29,7 +29,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor
 
 
 def _add_dimensions(x, count):
-    """Add dimensions of length 1 up to `count` dimensions, where `atleast_1d` to `atleast_3d` add them."""
+    """Reshape `x` to at least `count` dimensions. The new ones are where numpy's `atleast_1d` etc. add them."""
     if count == 3 and x.ndim in (1, 2):
         return x.reshape((1, *x.shape, 1)[-3 if x.ndim == 2 else 0 :])
     return x.reshape((1,) * (count - x.ndim) + x.shape) if x.ndim < count else x

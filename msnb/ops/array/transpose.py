@@ -44,7 +44,7 @@ def Transpose(x, perm: Ints):
 
 @spelling(Transpose, method="transpose", generation=1)
 def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Permute the dimensions: reversed, or by a tuple or several ints; `dim0` and `dim1` exchange two."""
+    """Permute the dimensions by a tuple or several ints, or reverse them. `dim0` and `dim1` exchange two."""
     if dim0 is not None and dim1 is not None and not axes:
         return swapaxes(self, dim0, dim1)
     axes = _unpack_axes(axes)

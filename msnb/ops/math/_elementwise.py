@@ -33,7 +33,7 @@ def is_integer(x):
 def broadcasting(function):
     """Return `function` of two operands, changed to compute in float32 if their shapes differ.
 
-    The gradient of broadcasting is a sum, which half precision cannot hold.
+    The gradient of broadcasting is a sum, which half precision cannot represent accurately.
     """
     wide = in_float32(function)
     return functools.wraps(function)(lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y))

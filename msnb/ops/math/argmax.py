@@ -80,7 +80,7 @@ def _arg_with_value(op, function, x, axis, keep_dims):
     axis = axis_in(op, axis, x.ndim)
     some(op, "x", x, axis)
     index = jax.lax.stop_gradient(function(x, axis, keepdims=True)).astype(jnp.int32)
-    # Selected by index rather than as an extremum: the gradient then goes to this one element.
+    # The value is selected by index, so that the gradient goes to this one element.
     value = jnp.take_along_axis(x, index, axis)
     return (index, value) if keep_dims else (jnp.squeeze(index, axis), jnp.squeeze(value, axis))
 

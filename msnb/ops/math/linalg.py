@@ -56,7 +56,7 @@ def _definiteness_check(inputs):
 
 
 def _count_indefinite_matrices(factors):
-    diagonals = jnp.diagonal(jax.lax.stop_gradient(factors), axis1=-2, axis2=-1)  # LAPACK's failure is NaN there
+    diagonals = jnp.diagonal(jax.lax.stop_gradient(factors), axis1=-2, axis2=-1)  # NaN there marks a failure
     return jnp.sum(jnp.any(jnp.isnan(diagonals), -1), dtype=jnp.int32)
 
 

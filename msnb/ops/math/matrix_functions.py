@@ -118,7 +118,7 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For 'matrix_power', 'a' should have shape (*, N, N), but got {x.shape}.")
     power = None
-    for bit in reversed(f"{n:b}"):  # repeated squares; those of the bits of n are multiplied
+    for bit in reversed(f"{n:b}"):  # binary exponentiation
         if bit == "1":
             power = x if power is None else _matmul_of_numpy(power, x)
             n -= n & -n

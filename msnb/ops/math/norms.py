@@ -96,7 +96,7 @@ def _MatrixNorm(
         return length(A, 2, axes, keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(f"For 'matrix_norm', 'ord' should be 'fro', 'nuc', 1, 2, inf or a negative, but got {ord!r}.")
-    if ord != "nuc":  # the largest or smallest of sums over one axis, or of singular values
+    if ord != "nuc":  # the norm is a largest or smallest sum over one axis, or singular value
         some("matrix_norm", "A", A, *{1: axes[1:], math.inf: axes[:1]}.get(abs(ord), axes))
     return jnp.linalg.norm(A if ord in ("nuc", 2, -2) else magnitude(A), ord, axes, keepdims)
 
@@ -215,7 +215,7 @@ def Pdist(x, *, p: Order = 2.0):
         raise ValueError(f"For 'Pdist', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
     if p < 0:
         raise ValueError(f"For 'Pdist', 'p' should not be negative, but got {p}.")
-    first, second = np.triu_indices(x.shape[-2], 1)  # newer JAX traces its own indices where they must be constant
+    first, second = np.triu_indices(x.shape[-2], 1)  # of numpy: constants even where newer JAX traces
     return length(x[..., first, :] - x[..., second, :], p, -1)
 
 

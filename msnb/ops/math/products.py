@@ -480,7 +480,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
     """
     operands = input1, weight, input2
     is_integer = all(isinstance(x, Tensor) and x._array.dtype in INT for x in operands)
-    if is_integer:  # the sums do not wrap
+    if is_integer:  # so that the sums do not overflow
         operands = [Cast.functional(x, mstype.int64) for x in operands]
     total = einsum("...a,kab,...b->...k", *operands)
     if bias is None:

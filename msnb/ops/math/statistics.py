@@ -169,7 +169,7 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     dtype_in("norm", "A", A, NUMBER)
     A = floating(A)
     dim = None if dim is None or dim == () else dim
-    if not A.ndim and dim in (0, -1):  # a number is a vector of one
+    if not A.ndim and dim in (0, -1):  # a scalar counts as a vector of one element
         A, keepdim = A[None], False
     if dtype is not None:
         A = A.astype(np_dtype(dtype))

@@ -36,7 +36,7 @@ def _Trapezoid(y, x=None, *, dx: Float = 1.0, axis: Int = -1):
     if x is not None and x.shape != y.shape and x.shape != (y.shape[axis],):
         raise ValueError(f"For 'trapz', 'x' should have shape {y.shape} or ({y.shape[axis]},), but got {x.shape}.")
     if not y.shape[axis]:
-        return jnp.sum(y, axis)  # no points: 0
+        return jnp.sum(y, axis)  # the integral over no points is 0
     return jnp.trapezoid(y, x, dx, axis)
 
 

@@ -38,8 +38,9 @@ def _window_kind(dims):
 
 
 def _padding_kind(dims):
-    """Return a Kind that accepts an int or two ints (before, after) for each dimension, and converts it to a tuple of 2
-    * dims ints."""
+    """Return a Kind that accepts an int or two ints (before, after) for each dimension, and converts it to a tuple of
+    2 * dims ints.
+    """
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
@@ -101,8 +102,9 @@ LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # -0.5 is 
 
 
 def _expand_pads(dims):
-    """Convert a padding to two ints (before, after) for each dimension, from an int, `dims` ints (equal sides) or two
-    ints for each dimension."""
+    """Return a Kind that accepts an int, `dims` ints (equal sides) or two ints (before, after) for each dimension, and
+    converts it to a tuple of 2 * dims ints.
+    """
     sides = _padding_kind(dims).accept
 
     def accept(value):

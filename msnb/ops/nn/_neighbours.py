@@ -9,8 +9,8 @@ from jax import lax
 def weigh_neighbours(x, axis, weights):
     """Multiply `x` along `axis` by `weights`, a numpy matrix of shape (new length, old length).
 
-    Only elements of weight other than 0 are read, so that NaN and infinity reach no other sum. The gradient is the
-    product with the matrix: the transpose of reading would be a scatter, which is ten times slower on a CPU.
+    Elements of weight 0 are not read, so NaN and infinity in them do not reach a sum. The gradient is the product with
+    the matrix. The transpose of the gathers would be a scatter, which is ten times slower on a CPU.
     """
     weights = weights.astype(x.dtype)
     weighed = jax.custom_jvp(lambda x: _sum_weighted_neighbours(x, axis, weights))
@@ -27,7 +27,7 @@ def _multiply_along_axis(x, axis, weights):
 def _sum_weighted_neighbours(x, axis, weights):
     counts = np.maximum(np.count_nonzero(weights, 1), 1)
     column = lambda values: values.reshape(-1, *(1,) * (x.ndim - 1 - axis))
-    if counts.max() > len(weights):  # few long sums: one slice for each is less than one gather for each neighbour
+    if counts.max() > len(weights):  # few long sums: slices are faster than a gather for each neighbour
         sums = []
         for row in weights:
             read = np.flatnonzero(row)

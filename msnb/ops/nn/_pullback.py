@@ -7,7 +7,7 @@ import jax.numpy as jnp
 def pull(fn, *primals):
     """Return the pullback of `fn` at `primals`: a function from a cotangent of the result to a tuple of cotangents, one
     per primal."""
-    if all(jnp.issubdtype(p.dtype, jnp.integer) for p in primals):  # JAX has no slope there: that of the real numbers
+    if all(jnp.issubdtype(p.dtype, jnp.integer) for p in primals):  # JAX has no gradient of integers: use floats
         real = pull(fn, *(p.astype(jnp.float32) for p in primals))
         return lambda c: tuple(g.astype(p.dtype) for g, p in zip(real(c.astype(jnp.float32)), primals, strict=True))
     out, back = jax.vjp(fn, *primals)

@@ -29,7 +29,7 @@ def drop(key, x, keep_prob, shape=None):
     if is_constant(keep_prob, 1.0):
         return x, jnp.ones(shape or x.shape, bool)
     mask = jax.random.bernoulli(key, jnp.float32(keep_prob), shape or x.shape)
-    # Probability 0 keeps nothing, and no gradient may divide by it.
+    # With probability 0 the result is 0, and its gradient must not divide by 0.
     share = jnp.where(keep_prob == 0, 1.0, keep_prob) if is_tracer(keep_prob) else keep_prob or 1.0
     return jnp.where(mask, x / jnp.asarray(share, x.dtype), jnp.zeros_like(x)), mask
 

@@ -1,9 +1,9 @@
 """Map a range of floating point numbers to the integers of `num_bits` bits, and round numbers to the quantised values.
 
-Quantisation writes x as (q - zero point) * scale with an integer q of `num_bits` bits. The range is nudged first, so
-that the number 0 falls on the grid: padding and ReLU stay exact then. Training sees the rounded numbers going forward,
-and backward a function that is the identity within the range (the straight-through estimator of Bengio et al., 2013):
-the derivative of a staircase would be 0 everywhere.
+Quantisation writes x as (q - zero point) * scale with an integer q of `num_bits` bits. The range is shifted slightly
+first, so that 0 is one of the quantised values: padding and ReLU then stay exact. The forward pass uses the rounded
+numbers. The gradient is that of the identity within the range (the straight-through estimator of Bengio et al., 2013),
+because the derivative of rounding is 0 almost everywhere.
 """
 
 from typing import NamedTuple
@@ -52,7 +52,7 @@ class Grid(NamedTuple):
     def rounded(self, x):
         """Round each element of `x` to the nearest quantised value; halves are rounded up."""
         steps = _divide_by_width(jnp.clip(x, self.low, self.high), self.width) * (self.last - self.first)
-        # Whole numbers times the scale: the sum of two products would leave 0.0 with an error of rounding.
+        # An integer times the scale: a sum of two products would give 0.0 a rounding error.
         return jnp.floor(steps + 0.5) * self.scale
 
     def holds(self, x):

@@ -1,9 +1,9 @@
 """Batch normalisation folded into a convolution, first part: the statistics (Jacob et al., 2018).
 
-A convolution and the normalisation behind it become one convolution when a network is deployed, so that in training
-the folded weights have to be quantised. Weights folded with statistics of the batch would change abruptly from step to
-step. Therefore the weights are folded with the running deviation, and BatchNormFold2 corrects the result for the
-deviation of the batch.
+When a network is deployed, a convolution and the normalisation after it become one convolution. Training therefore
+quantises the folded weights. Weights folded with statistics of the batch would change abruptly from step to step.
+Therefore the weights are folded with the running deviation, and BatchNormFold2 corrects the result for the deviation of
+the batch.
 """
 
 import jax.numpy as jnp

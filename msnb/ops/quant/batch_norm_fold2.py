@@ -17,7 +17,8 @@ _ALWAYS = "this form always takes the statistics of the batch"
 
 def _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std):
     """Return x * running_std / batch_std + beta - gamma * batch_mean / batch_std: the result for statistics of the
-    batch, from an `x` that weights folded with the running deviation gave."""
+    batch. `x` is the result of a convolution with weights folded with the running deviation.
+    """
     beta, gamma, batch_std, batch_mean, running_std = (
         column(v, x, 1) for v in (beta, gamma, batch_std, batch_mean, running_std)
     )

@@ -13,8 +13,9 @@ from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 @jax.custom_jvp
 def _with_clip_gradient(x, low, high, value, below, above):
-    """Return `value` with the gradient of clip(x, low, high): the derivative 1 belongs to `low` where `below` is True,
-    to `high` where `above` is True, and to `x` elsewhere."""
+    """Return `value` with the gradient of clip(x, low, high): the derivative is 1 by `low` where `below` is True, by
+    `high` where `above` is True, and by `x` elsewhere.
+    """
     return value
 
 

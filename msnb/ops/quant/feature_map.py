@@ -14,7 +14,7 @@ from msnb.ops._upcast import widened
 
 _FLOATS = frozenset(map(np.dtype, (np.float16, np.float32)))
 _INT32 = frozenset((np.dtype(np.int32),))
-_LEAST = float(np.finfo(np.float32).eps)  # a scale below it is none
+_LEAST = float(np.finfo(np.float32).eps)  # a scale below it is replaced by 1
 
 
 def _accept_search_range(value):

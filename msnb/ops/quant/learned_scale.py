@@ -10,7 +10,7 @@ from msnb.ops import _check
 from msnb.ops._upcast import in_float32, widened
 from msnb.ops.quant._grid import columns, delayed, one_value
 
-LEAST = 1e-6  # a scale: what is nearer to 0 is taken for it
+LEAST = 1e-6  # the smallest scale; one nearer to 0 is replaced by it
 
 
 def _divide_and_round(x, alpha, quant_max, neg_trunc):

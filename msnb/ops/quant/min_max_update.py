@@ -15,7 +15,7 @@ from msnb.ops.quant._grid import columns, one_value
 def _update_range(low, high, batch_low, batch_high, ema, ema_decay):
     """Return the updated (low, high), which includes 0. A bound stays unchanged if that of the batch is not finite.
 
-    An overflow, which a loss scale is there to answer, would otherwise stay in a moving average for ever.
+    An overflow, which loss scaling handles, would otherwise stay in the moving average for ever.
     """
 
     def end(before, batch, bound):

@@ -11,13 +11,14 @@ from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32, widened
 
 EightBits = OneOf(8)
-LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of float32
+LEAST = 1.192092896e-07  # the smallest step: the distance from 1 to the next number of float32
 
 
 @jax.custom_jvp
 def _with_bound_gradients(x, low, high, value, inside_low, inside_high, loss):
-    """Return `value` with a given gradient: 1 for `x` inside the range. `low` and `high` get the gradient of the
-    elements beyond them and of the error of rounding, `loss`."""
+    """Return `value` with custom gradients. The derivative by `x` is 1 inside the range. `low` and `high` get the
+    gradients of the elements beyond them and of the rounding error `loss`.
+    """
     return value
 
 
@@ -75,7 +76,7 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     inside_low, inside_high = wide >= bottom, wide <= top
     steps = jnp.clip(wide, bottom, top) / scale
     rounded = jnp.round(steps)
-    # Beyond the ends it is the lower end that is rounded.
+    # Outside the range, the loss is the rounding error of the lower end.
     loss = jnp.where(inside_low & inside_high, rounded - steps, first - low / scale) / last
     loss = jax.lax.stop_gradient(loss)
     y = _with_bound_gradients(wide, *ends, rounded * scale, inside_low, inside_high, loss)

@@ -1,7 +1,7 @@
 """Selection of random streams by seeds, and shared checks of random operators.
 
-Every call takes the next key of the stream that `set_seed` fixes. The attributes `seed` and `seed2` pick another stream
-of it: two operators with different seeds draw different numbers, and a program draws the same numbers again after the
+Every call takes the next key of the stream that `set_seed` starts. The attributes `seed` and `seed2` select a separate
+stream, so two operators with different seeds draw different numbers. A program draws the same numbers again after the
 same `set_seed`.
 """
 

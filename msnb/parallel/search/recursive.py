@@ -3,7 +3,7 @@ after the other.
 
 Along each mesh axis the equations with the most operations choose first. Each takes the cheapest choice given those
 that have chosen already. Choices along one axis stay fixed while the next axis shards further. The time is linear in
-the number of equations, but the result is worse than that of `choosing.dynamic_programming`, because no two equations
+the number of equations, but the result is worse than that of `solver.dynamic_programming`, because no two equations
 choose jointly.
 """
 

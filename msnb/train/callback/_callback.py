@@ -90,7 +90,7 @@ class CallbackManager(Callback):
         return self._stack.__exit__(*err)
 
     def _step_methods(self, phase, moment):
-        """Return the bound methods to call in each step. Callbacks that override neither name of it are left out."""
+        """Return the bound methods to call in each step. Callbacks that do not override the method are left out."""
         name = f"on_{phase}_{moment}"
         return [
             getattr(c, name)

@@ -18,7 +18,7 @@ from msnb.train._save_checkpoint import FORMATS, convert_appended, save, save_gr
 from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
     from msnb.nn.cell import Cell
 

@@ -9,7 +9,7 @@ from msnb import log
 from msnb.common.kinds import OneOf
 from msnb.train.callback._callback import Callback, _handle_loss
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 Mode = Annotated[str, OneOf("auto", "min", "max")]

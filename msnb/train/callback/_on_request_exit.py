@@ -15,7 +15,7 @@ from msnb.train._save_checkpoint import save_checkpoint
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 

@@ -24,13 +24,13 @@ from msnb.train.summary._parameters import select_recorded
 from msnb.train.summary.enums import ModeEnum, PluginEnum
 from msnb.train.summary.summary_record import SummaryRecord
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 _HYPER_CONFIG, _LONGEST_CONFIG = (
     "MINDINSIGHT_HYPER_CONFIG",
     100_000,
-)  # set by mindoptimizer, with the hyper-parameters that it tries
+)  # environment variable that mindoptimizer sets, and the maximum length of its value
 _FIRST_PARAMETERS = 5
 _TENSOR_STEPS = 20
 

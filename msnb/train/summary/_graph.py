@@ -6,7 +6,7 @@ from msnb.formats.summary_graphs import Graph, GraphNode, TensorType
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, ValueNode
 from msnb.ir.api import of_program
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.program.program import Program
     from msnb.nn.cell import Cell
 

@@ -13,7 +13,7 @@ from msnb.formats.summary_events import Histogram
 
 _MAX_BINS = 90
 _CHUNK = 1 << 16  # elements
-_MIN_PAIRED = 1 << 13  # elements of a chunk, from which on pairs are counted
+_MIN_PAIRED = 1 << 13  # least number of elements of a chunk for which pairs are counted
 
 
 def histogram(array: np.ndarray) -> Histogram:

@@ -9,7 +9,7 @@ from msnb.formats.summary_events import Histogram
 from msnb.train.summary._histogram import bin_count_of, histogram
 
 _SHORT = 1 << 12  # elements
-_LEAST, _MOST = 1e-18, 1e18  # distances within which no product leaves float32's range
+_LEAST, _MOST = 1e-18, 1e18  # bounds of the range of an array: within them no product leaves float32's range
 
 
 def histograms(arrays: Sequence[np.ndarray]) -> list[Histogram]:

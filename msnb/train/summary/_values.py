@@ -66,7 +66,7 @@ def image(tag: str, array: np.ndarray) -> Image | None:
 
 def _encode_png(canvas):
     """Return the PNG file of a uint8 image of 1 or 3 channels."""
-    from PIL import Image  # spares Pillow to runs without images
+    from PIL import Image  # a lazy import: only images need Pillow
 
     file = io.BytesIO()
     # Level 1 is the fastest: this thread competes with the training for the CPU.

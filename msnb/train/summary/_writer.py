@@ -43,7 +43,7 @@ class EventFile:
         self._descriptor: Any = None
         self._size = 0
         self._waiting: list[bytes] = []
-        self._bytes = 0  # of the pending records
+        self._bytes = 0  # size of the pending records
 
     def append(self, payload: bytes) -> None:
         """Write a record with the next `flush`. Does nothing after a failure.
@@ -156,7 +156,7 @@ class SummaryWriter:
 
     def _run_jobs(self):
         while True:
-            ended = self._ended  # read before the jobs: none may be left
+            ended = self._ended  # read before the jobs, so that no job is left
             self._wake_up.clear()
             while self._jobs:
                 self._run_job(self._jobs.popleft())

@@ -26,13 +26,13 @@ from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._values import contents_of
 from msnb.train.summary._writer import EventFile, SummaryWriter, is_in_host_memory, now, on_host
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 __all__ = ["SummaryRecord"]
 
 _NUMBERS = ("scalar", "image", "tensor", "histogram")
-_LARGE = 1 << 24  # bytes of a Parameter
+_LARGE = 1 << 24  # bytes; a larger Parameter is copied to the host
 _TAG = re.compile(r"(.+)\[:(.+)\]", re.DOTALL)
 
 
@@ -258,7 +258,7 @@ class SummaryRecord:
                 (scalars if plugin == "scalar" else others).extend(contents_of(plugin, fetched))
                 if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
                     self._save_npy_files(step, fetched)
-        for part in (scalars, others):  # in separate events, as readers then read scalars fast
+        for part in (scalars, others):  # in separate events, so that readers can read the scalars fast
             if part:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
                 for take in self.takers:

@@ -262,7 +262,7 @@ class Monitor:
         )
         advice = f" {worst.advice}" if worst.advice else ""
         total = self.waited + self.used
-        if self.used <= max(_EMPTY_LOOP_SHARE * total, _SHORTEST_STEP * self.rows):  # no consumer waits for rows
+        if self.used <= max(_EMPTY_LOOP_SHARE * total, _SHORTEST_STEP * self.rows):  # the loop does nothing
             row_time = duration(working / self.rows)
             return (
                 f"Fast enough for training steps of {row_time} and more: that is what a "

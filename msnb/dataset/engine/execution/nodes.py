@@ -128,7 +128,7 @@ class IndexSource(Node):
         columns, n = rows_before(error)
         if n or not self.source.random_access or len(numbers) == 1:
             return columns, n, error
-        samples = []  # the failing sample is unknown, and no user code runs if samples are fetched again
+        samples = []  # The failing sample is unknown. Fetching samples again runs no user code.
         try:
             for at in range(len(numbers)):
                 samples.append(fetch(numbers[at : at + 1], first + at))

@@ -18,7 +18,7 @@ class WorkerError(RuntimeError):
 
     Attributes:
         msnb_results: Results of the calls before it.
-        msnb_line: The user's line.
+        msnb_line: Line of the user's code that raised the error.
     """
 
 
@@ -59,7 +59,7 @@ class _Worker:
 
 def _serve_calls(functions, pipe, parent_pipe):
     parent_pipe.close()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches the whole group: end, without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C also reaches this process: end without a traceback
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the program's handler must not run in this process
     while True:
         try:
@@ -98,8 +98,8 @@ def _end_workers(workers, turn):
         for stop in (worker.process.terminate, worker.process.kill):
             if worker.process.is_alive():
                 stop()
-                worker.process.join(2)  # joined, or it stays in the process table
-    if idle or turn.acquire(timeout=2):  # the waiting thread sees the end in its pipe, which must be open until then
+                worker.process.join(2)  # without `join` it would stay in the process table
+    if idle or turn.acquire(timeout=2):  # the waiting thread must read the end of its pipe first
         for worker in workers:
             worker.pipe.close()
         turn.release()
@@ -147,7 +147,7 @@ class ProcessPool:
         for number, worker in enumerate(busy):
             worker.send(index, rows[number * share : (number + 1) * share])
         out, failure = [], None
-        for worker in busy:  # every answer is received, or the next call would get it
+        for worker in busy:  # Receive every answer. Otherwise the next call would receive it.
             try:
                 answer = worker.receive()
             except RuntimeError as error:

@@ -12,11 +12,11 @@ from msnb.dataset.engine.execution.chunk import rows_of, stack_if_uniform
 from msnb.dataset.engine.execution.errors import UserError, locate_error
 from msnb.dataset.engine.execution.workers import parallel_map, processors
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.core.streams import Mt32
     from msnb.dataset.engine.execution.chunk import Chunk
 
-_HEAVY = 4096  # elements of a row from which a thread pool pays off
+_HEAVY = 4096  # a thread pool pays off for rows of at least this many elements
 
 
 def op_name(op: Any) -> str:
@@ -174,7 +174,7 @@ class LibraryStep(Step):
         raise self.wrap_error(failure, first + n, done, n) from failure
 
     def _draw_rows(self, rows, extra=0):
-        """Draw random values for each row. Return (rows with these in front, the error that stopped drawing or None).
+        """Draw random values for each row. Return (rows that begin with these values, the error that ended it or None).
 
         The last `extra` values of a row are not passed to the transform.
         """

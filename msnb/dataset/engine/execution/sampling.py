@@ -15,7 +15,7 @@ class Running:
         self.sampler = sampler
         self.child: Any = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
         self.rows: Any = self.child.count if self.child is not None else rows
-        self.count: Any = self.rows  # MindSpore's num_samples_, which is a parent's number of rows
+        self.count: Any = self.rows  # as num_samples_ in MindSpore: the number of rows of a parent
         self.epoch: int = 0
         self.begin(sampler, class_ids)
 

@@ -52,7 +52,7 @@ class Shuffle(Node):
         def rows():
             nonlocal row_count, origin
             for chunk in child.chunks(Hint(max(hint.limit, 16))):
-                if chunk.origin is not None and chunk.origin.numbers is None:  # the files of all rows
+                if chunk.origin is not None and chunk.origin.numbers is None:  # these are the files of all rows
                     origin = chunk.origin
                 for row in zip(*map(rows_of, chunk.columns), strict=True):
                     if ended:
@@ -109,7 +109,7 @@ class Repeat(Node):
                     first += chunk.n
                 done += 1
                 if first == start:
-                    return  # an empty data set, repeated, is empty
+                    return  # the child is empty, so the repetition is too
         finally:
             if self.cut_short:
                 # Draw the random numbers of the remaining passes, as MindSpore does: the next epoch's order depends
@@ -242,7 +242,7 @@ class Zip(Node):
             first += n
             if n < size:
                 for stream, chunk in zip(streams, unsliced, strict=True):
-                    if chunk.n == n:  # it ends here, or fails here
+                    if chunk.n == n:  # the child ends or fails at this row
                         next(stream, None)
                 self._close_children(streams)
                 return

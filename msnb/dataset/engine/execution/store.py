@@ -10,7 +10,7 @@ import numpy as np
 from msnb.dataset.engine.execution.chunk import stack_if_uniform
 
 _lock = threading.Lock()
-_stored_bytes = 0  # of all stores: they share one budget
+_stored_bytes = 0  # total of all stores, which share one budget
 
 
 def stored_bytes() -> int:

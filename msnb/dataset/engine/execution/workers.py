@@ -142,7 +142,7 @@ class Prefetcher:
     """
 
     TRIAL = 4
-    WORTH = 0.0004  # seconds of producing per item
+    WORTH = 0.0004  # a thread pays off if producing an item takes more seconds than this
 
     def __init__(self, iterator: Iterator[Any], ahead: int, always: bool = False) -> None:
         self._iterator = iterator

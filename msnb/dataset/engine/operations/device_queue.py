@@ -52,7 +52,7 @@ class _Sender:
             try:
                 return self.rows.put(row, timeout=0.1)
             except queue.Full:
-                # No consumer reads the queue here. Drop the oldest row, as a device would take it.
+                # No consumer reads the queue here. Drop the oldest row, which a device would have read.
                 try:
                     self.rows.get_nowait()
                 except queue.Empty:
@@ -151,7 +151,7 @@ class TransferDataset(Dataset):
                     ) from self._sender.error
 
     def release(self) -> None:
-        """Stop sending rows for good."""
+        """Stop sending rows permanently."""
         if self._sender is not None:
             self._sender.end()
             self._sender = None
@@ -159,7 +159,7 @@ class TransferDataset(Dataset):
     def __del__(self) -> None:
         try:
             self.release()
-        except Exception:  # at interpreter exit modules may be gone
+        except Exception:  # at interpreter exit, modules may be unloaded
             pass
 
 

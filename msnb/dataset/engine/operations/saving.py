@@ -74,7 +74,7 @@ def _convert_value(name, array, field):
 
 def _write_rows(dataset, file_name, num_files):
     """Write the rows of `dataset` to `num_files` MindRecord files, in order."""
-    from msnb.mindrecord.filewriter import FileWriter  # spares sqlite3, which stores MindRecord's index
+    from msnb.mindrecord.filewriter import FileWriter  # imported here, because it loads sqlite3
 
     total = dataset.get_dataset_size()
     writer, fields, number = None, {}, 0

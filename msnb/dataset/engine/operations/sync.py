@@ -89,7 +89,7 @@ def _check_positive(rows, name):
 
 
 class _SyncGate(nodes.Node):
-    """Plan node that passes rows when the consumer allows it, and stops when the loop over the rows is left."""
+    """Plan node that passes rows when the consumer allows it, and stops when the loop over the rows is exited."""
 
     def __init__(self, child, pair):
         super().__init__([child], child.columns)

@@ -12,7 +12,7 @@ from msnb.dataset.engine.execution import shuffle_repeat
 from msnb.dataset.engine.operations.batch import BatchDataset
 from msnb.dataset.engine.sources.mappable import MappableDataset
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.samplers import DistributedSampler, RandomSampler
 
 

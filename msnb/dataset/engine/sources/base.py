@@ -42,7 +42,7 @@ class SourceDataset(Dataset):
     shard_id: int | None
 
     dataset_size: int | None = None
-    _divided = False  # the shard was chosen for this process, and not by the user
+    _divided = False  # True if the shard was chosen automatically and not by the user
 
     @staticmethod
     def _find_files(patterns):

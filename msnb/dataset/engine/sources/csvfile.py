@@ -219,7 +219,7 @@ class CSVDataset(StreamDataset):
                     yield values(fields, path, line)
                     line += 1
             except _BadRow as bad:
-                values(bad.fields, path, line)  # an invalid field before it is reported first
+                values(bad.fields, path, line)  # raises the error of an earlier field, if one is invalid
                 raise RuntimeError(
                     f"Invalid file, failed to parse file: {path}: line {line}. Error message: {bad}"
                 ) from None

@@ -31,7 +31,7 @@ from msnb.dataset.engine.sources.mappable import MappableDataset, Shuffled
 from msnb.dataset.engine.sources.python_rows import Batches, RowMaker, Sequence, SequenceSource, Stream
 from msnb.dataset.engine.sources.samples import ArraySamples
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.samplers import RandomSampler, SequentialSampler
 
 

@@ -14,7 +14,7 @@ from msnb.dataset.engine.execution import nodes
 from msnb.dataset.engine.operations.splitting import Shares, part_sizes
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.samplers import Sampler
 
 
@@ -34,7 +34,7 @@ class MappableDataset(SourceDataset):
     columns: tuple[str, ...] = ()
     dataset_size: int | None = None
     divisible = True  # it can be divided among processes
-    exclusive = True  # a sampler excludes shuffling and shards
+    exclusive = True  # a sampler cannot be combined with `shuffle` or shards
     of_records = False  # samplers draw as MindRecord does
 
     @readable

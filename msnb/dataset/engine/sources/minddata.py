@@ -15,7 +15,7 @@ from msnb.dataset.engine.sources.samples import Samples
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import MindRecordException
 
-_BYTES_AHEAD = 1 << 20  # of rows that are decoded together
+_BYTES_AHEAD = 1 << 20  # size of the rows that are decoded together
 
 
 class _RecordSamples(Samples):

@@ -1,7 +1,8 @@
-"""Base classes of the readers of public data sets: a folder, a part of it, columns from memory and from files.
+"""Base classes of the readers of public data sets.
 
-The arguments of MindSpore's classes come in four orders, with and without `usage` and `decode`. There is a base class
-for each.
+A data set is a folder, and `usage` selects a part of it. Its columns come from memory or from files.
+
+MindSpore's classes have four orders of arguments, with or without `usage` and `decode`. Each order has a base class.
 """
 
 import os
@@ -243,7 +244,7 @@ class StreamedSet(StreamDataset):
     """Base of the data sets in one folder whose rows stream from files.
 
     Attributes:
-        usages, usual: As of `PublicSet`.
+        usages, usual: See `PublicSet`.
         files: Maps a usage to the names of its files. Without an entry, "all" has the files of all usages.
         by_name: Files are read in the order of their names, and not of the usages.
     """
@@ -266,7 +267,7 @@ class StreamedSet(StreamDataset):
         return patterns  # the files of the usage must exist only when they are read
 
     def _usage_paths(self):
-        """Return the paths for the `usage`. An entry may be a tuple of files that are read side by side."""
+        """Return the paths for the `usage`. An entry may be a tuple of files whose lines belong together."""
         names = self.files.get(self.usage) or [name for file_names in self.files.values() for name in file_names]
         return [os.path.join(self.dataset_dir, name) for name in names]
 

@@ -20,7 +20,7 @@ def _check_decrypt(function, name):
 
 # A function that reads an encrypted file: path to bytes.
 Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _check_decrypt)]
-FILE_NAME = "_meta-filename"  # the column of a file's name without extension, in MindSpore 2
+FILE_NAME = "_meta-filename"  # MindSpore 2's column of file names without extension
 
 
 class Samples:

@@ -15,7 +15,7 @@ from msnb.dataset.engine.execution.chunk import group_rows, stack_if_uniform
 from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.execution.chunk import Chunk, Hint
 
 
@@ -51,7 +51,7 @@ class RowStream:
         num_samples (int): Maximal number of rows; 0 for all.
     """
 
-    workers = 1  # number of files that are read in turns
+    workers = 1  # number of files that are read alternately
 
     def __init__(
         self,

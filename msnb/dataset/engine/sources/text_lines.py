@@ -113,7 +113,7 @@ Pair = Annotated[Sequence[str], Worded("two languages", _check_language_pair)]
 
 
 class _Translations(StreamedSet):
-    """Lines of one file, each with the same line (its translation) of another. A "file" of the stream is a pair of
+    """Lines of one file and their translations, the lines of another file. A "file" of the stream is a pair of
     paths."""
 
     columns: tuple[str, ...] = ("text", "translation")

@@ -18,7 +18,7 @@ from msnb.formats.protobuf import WireError
 from msnb.formats.text_files import BadFileError
 from msnb.mindrecord._example import count_records, examples, is_tfrecord, values_of
 
-_MAX_PADDED_BYTES = 1 << 31  # of one row's column
+_MAX_PADDED_BYTES = 1 << 31  # limit for one column of one row
 
 
 class _UnfitError(RuntimeError):
@@ -214,7 +214,7 @@ class TFRecordDataset(StreamDataset):
         content = self._schema_content()
         if content:
             described = content["columns"]
-            # An object's columns come in the order of their names, as MindSpore's JSON reader has them.
+            # The columns of a JSON object are sorted by name, as in MindSpore.
             entries = [(c["name"], c) for c in described] if isinstance(described, list) else sorted(described.items())
             columns = [_Column(n, numpy_type(c["type"]), c.get("shape"), c.get("rank", 1)) for n, c in entries]
             if self.columns_list:

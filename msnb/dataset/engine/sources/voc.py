@@ -170,7 +170,7 @@ class VOCDataset(MappableDataset):
             ElementTree.ParseError,
             LookupError,
             ValueError,
-        ) as error:  # LookupError, ValueError: encodings that expat does not have
+        ) as error:  # LookupError, ValueError: encodings that expat does not support
             raise text_files.BadFileError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
         nodes = root.findall("object")
         if not nodes:

@@ -149,7 +149,7 @@ class Branches:
         for function in {**a.values, **b.values}:
             x, y = a.values.get(function), b.values.get(function)
             if function == loop.name:
-                # a branch that leaves the loop passes the state of this round
+                # a branch that leaves the loop passes the state of this iteration
                 x, y = x or loop.state, y or loop.state
             x = tuple(map_leaves(zeros_outside_branch(set(node_lists[1])), v) for v in y) if x is None else x
             y = tuple(map_leaves(zeros_outside_branch(set(node_lists[0])), v) for v in x) if y is None else y

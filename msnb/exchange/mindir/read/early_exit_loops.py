@@ -1,10 +1,10 @@
 """Read loops of a MINDIR file that have early exits, by `break` or `return`. They become a While whose state includes
 the number of the exit taken.
 
-The code after a `break` is a function that is called in the middle of a round, like the code after the condition.
-A round ends with the call of one of several functions, its *exits*: the loop's function again, or one that leaves
-the loop. The number of the exit is a state of the While, which goes on while the number is that of the loop. The
-arguments of the other functions are further states. After the While the number selects the function to call.
+In a MINDIR file the code after a `break` is a function that is called in the middle of an iteration. An iteration ends
+with the call of one of several functions, its *exits*: the loop's function again, or a function that leaves the loop.
+The number of the exit is a state of the While, which continues while the number is that of the loop's function. The
+arguments of the other exits are further states. After the While, the number selects the function to call.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ class EarlyExitLoops:
                 break
             changing = [i for i in changing if i not in constant]
         self.interpreter.active = active
-        if results is None:  # there is no second round
+        if results is None:  # there is no second iteration
             self.interpreter.active = (*active, name)
             round_exits = self._follow_round(name, values, loop)
             self.interpreter.active = active
@@ -130,9 +130,9 @@ class EarlyExitLoops:
 
         return tuple(map_leaves(leaf, value) for value in values)
 
-    # ------------------------------------------------------------------ one round
+    # ------------------------------------------------------------------ one iteration
     def _end_round(self, name, values, loop):
-        """Return the exits reached by a call that may end a round of the loop."""
+        """Trace a call that may end an iteration of the loop and return the exits that it reaches."""
         reachable = self.functions.reachable(name, self.interpreter.active)
         leads_back = loop.name in reachable or (loop.after in reachable and name != loop.after)
         if name == loop.name:
@@ -144,7 +144,7 @@ class EarlyExitLoops:
         return self._follow_round(name, values, loop)
 
     def _follow_round(self, name, values, loop):
-        """Trace the nodes of a function in the loop and return its exits."""
+        """Trace a function that is called in the loop and return the exits that it reaches."""
         env, last = self.functions.bind_inputs(name, values), self.functions.result_node(name)
         if last is None or self.interpreter.depth > _MAX_DEPTH:
             raise NotImplementedError(f"{self.interpreter.path!r} has a function that calls itself and is no loop.")

@@ -67,7 +67,7 @@ class Functions:
         return None
 
     def reachable(self, name: str, active: tuple[str, ...]) -> frozenset[str]:
-        """Return the functions reachable from a function. A call of an `active` function ends a round and is not
+        """Return the functions that a function calls, directly or indirectly. Calls inside `active` functions are not
         followed.
         """
         key = (name, active)

@@ -139,7 +139,7 @@ def _box_constant(value):
 
 
 def _normalize_settings(op, settings):
-    """Return settings as in a traced call: attributes in normal form, with defaults for missing ones."""
+    """Return settings as a traced call has them: attributes in normal form, and defaults for missing ones."""
     attributes = {key: value for key, value in settings.items() if key in op.attributes}
     try:
         return {**op.bind_attributes((), attributes), **{k: v for k, v in settings.items() if k not in attributes}}

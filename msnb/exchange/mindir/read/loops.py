@@ -49,7 +49,7 @@ class Loops:
             constant = [i for i in changing if results[i] == Ref(parameter_sets[1][i], 0)]
             if not constant:
                 break
-            changing = [i for i in changing if i not in constant]  # they have the same value in each round
+            changing = [i for i in changing if i not in constant]  # they have the same value in each iteration
         if not changing:
             raise NotImplementedError(f"{self.interpreter.path!r} has a loop in which nothing changes.")
         (test_nodes, predicate), (body_nodes, results) = traces
@@ -108,7 +108,7 @@ class Loops:
         return parameter_sets, traces
 
     def _loop_choice(self, name, values):
-        """Return the choice at the end of a loop's function."""
+        """Trace a loop's function up to its last call and return the choice that is called."""
         env, last = self.functions.bind_inputs(name, values), self.functions.result_node(name)
         if last is None:
             raise EarlyExit(f"{self.interpreter.path!r} has a function that calls itself and is no loop.")

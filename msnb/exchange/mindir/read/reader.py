@@ -46,7 +46,7 @@ from msnb.formats.text_files import BadFileError
 from msnb.ir.anf import FuncGraph, OpenGraph, ParameterNode, TensorType
 from msnb.nn.graph_cell import GraphCell, prune
 
-_MAX_NODES = 1_000_000  # nodes that are followed; functions that call each other can expand beyond any memory
+_MAX_NODES = 1_000_000  # traced nodes; calls are inlined, so a small file can expand beyond any memory
 _MAX_DEPTH = 100  # nested functions
 
 
@@ -136,7 +136,8 @@ class Reader:
     Args:
         model (dict): The result of `msnb.formats.mindir.load_model`.
         path (str): The file, for messages.
-        strict (bool): Refuse an operator that cannot run, rather than show it. Default: True.
+        strict (bool): Raise an error for an operator that msnb does not have. Otherwise it keeps its
+            name. Default: True.
         shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None: nodes
             that depend on such axes are shown as in the file.
     """

@@ -35,7 +35,7 @@ def _make_indexed_choice(values):
 
 
 def _load_parameter(values):
-    """Return the value of a Parameter after given side effects."""
+    """Return the value of a Parameter after the side effects that the tokens stand for."""
     value, *tokens = values
     return START.join(tokens).load(value)
 

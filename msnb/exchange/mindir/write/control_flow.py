@@ -32,7 +32,7 @@ class ControlWriter:
         writer (Writer): Writes their graphs.
 
     Attributes:
-        functions (list[dict]): The functions that branches and loops have become.
+        functions (list[dict]): Messages of the functions written for branches and loops.
     """
 
     def __init__(self, emitter: Emitter, writer: GraphWriter) -> None:
@@ -58,7 +58,7 @@ class ControlWriter:
         return self.emitter.emit_node(f"REF::{switch}", [], types, "call")
 
     def _subgraph_inputs(self, node, graph, env):
-        """Return the names of the values passed to a subgraph."""
+        """Write the values passed to a subgraph as Tensors and return their names."""
         kinds = [p.types[0] for p in graph.parameters]
         values = [self.writer.value_of(env, node.inputs[i], node.slots[i]) for i in graph.feeds]
         return [self.emitter.emit_tensor(v, k) for v, k in zip(values, kinds, strict=True)]

@@ -48,7 +48,7 @@ def rules(kernel: Kernel) -> Callable[..., Any] | None:
     meaning = kernel.name.meaning
     op = REGISTRY.get(meaning.operator) or REGISTRY.get(f"_{meaning.operator}")
     rule = None if op is None else gradients.get(op)
-    if rule is None or meaning.attributes.get("is_training"):  # such a norm updates its running statistics
+    if rule is None or meaning.attributes.get("is_training"):  # a norm in training mode updates its running statistics
         return None
 
     def back(arrays, out, cotangents):
@@ -190,7 +190,7 @@ def _grad_gather(call):
     axis = call.settings.get("axis", 0) % table.ndim
     batch = call.settings.get("batch_dims", 0) % max(indices.ndim, 1)
     index_dims, n = indices.ndim - batch, table.shape[axis]
-    if axis > batch:  # the index dimensions move directly behind the batch
+    if axis > batch:  # move the index dimensions directly behind the batch dimensions
         order = [*range(batch), *range(axis, axis + index_dims), *range(batch, axis), *range(axis + index_dims, d.ndim)]
         d = P.Transpose()(d, tuple(order))
     rest, batches = d.shape[indices.ndim :], table.shape[:batch]

@@ -1,7 +1,7 @@
 """Order the side effects in a file that writes Parameters. All reads come first; each write waits for those before it.
 
-MindSpore has an effect token. `Load` reads a Parameter at a token, a writing operator takes a token as its
-last input, and `UpdateState` makes the next token from it and from values that have to be computed before.
+MindSpore orders effects by tokens. `Load` reads a Parameter at a token, and a writing operator takes a token as its
+last input. `UpdateState` returns the next token from a token and from values that have to be computed before.
 """
 
 from collections.abc import Iterable

@@ -38,7 +38,7 @@ from msnb.formats import mindir
 from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 
-_MINDSPORE_VERSION = "2.7.1"  # the version of MindSpore whose notation is written
+_MINDSPORE_VERSION = "2.7.1"  # the version of MindSpore whose file format is written
 # MindSpore's compiler promotes the operands of these operators; a file needs explicit casts.
 _PROMOTING = frozenset(
     "Add Sub Mul Div RealDiv FloorDiv FloorMod Mod Pow Maximum Minimum Greater GreaterEqual Less LessEqual Equal "
@@ -155,7 +155,7 @@ class Writer:
             return node.types[slot]
         if node.value is None:
             return None
-        value = np.asarray(node.value)  # a result that tracing has computed
+        value = np.asarray(node.value)  # a constant result
         value = value.astype({"float64": np.float32}.get(value.dtype.name, value.dtype))
         return TensorType(element_type_name(value.dtype), value.shape, value.dtype.itemsize)
 
@@ -175,7 +175,7 @@ class Writer:
                 self.reasons[node] = str(why)
             except TypeError:
                 if not self.is_open:
-                    raise  # otherwise it computes with unknown lengths
+                    raise  # in an open graph, arithmetic with unknown lengths raises it
             if results is None:
                 self.missing.append(node)
                 results = Name("")

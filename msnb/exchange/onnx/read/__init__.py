@@ -53,7 +53,7 @@ _TRIAL_LENGTHS = (
     8,
     32,
     224,
-)  # lengths tried for open axes; the first is used that is large enough for all windows
+)  # lengths tried for open axes; the first one is used with which the model can be read
 _MIN_OPSET = 7
 
 

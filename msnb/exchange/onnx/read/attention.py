@@ -45,7 +45,7 @@ def repeat_heads(r: Reader, x: Ref, times: int) -> Ref:
 
 @handles("Attention")
 def _read_attention(r: Reader, node: Node) -> Any:
-    """Read softmax(scale * Q K' + mask) V, with shared key heads and cached keys."""
+    """Read softmax(scale * Q K' + mask) V. Query heads may share key heads, and earlier keys may be cached."""
     unknown = sorted(set(node.attrs) - _SUPPORTED_ATTRIBUTES)
     precision = onnx.DTYPES.get(node.attr("softmax_precision") or 1)
     if unknown or precision is None:

@@ -7,7 +7,7 @@ from msnb.ir.anf import FuncGraph, ParameterNode
 from .reader import Reader
 from .values import Ref, UnsupportedOperator, handles, type_of
 
-_MAX_ROUNDS = 1024  # rounds of an unrolled loop
+_MAX_ROUNDS = 1024  # iterations of an unrolled loop
 
 
 @handles("If")
@@ -40,7 +40,7 @@ def _read_loop(r, node):
     body = node.attr("body")
     scans = len(body.get("output", [])) - 1 - len(state)
     limit = None if rounds is None else _constant_or_sample(r, rounds)
-    if scans and rounds is not None:  # the shape of a scan output is the number of rounds
+    if scans and rounds is not None:  # the length of a scan output is the number of iterations
         limit = r.static(rounds) if limit is None else limit
         condition = condition if condition is None or condition.value is not None else r.const(r.static(condition))
     if (
@@ -87,7 +87,7 @@ def _unroll_loop_if_constant(r, body, rounds, condition, state, scans):
 
 
 def _build_while(r, body, rounds, condition, state):
-    """Build a While operator. Its state is the round number, the condition and the state of the ONNX loop."""
+    """Build a While operator. Its state is the iteration number, the condition and the state of the ONNX loop."""
     carried = [r.const(np.int64(0)), condition if condition is not None else r.const(np.bool_(True)), *state]
     carried = [r.reshape(x, ()) if i < 2 and x.rank else x for i, x in enumerate(carried)]
     kinds = [type_of(x.shape, x.dtype) for x in carried]
@@ -133,7 +133,7 @@ def _build_body(r, reader, outputs):
 
 @handles("Scan")
 def _read_scan(r, node):
-    """Unroll a Scan. The number of rounds follows from the input shapes."""
+    """Unroll a Scan. The number of iterations follows from the input shapes."""
     body, scan_count = node.attr("body"), node.attr("num_scan_inputs")
     if node.version < 9:
         raise UnsupportedOperator("it is that of opset 8")

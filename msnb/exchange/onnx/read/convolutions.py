@@ -74,7 +74,7 @@ def convolution(r: Reader, node: Node, x: Ref, w: Ref) -> Ref:
 
 @handles("ConvTranspose")
 def _read_conv_transpose(r, node):
-    """Compute the explicit padding, then add the transposed convolution as an input gradient or as a convolution."""
+    """Read ConvTranspose with explicit padding, as an input gradient of a convolution or as a convolution."""
     x, w, bias = node.inputs[0], node.inputs[1], node.input(2)
     dims, group = x.rank - 2, node.attr("group", 1)
     kernel = w.shape[2:]

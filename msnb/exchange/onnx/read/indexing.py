@@ -7,7 +7,7 @@ from .values import Ref, handles
 
 
 def _wrap_negative_indices(r, indices, count):
-    """Add `count` to negative indices, unless the ONNX model contains this addition."""
+    """Add `count` to negative indices, unless the ONNX model itself adds it."""
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + count, indices.value))
     if _model_wraps_negative_indices(indices, count):

@@ -102,7 +102,7 @@ def _read_average_pool(r, node):
     windows, pads = _gather_windows(r, node, x, 0)
     total = r("ReduceSum", windows, (windows.rank - 1,))
     ones = r.filled((1, 1, *x.shape[2:]), 1, np.float32)
-    if count_all:  # padding counts; positions of a last window beyond the padding do not
+    if count_all:  # the average includes padding, but not the positions of a last window beyond the padding
         ones = r.filled((1, 1, *[n + p + q for n, (p, q) in zip(x.shape[2:], pads, strict=True)]), 1, np.float32)
         attrs = Attributes({**node.attrs, "pads": [0] * (2 * dims), "auto_pad": "NOTSET"})
         counts, _ = _gather_windows(r, node._replace(attrs=attrs), ones, 0)

@@ -12,7 +12,7 @@ from .values import Ref, UnsupportedOperator, handles
 
 
 def _broadcast_quantisation_parameter(r: Reader, v: Ref, x: Ref, axis: int, block: int = 0) -> Ref:
-    """Broadcast a quantisation parameter: one for all, one per index of an axis, or one per block of indices."""
+    """Broadcast a quantisation parameter to `x`. It is a scalar, or has one value per index or block of an axis."""
     if v.rank == 0 or v.shape == (1,) and x.rank == 0:
         return r.reshape(v, ())
     axis %= x.rank
@@ -96,7 +96,7 @@ def _read_qlinear_matmul(r, node):
 
 
 def _requantize(r, x, factor, zero):
-    """Rescale sums of products and add the zero point."""
+    """Multiply sums of products by `factor`, round them, add the zero point and cast them to its type."""
     rounded = r("Rint", r("Mul", r.cast(x, np.float32), r.cast(factor, np.float32)))
     return _saturating_cast(r, r("Add", rounded, r.cast(zero, np.float32)), zero.dtype)
 

@@ -18,7 +18,8 @@ from .shared import Shared
 from .values import HANDLERS, Attributes, InconsistentModel, NeedsValue, Node, Ref, UnsupportedOperator, type_of
 
 _MAX_FOLDED = 1 << 16  # elements of a constant that is computed when the model is read
-_MAX_SMALL = 64  # elements of inputs whose results are small as well, except for these operators:
+# Inputs of up to this number of elements have small results, except for operators in `_WIDENING`.
+_MAX_SMALL = 64
 _WIDENING = frozenset(("BroadcastTo", "OneHot", "Pad", "Tile"))
 # Attributes that repeat properties of the inputs, or have no effect in inference or for msnb's types.
 _IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed", "sorted", "training_mode"))
@@ -86,7 +87,7 @@ class Reader:
         """
         self.model.reserve_elements(
             math.prod(max(n, 1) for n in lengths)
-        )  # a length of 0 does not cancel the other lengths
+        )  # a length of 0 must not hide the other lengths
 
     def like(self, number: float, x: Ref) -> Ref:
         """Return a number as a constant with the element type of `x`."""
@@ -349,7 +350,7 @@ def _mindspore_type(dtype):
 
 
 def _infer_types(op, settings, layout, tensors):
-    """Return (True if there are several results, their types) of an operator call without running it."""
+    """Return (has several results, types of the results) of an operator call, without running it."""
     shape = []
 
     def run(*arrays):

@@ -93,10 +93,11 @@ class _RecurrentLayer:
         return slice_axis(self.r, biases, 0, start * self.hidden, (start + count) * self.hidden)
 
     def run(self, step, states: list[int]) -> list[Ref]:
-        """Unroll all directions. `step(direction, projected, states)` returns the new states, the output first.
+        """Unroll the layer in all directions. `step(direction, projected, states)` returns the new states, of which
+        the first is the output.
 
         Returns:
-            list, all outputs, then the last of each state.
+            list, the outputs of all steps, then the final value of each state.
         """
         r, direction_outputs, final_states = self.r, [], [[] for _ in states]
         for direction in range(self.directions):
@@ -221,7 +222,7 @@ def _call_lstm(r, layer, n):
         bias = layer.direction_input(3, direction)
         if bias is not None:
             biases += [reorder_gates(bias), reorder_gates(bias, 4)]
-        elif directions == 2:  # without biases the packing depends on the device, with zero biases it does not
+        elif directions == 2:  # without biases the order of the weights depends on the device
             biases.append(r.filled((8 * n,), 0, layer.x.dtype))
     flat = r("Concat", flat + biases, axis=0)
     w = r.reshape(flat, (flat.shape[0], 1, 1))

@@ -10,7 +10,7 @@ from .values import UnsupportedOperator, handles
 
 @handles("Resize", "Upsample")
 def _read_resize(r, node):
-    """Read Resize: one axis after another, each by a gather or a matrix, since every mode is linear and separable."""
+    """Read Resize as one Gather or matrix product per axis. Every mode is linear and separable."""
     x = node.inputs[0]
     coordinate_mode = node.attr("coordinate_transformation_mode", "half_pixel")
     region = None
@@ -89,7 +89,7 @@ def positions(n: int, size: int, scale: float, mode: str, ends: tuple[float, flo
     if mode == "asymmetric":
         return targets / scale
     if mode == "align_corners":
-        resized_length = n * scale  # need not be an integer
+        resized_length = n * scale  # this need not be an integer
         return targets * (n - 1) / (resized_length - 1) if size > 1 else targets * 0
     if mode == "tf_crop_and_resize":
         start, end = ends

@@ -59,9 +59,7 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
 
 
 def _interpolation_taps(r, coordinate, n, mode, padding, align):
-    """Return [(integer position along an axis, its weight)] of the pixels that are interpolated. A weight of None is
-    1.
-    """
+    """Return [(integer position along an axis, weight)] of the pixels to interpolate. The weight None stands for 1."""
     if mode != "cubic":
         coordinate = _move_into_image(r, coordinate, n, padding, align)
     if mode == "nearest":

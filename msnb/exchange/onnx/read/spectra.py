@@ -35,7 +35,7 @@ def _fourier_transform(r: Reader, x: Ref, length: int, count: int, inverse: bool
     used_length = min(n, length)
     cos, sin = (table[:used_length].astype(x.dtype) for table in _dft_matrices(r, count, length, 1 if inverse else -1))
     x = slice_axis(r, x, x.rank - 2, 0, used_length)
-    if is_real:  # each frequency except for the first and the middle one represents two
+    if is_real:  # each frequency except for the first and the middle one also stands for its conjugate
         multiplicity = np.array([1 if k in (0, length / 2) else 2 for k in range(used_length)], x.dtype)[:, None]
         cos, sin = cos * multiplicity, sin * multiplicity
     rows = r.transpose(x, (*range(x.rank - 2), x.rank - 1, x.rank - 2))  # values on the last axis

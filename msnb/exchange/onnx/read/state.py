@@ -61,7 +61,7 @@ def _read_linear_attention(r: Reader, node: Node) -> Any:
 
 @handles("CausalConvWithState")
 def _read_causal_conv(r: Reader, node: Node) -> Any:
-    """Read a convolution of each channel over its past, which begins with the end of the previous call's input."""
+    """Read a causal convolution of each channel. Its input is preceded by the end of the previous call's input."""
     x, w, bias, past = node.inputs[0], node.inputs[1], node.input(2), node.input(3)
     past_length = w.shape[2] - 1
     past = r.filled((*x.shape[:2], past_length), 0, x.dtype) if past is None else past

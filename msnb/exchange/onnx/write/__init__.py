@@ -72,7 +72,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     b = Builder(file)
     env, inputs, weights = {}, [], []
     for node in graph.parameters:
-        name = file.name(node.name if node.is_weight else node.name.replace(".", "_"))  # MindSpore calls it x.0
+        name = file.name(node.name if node.is_weight else node.name.replace(".", "_"))  # a name in MindSpore may be x.0
         value = file.values[name] = Value(name, *type_of(node.types[0]))
         env[node] = (value,)
         if node.is_weight:
@@ -93,7 +93,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     rename_nodes(nodes, {v.name for v in outputs}, file.calls)
     needed = names_read(nodes)
     constants = {name: value for name, value in file.constants.items() if name in needed}
-    constant_nodes = [  # Constant nodes, because a reader makes a Parameter of an initializer
+    constant_nodes = [  # written as Constant nodes, because readers turn initializers into Parameters
         {"input": [], "output": [name], "name": name, "op_type": "Constant", "attribute": [onnx.attribute("value", v)]}
         for name, v in constants.items()
     ]

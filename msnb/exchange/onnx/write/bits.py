@@ -1,4 +1,4 @@
-"""Lowerings to ONNX: operators on the bits of numbers, by comparison and division."""
+"""Lowerings to ONNX: operators on the bits of numbers. They are written as comparisons and divisions."""
 
 import numpy as np
 

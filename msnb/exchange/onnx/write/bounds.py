@@ -1,4 +1,4 @@
-"""Lowerings to ONNX: searches in sorted sequences; the index of a value is the number of elements before it."""
+"""Lowerings to ONNX: searches in sorted sequences. The result is the number of elements before a value."""
 
 from msnb.ops import operations as ops
 

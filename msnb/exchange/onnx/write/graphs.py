@@ -27,7 +27,7 @@ class Missing:
         self.reasons: dict[CNode, list[str]] = {}
 
     def add(self, node: CNode, why: str) -> None:
-        """Note the reason why a call cannot be exported."""
+        """Record the reason why a call cannot be exported."""
         reasons = self.reasons.setdefault(node, [])
         if why not in reasons:
             reasons.append(why)
@@ -239,7 +239,7 @@ def _write_switch(b, node, inputs, env, missing, outer):
 
 
 def _write_while(b, node, inputs, env, missing, outer):
-    """Write a While as Loop. The condition is written twice: before the first round and at the end of each."""
+    """Write a While as a Loop. The condition is written twice: before the loop and at the end of its body."""
     test, body = node.graphs
     state = [inputs[i] for i in body.feeds[body.free :]]
     free = {graph: [inputs[i] for i in graph.feeds[: graph.free]] for graph in (test, body)}

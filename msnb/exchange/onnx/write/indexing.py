@@ -79,7 +79,7 @@ def _lower_getitem(b, x, starts, tensors, *, plan):
             if start.constant is None:
                 return NotImplemented
             first = int(start.constant)
-            if step < 0:  # its start is the lowest index of the window
+            if step < 0:  # `start` is the lowest index of the slice
                 first += (int(length) - 1) * -step
             stop = first + int(length) * step
             sliced["begin"].append(first)

@@ -106,7 +106,7 @@ def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill
     perm = [*batch_x, *indexed, *rest]
     transposed = b.transpose(x, perm)
     gathered = b.op("GatherND", transposed, clipped, batch_dims=len(batch_x))
-    groups = last  # axes of the result that come from the indices, then those of the slices
+    groups = last  # number of result axes that come from the indices; the axes of the slices follow
     if str(mode) in ("FILL_OR_DROP", "1") and fill_value is None or str(mode) == "FILL_OR_DROP":
         is_inside = b.op("Equal", indices, clipped, dtype="bool")
         is_inside = b.cast(reduced(b, "ReduceMin", b.cast(is_inside, "int32"), [last]), "bool")

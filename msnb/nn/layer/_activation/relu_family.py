@@ -82,7 +82,7 @@ class LeakyReLU(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the rectified numbers."""
-        # In a layer the slope has the element type of x, so integers see it without its fraction.
+        # This layer casts the slope to the dtype of x, so its fraction is dropped for integers.
         return F.leaky_relu(x, float(int(self.alpha)) if x.dtype in _WHOLE else self.alpha)
 
 
@@ -123,7 +123,7 @@ class PReLU(Cell):
         [[-0.25  2.  ]]
     """
 
-    _is_cut = True  # in pickles of msnb 0.1, which are of r1.1
+    _is_cut = True  # default for pickles of msnb 0.1, whose PReLU is that of r1.1
 
     @checked
     def __init__(self, channel: PositiveInt = 1, w: Slopes = 0.25) -> None:

@@ -37,7 +37,7 @@ PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
 class Filtered(Cell):
-    """Base of convolutions: a weight, a bias and checks of the arguments. A subclass has the operator."""
+    """Base of convolutions: a weight, a bias and checks of the arguments. A subclass creates the operator."""
 
     _transposed = False
     weight: Parameter
@@ -84,7 +84,7 @@ class Filtered(Cell):
             )
 
     def _weight_shape(self):
-        """Return the weight shape: the summed channels, divided by groups, are axis 1, or the last axis for NHWC."""
+        """Return the weight shape. The summed channels, divided by `group`, are axis 1, or the last axis for NHWC."""
         there, here = self.out_channels, self.in_channels
         if self._transposed:
             there, here = here, there

@@ -89,7 +89,7 @@ class _BatchNorm(FeatureNorm):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        # The operators want the share of the new value.
+        # The momentum of the operators is the weight of the new statistics.
         self._set_norm_attributes(
             num_features,
             eps,

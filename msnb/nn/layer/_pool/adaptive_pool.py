@@ -38,7 +38,7 @@ VolumeSize = Annotated[
     Pixels | tuple[Pixels, Pixels, Pixels],
     Kind("a positive int, None or a tuple of three of them", _output_size_check(3)),
 ]
-# In MindSpore, means of images and volumes may have length 0.
+# In MindSpore, average pooling of images and volumes may have an output of length 0.
 MeanSize = Annotated[
     Pixels | tuple[Pixels, Pixels],
     Kind("a non-negative int, None or a tuple of two of them", _output_size_check(2, NonNegInt)),

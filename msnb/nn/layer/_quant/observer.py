@@ -153,7 +153,7 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             self.fake_quant_infer = P.FakeQuantPerLayer(training=False, **grid)
         self.assign: P.Assign = P.Assign()
         if quant_delay:
-            # Not among MindSpore's Parameters: there the operator counts its own calls.
+            # MindSpore has no such Parameter: its operator counts its own calls.
             self.quant_step: Parameter = Parameter(Tensor([0], mstype.int32), "quant_step", requires_grad=False)
             self.assign_add: P.AssignAdd = P.AssignAdd()
 

@@ -82,7 +82,8 @@ class LSTM(_RecurrentLayers):
         self._create_parameters(
             _GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
         )
-        # P.LSTM drops in evaluation, too: where there is something to drop it is between calls of single layers.
+        # P.LSTM applies dropout in evaluation, too. With dropout each layer is therefore a separate call, and the layer
+        # `dropout_op` runs between the calls.
         together = 1 if dropout else num_layers
         input_sizes = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
         settings = [(features, hidden_size, together, True, bidirectional, 0.0) for features in input_sizes]

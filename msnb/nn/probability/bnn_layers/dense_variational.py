@@ -16,7 +16,7 @@ from msnb.ops import operations as P
 
 __all__ = ["DenseReparam", "DenseLocalReparam"]
 
-_SMALLEST = 1e-30  # a variance: the root of 0 has no gradient
+_SMALLEST = 1e-30  # least variance: the gradient of the square root is infinite at 0
 
 
 def _check_activation(value):

@@ -66,7 +66,7 @@ def two_distributions(family: str, others: int) -> Callable[[Callable[..., Any]]
     """Decorator that makes a method from a formula of two distributions a and b: ``formula(self, *parameters of b,
     *parameters of a)``.
 
-    The method takes the name of b's family first, and refuses any but one.
+    The first argument of the method is the name of b's family. Only `family` is allowed.
 
     Args:
         family (str): Name of the family, which the argument `dist` of the method must have.

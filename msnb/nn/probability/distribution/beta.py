@@ -112,7 +112,7 @@ class Beta(Distribution):
     @at_value
     def _log_prob(self, value, concentration1, concentration0):
         is_inside = F.logical_and(value >= 0.0, value <= 1.0)
-        value = F.where(is_inside, value, 0.5)  # no NaN goes into the gradient
+        value = F.where(is_inside, value, 0.5)  # avoids NaN in the gradient
         ends = _TimesLog.functional(concentration1 - 1.0, value) + _TimesLog1p.functional(concentration0 - 1.0, -value)
         return F.where(is_inside, ends - _Lbeta.functional(concentration1, concentration0), -math.inf)
 

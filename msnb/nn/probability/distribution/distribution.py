@@ -32,7 +32,7 @@ _METHODS = frozenset(
     "get_dist_args get_dist_type".split()
 )
 _check_tensor = CheckTensor()
-_SMALLEST = 2.0**-24  # half the distance between two neighbours of UniformReal
+_SMALLEST = 2.0**-24  # half the distance between neighbouring results of UniformReal
 
 
 def _complement_of(p):
@@ -374,7 +374,7 @@ class Distribution(Cell):
         if name not in _METHODS:
             raise NotImplementedError(f"{name} is not implemented for the distribution '{self._name}'.")
         if name == "get_dist_type":
-            return self.get_dist_type()  # whatever parameters come with it
+            return self.get_dist_type()  # arguments are ignored
         method: Callable[..., Any] = getattr(self, name)
         return method(*args, **kwargs)
 

@@ -110,7 +110,7 @@ class Gamma(Distribution):
     @at_value
     def _log_prob(self, value, concentration, rate):
         is_inside = value >= 0.0
-        value = F.where(is_inside, value, 1.0)  # no NaN goes into the gradient
+        value = F.where(is_inside, value, 1.0)  # avoids NaN in the gradient
         height = concentration * F.log(rate) - F.lgamma(concentration)
         log_prob = _TimesLog.functional(concentration - 1.0, value) - rate * value + height
         return F.where(is_inside, log_prob, -math.inf)

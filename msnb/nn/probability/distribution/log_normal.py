@@ -98,7 +98,7 @@ class LogNormal(TransformedDistribution):
     def _call_at_log(self, method, value, loc, scale, below):
         """Call a method of the normal distribution at log(value). The result for values up to 0 is `below`."""
         is_inside = value > 0.0
-        log_value = F.log(F.where(is_inside, value, 1.0))  # no NaN goes into the gradient
+        log_value = F.log(F.where(is_inside, value, 1.0))  # avoids NaN in the gradient
         return F.where(is_inside, getattr(self._distribution, method)(log_value, loc, scale), below), log_value
 
     @at_value

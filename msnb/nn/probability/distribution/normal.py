@@ -93,7 +93,7 @@ class Normal(Distribution):
     @at_value
     def _log_prob(self, value, mean, sd):
         z = (value - mean) / sd
-        return (-0.5 * z) * z - F.log(sd) - _HALF_LOG_2PI  # in this order half precision holds more
+        return (-0.5 * z) * z - F.log(sd) - _HALF_LOG_2PI  # z * z would overflow earlier in half precision
 
     @at_value
     def _cdf(self, value, mean, sd):

@@ -148,4 +148,4 @@ class TransformedDistribution(Distribution):
         return self._bijector.forward(self._distribution.sample(*args, **kwargs))
 
 
-Bijector._transformed = TransformedDistribution  # a bijector makes one of a distribution that it is called with
+Bijector._transformed = TransformedDistribution  # the result of a bijector called with a distribution

@@ -138,7 +138,7 @@ def HSwish(input_x):
         Tensor, shape and type of `input_x`.
     """
     _check.dtype_in("HSwish", "input_x", input_x, _REAL)
-    # Both ends belong to the parabola, with slopes -0.5 and 1.5, as in MindSpore.
+    # At -3 and 3 the gradient is that of the parabola, -0.5 and 1.5, as in MindSpore.
     inside = jnp.where((input_x < -3) | (input_x > 3), jnp.zeros_like(input_x), input_x)
     flat = jnp.where(input_x < -3, jnp.zeros_like(input_x), input_x)
     return jnp.where((input_x < -3) | (input_x > 3), flat, (inside * (inside + 3) / 6).astype(input_x.dtype))

@@ -19,7 +19,7 @@ def _accept_axis(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-# MindSpore's Softmax keeps its axis as a tuple, which programs read.
+# MindSpore's Softmax stores its axis as a tuple, and user code reads that attribute.
 Axes = Kind("an int or a tuple of int", _accept_axis, python=int | tuple[int, ...])
 
 

@@ -48,7 +48,7 @@ def Softsign(input_x):
         Tensor, shape and type of `input_x`.
     """
     _check.dtype_in("Softsign", "input_x", input_x, _check.FLOAT)
-    # |x| by where: its gradient at 0 does not matter, as x / 1 has gradient 1 there for both branches.
+    # |x| by `where`: at 0 the result has gradient 1, whichever branch is taken.
     return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))
 
 

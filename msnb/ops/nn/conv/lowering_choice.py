@@ -8,8 +8,8 @@ many channels, on one-channel images, on 1x1 kernels and on groups. The threshol
     depth   C / group * kh * kw  its columns
     O       out channels         rows of the matrix of weights, which has as many columns
 
-XLA's convolution transposes the weights, im2col builds its matrix: the smaller of the two is faster, unless XLA has no
-good convolution for the shape.
+XLA's convolution transposes the weights, and im2col builds its matrix. The lowering that copies the smaller array is
+faster, unless XLA has no good convolution for the shape.
 """
 
 from math import prod
@@ -17,7 +17,7 @@ from math import prod
 from msnb.ops.nn.conv import lowering as ways
 
 _MANY_TAPS = 49  # the program grows with the number of taps
-_MANY_GROUPS = 8  # up to this number, each group is chosen and compiled separately
+_MANY_GROUPS = 8  # up to this number, a lowering is chosen and compiled for each group separately
 _SMALL_CHANNELS = 8
 
 
@@ -54,7 +54,7 @@ def input_grad(x, w, g):
 
 
 def filter_grad(x, w, g):
-    """Return the way to compute a convolution, such as by columns, whose transpose is the gradient of the weights."""
+    """Return the lowering whose transpose gives the gradient with respect to the weights."""
     if g.group > 1:
         return _choose_grouped(x, w, g, ways.grouped_columns)
     pixels, _, taps = _matrix_sizes(x, w, g)

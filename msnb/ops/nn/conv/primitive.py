@@ -96,7 +96,7 @@ def _define_primitive(name, shape_of, compute, choose, axes):
     cpu_lowering = mlir.lower_fun(_make_cpu_computation(compute, choose, axes), multiple_results=False)
 
     def on_cpu(context, *operands, **attributes):
-        # The lowerings for one device split the batch in loops; several devices would send images to one another.
+        # The lowerings for one device loop over slices of the batch, which would move images between devices.
         return (xla_lowering if is_partitioned(context) else cpu_lowering)(context, *operands, **attributes)
 
     mlir.register_lowering(primitive, xla_lowering)

@@ -70,8 +70,8 @@ def CropAndResize(
 def _crop_positions(low, high, size, count, method):
     """Return the positions of the samples of each box along an axis of `size` pixels, float32 of shape (boxes, count).
 
-    They are computed in double precision. A compiler computes a position once for the pixel and once for its weight,
-    and rounds a product differently if it is fused with the sum: near an integer the two would disagree.
+    They are computed in double precision. A compiler computes a position twice, for the pixel and for its weight. In
+    float32 it may round the two differently, and near an integer they would disagree.
     """
     exact = jax.dtypes.canonicalize_dtype(jnp.float64)
     low, high, steps = low.astype(exact), high.astype(exact), jnp.arange(count, dtype=exact)

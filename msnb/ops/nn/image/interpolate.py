@@ -75,7 +75,10 @@ _Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area", "bicubic", "
 
 
 def _arguments_of_1_8(args, kwargs):
-    """Return the keyword arguments for those of MindSpore 1.8 to 1.10. Their default is linear with aligned corners."""
+    """Convert keyword arguments of MindSpore 1.8 to 1.10 to those of `interpolate`.
+
+    Their default mode is linear with aligned corners.
+    """
     kwargs = dict(kwargs)
     sizes, scales = kwargs.pop("sizes", None), kwargs.pop("scales", None)
     alignment = kwargs.pop("coordinate_transformation_mode", None) or "align_corners"

@@ -99,15 +99,16 @@ def _neighbours_of_samples(start, size, cells, samples, length):
     where = jnp.clip(where, 0, length - 1)
     low = jnp.floor(where)
     first = low.astype(jnp.int32)
-    second = jnp.where(where > low, jnp.minimum(first + 1, length - 1), first)  # 0 times a neighbour may be NaN
+    # A neighbour of weight 0 is not read: it may be NaN, and 0 * NaN is NaN.
+    second = jnp.where(where > low, jnp.minimum(first + 1, length - 1), first)
     return first, second, where - low, inside
 
 
 def _pixel_weights(start, size, cells, length):
     """Return the weight of each pixel along one axis in each cell, (n, cells, length), for one sample per pixel.
 
-    Samples are at least one pixel apart, so at most `length + 2` of them are inside: the first one is computed, and the
-    others follow.
+    Samples are at least one pixel apart, so at most `length + 2` of them are inside. The index of the first one is
+    computed, and the others follow it.
     """
     step = size[:, None, None] / cells
     many = jnp.maximum(jnp.floor(step), 1)

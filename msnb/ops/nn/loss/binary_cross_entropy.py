@@ -98,7 +98,7 @@ def BinaryCrossEntropy(logits, labels, weight=None, *, reduction: Reduction = "m
     return reduce(values if weight is None else weight * values, reduction).astype(kind)
 
 
-_TINY = 1e-12  # log() stays finite; below the resolution of float32 near 1
+_TINY = 1e-12  # keeps log() finite; it is below the resolution of float32 near 1
 
 
 @jax.custom_jvp

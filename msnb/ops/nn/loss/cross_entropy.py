@@ -25,7 +25,7 @@ def _cross_entropy(logits, labels):
 
 @_cross_entropy.defjvp
 def _cross_entropy_jvp(primals, tangents):
-    # softmax - labels for labels with any sum: MindSpore's gradient, which is exact if they sum to 1.
+    # MindSpore's gradient is softmax - labels for labels of any sum. It is exact if they sum to 1.
     logits, labels = primals
     return _cross_entropy(logits, labels), jnp.sum((jax.nn.softmax(logits) - labels) * tangents[0], axis=-1)
 

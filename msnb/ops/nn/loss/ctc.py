@@ -88,7 +88,7 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     def step(alpha, inputs):
         score, t = inputs
         ways = jnp.stack([alpha, shifted(alpha, 1), jnp.where(skip, shifted(alpha, 2), never)])
-        if not merge_repeated:  # a repeated label counts twice: a label state lasts one step
+        if not merge_repeated:  # a repeated label counts twice, so a label state lasts one step
             ways = ways.at[0].set(jnp.where(number % 2 == 1, never, alpha))
         new = jnp.maximum(jax.nn.logsumexp(ways, axis=0), never) + score
         alpha = jnp.where((t < times)[:, None], new, alpha)

@@ -21,7 +21,7 @@ _GRADIENTS = ("grad", "gradient", "delta")
 
 
 def check_slots(op, api2=frozenset(), **arrays):
-    """Return the gradient, in the variable's element type if it has integers or bool; None if there is no gradient.
+    """Return the gradient, or None if there is none. One of integers or bool is cast to the variable's element type.
 
     Raise an error unless a variable, which comes first, its slots and its gradient have one shape and a float type.
     `api2` are further element types in MindSpore 2.

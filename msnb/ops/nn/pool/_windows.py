@@ -26,7 +26,7 @@ def max_pool(x, kernel, strides, padding, dilation=None):
 
 
 def _lowest_number(dtype):
-    """Return the smallest number of a type as a numpy scalar. For an array, JAX would not recognize a maximum."""
+    """Return the smallest number of a type as a numpy scalar. With an array, JAX would not recognize the maximum."""
     return dtype.type(-np.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min)
 
 
@@ -145,7 +145,7 @@ def padded_average(op, x, kernel, stride, padding, ceil_mode, count_include_pad,
     pads = ceil_mode_pads(op, x.shape[2:], kernel, stride, padding, ceil_mode)
     if divisor or not count_include_pad or pads == base:
         return average_windows(x, kernel, stride, pads, count_include_pad, divisor)
-    # padding that ceil_mode adds is in no mean
+    # the means exclude the padding that ceil_mode adds
     x = jnp.pad(x, ((0, 0), (0, 0), *base))
     beyond = tuple((0, f[1] - b[1]) for f, b in zip(pads, base, strict=True))
     return average_windows(x, kernel, stride, beyond)

@@ -31,7 +31,7 @@ def _output_size_kind(dims, length=PositiveInt):
 
 
 OutputSize1, OutputSize2, OutputSize3 = _output_size_kind(1), _output_size_kind(2), _output_size_kind(3)
-# In MindSpore, means of images and volumes may have length 0.
+# MindSpore allows size 0 for mean pooling of images and volumes.
 MeanSize2, MeanSize3 = _output_size_kind(2, NonNegInt), _output_size_kind(3, NonNegInt)
 
 
@@ -70,7 +70,7 @@ def _pool_adaptive(op, x, size, mean):
 
 
 def _truncated_mean(x, size):
-    """Return the mean of each bin of integers without its fraction. The sums are exact."""
+    """Return the mean of each bin of integers, truncated to an integer. The sums are exact."""
     total, counts = x.astype(jnp.int64), np.int64(1)
     for axis, new in zip(range(x.ndim - len(size), x.ndim), size, strict=True):
         starts, ends = _bin_bounds(x.shape[axis], x.shape[axis] if new is None else new)

@@ -42,7 +42,7 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
     if any(side < 1 or side + size - 1 > n for side, size, n in zip(sides, sizes, lengths)):
         raise ValueError(f"For '{op}', windows of {sizes} for an output of {sides} do not fit into {lengths}.")
     flat = jnp.zeros((*x.shape[:2], *(1,) * (2 * dims)), int)
-    # In two dimensions the first share is that of the width.
+    # For images, the first random number of a pair is for the width.
     order = range(dims) if dims == 3 else (1, 0)
     for axis, part in zip(range(dims), order):
         begins = _window_starts(shares[..., part], lengths[axis], sizes[axis], sides[axis])

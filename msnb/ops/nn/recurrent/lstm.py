@@ -174,7 +174,7 @@ def _LSTMOfLengths(
 ):
     """LSTM over sequences of several lengths: `seq_length`, int, (N,), is the number of steps of each sequence.
 
-    Later results are 0, and later steps do not change the state.
+    After that number of steps the results are 0, and the state does not change.
     """
     return _run_lstm(
         None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length

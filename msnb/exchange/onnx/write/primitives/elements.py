@@ -103,7 +103,7 @@ def _lower_polynomial(b, x, *coefficients, **_):
 @primitives.register("log1p")
 def _lower_log1p(b, x, **_):
     """Compute log(1 + x) as x * log(u) / (u - 1) with u = 1 + x."""
-    # log(1 + x) loses the digits of a small x. The ratio does not: both terms round alike.
+    # log(1 + x) loses the digits of a small x. The ratio does not: log(u) and u - 1 use the same rounded u.
     one = b.like(1, x)
     u = b.op("Add", one, x)
     less = b.op("Sub", u, one)
@@ -116,7 +116,7 @@ def _lower_log1p(b, x, **_):
 
 @primitives.register("expm1")
 def _lower_expm1(b, x, **_):
-    """Compute exp(x) - 1; near 0 as tanh(x / 2) * (exp(x) + 1), which keeps the digits."""
+    """Compute exp(x) - 1. Near 0 it is tanh(x / 2) * (exp(x) + 1), which loses no digits."""
     small = b.op("Less", b.op("Abs", x), b.like(1, x), dtype="bool")
     near = b.op("Mul", b.op("Tanh", b.op("Mul", x, b.like(0.5, x))), b.op("Add", b.op("Exp", x), b.like(1, x)))
     return b.op("Where", small, near, b.op("Sub", b.op("Exp", x), b.like(1, x)), dtype=x.dtype)
@@ -129,7 +129,7 @@ def _lower_erfc(b, x, **_):
 
 @primitives.register("round")
 def _lower_round(b, x, rounding_method=1, **_):
-    if int(rounding_method) == 1:  # to even
+    if int(rounding_method) == 1:  # round half to even
         return b.op("Round", x)
     up = b.op("Floor", b.op("Add", b.op("Abs", x), b.like(0.5, x)))
     return b.op("Mul", b.op("Sign", x), up)

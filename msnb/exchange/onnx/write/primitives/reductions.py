@@ -62,8 +62,8 @@ def _lower_cumsum(b, x, axis, reverse=False, **_):
 
 
 def _register_cumulative(name, op):
-    """Register a cumulative product, maximum or minimum: x is repeated in a square matrix, later elements are masked,
-    and rows are reduced.
+    """Register the lowering of a cumulative product, maximum or minimum. `x` is repeated in a square matrix, later
+    elements are masked, and each row is reduced.
     """
 
     @primitives.register(name)
