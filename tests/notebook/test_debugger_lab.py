@@ -87,6 +87,43 @@ def test_a_running_cell_is_paused_stepped_through_and_stopped(page, tmp_path):
     is_at("node")
 
 
+def test_a_pynative_training_is_stepped_through_in_notebook_7(browser, jupyter, tmp_path):
+    network = NETWORK.replace("GRAPH_MODE", "PYNATIVE_MODE")
+    with jupyter.project(tmp_path, "debug", {"pynative.ipynb": [CELLS[0], network, *CELLS[2:]]}):
+        page = large_page(browser)
+        page.goto(f"{jupyter.address}/notebooks/debug/pynative.ipynb?token={TOKEN}")
+        page.locator(".jp-Notebook .jp-CodeCell").first.click()
+        run_all(page)
+        page.wait_for_selector('.msnb-graph .stepper[data-status="paused"]')
+        bar = page.locator(".msnb-graph .stepper")
+
+        def is_at(*words):
+            until(page, lambda: all(word in bar.locator(".where").inner_text() for word in words))
+
+        def press(word):
+            until(page, lambda: bar.locator(f'[data-word="{word}"]').is_enabled())
+            bar.locator(f'[data-word="{word}"]').click()
+
+        is_at("step 1", "node 1 of", "Conv2D")
+        press("n")
+        is_at("ReLU")
+        page.wait_for_selector(".msnb-graph .values .maps img")
+        press("p")
+        is_at("node 1 of", "Conv2D")
+        press("m")
+        is_at("backward")
+        press("s")
+        is_at("step 2,")
+        picture(page, "paused-pynative", tmp_path, docs=False)
+        press("c")
+        until(page, lambda: bar.get_attribute("data-status") == "running")
+        press("pause")
+        until(page, lambda: bar.get_attribute("data-status") == "paused")
+        press("q")
+        page.wait_for_selector(".jp-OutputArea >> text=KeyboardInterrupt")
+        page.close()
+
+
 LOOP = """import numpy as np
 import msnb
 from msnb import Tensor, nn, ops
