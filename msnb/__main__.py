@@ -48,7 +48,7 @@ def run_demo(options: Namespace) -> int:
         name for name in ("nbclient", "nbconvert", "nbformat", "ipykernel") if not importlib.util.find_spec(name)
     ]
     if missing:
-        return _fail(f'The demo needs {", ".join(missing)}: pip install "msnb[lab]"')
+        return _print_error(f'The demo needs {", ".join(missing)}: pip install "msnb[lab]"')
     import nbformat
     from nbclient.exceptions import CellExecutionError
     from nbformat.sign import NotebookNotary
@@ -74,7 +74,7 @@ def run_demo(options: Namespace) -> int:
     page = notebook_page.to_html(notebook, is_trusted=True)
     with writing(html, "w", encoding="utf-8") as file:
         file.write(page)
-    accuracy = _find_accuracy(notebook)
+    accuracy = _parse_printed_accuracy(notebook)
     if failure is not None:
         print(str(failure), file=sys.stderr)
     print()
@@ -84,9 +84,9 @@ def run_demo(options: Namespace) -> int:
     print(f"  notebook       {executed.resolve()}")
     print(f"  HTML           {html.resolve()}")
     if failure is not None:
-        return _fail("\nA cell of the notebook failed; its error is above and in the notebook.")
+        return _print_error("\nA cell of the notebook failed; its error is above and in the notebook.")
     if accuracy is None or accuracy < ENOUGH:
-        return _fail(f"\nThe accuracy should be at least {ENOUGH:.0%}.")
+        return _print_error(f"\nThe accuracy should be at least {ENOUGH:.0%}.")
     print("\n`make lab` (or python -m msnb lab) opens JupyterLab on a copy of it: change a cell and see what happens.")
     return 0
 
@@ -138,7 +138,7 @@ def _find_headings(notebook):
     return headings
 
 
-def _find_accuracy(notebook):
+def _parse_printed_accuracy(notebook):
     """Return the number printed by the cell tagged ``accuracy``."""
     for cell in notebook.cells:
         if "accuracy" in cell.metadata.get("tags", ()):
@@ -154,18 +154,18 @@ def run_html(options: Namespace) -> int:
     """Write a stored notebook, with its views, as one HTML file, or as slides."""
     missing = [name for name in ("nbconvert", "nbformat") if not importlib.util.find_spec(name)]
     if missing:
-        return _fail(f'`{options.command}` needs {" and ".join(missing)}: pip install "msnb[lab]"')
+        return _print_error(f'`{options.command}` needs {" and ".join(missing)}: pip install "msnb[lab]"')
     import nbformat
 
     source = Path(options.notebook)
     if not source.is_file():
-        return _fail(f"There is no notebook {options.notebook!r}.")
+        return _print_error(f"There is no notebook {options.notebook!r}.")
     as_slides = options.command == "slides"
     page = Path(options.output) if options.output else source.with_suffix(".slides.html" if as_slides else ".html")
     try:
         notebook = nbformat.read(source, as_version=4)
     except (ValueError, AttributeError, KeyError):  # not JSON, or not a notebook
-        return _fail(f"{options.notebook} is not a notebook.")
+        return _print_error(f"{options.notebook} is not a notebook.")
     from msnb.notebook import notebook_page  # lazy import: other commands do not need nbconvert
 
     is_trusted = options.trust or notebook_page.is_signed(notebook)
@@ -173,7 +173,7 @@ def run_html(options: Namespace) -> int:
         with writing(page, "w", encoding="utf-8") as file:
             file.write(notebook_page.to_html(notebook, is_trusted, as_slides))
     except OSError as error:
-        return _fail(f"{page} cannot be written: {error.strerror}.")
+        return _print_error(f"{page} cannot be written: {error.strerror}.")
     print(f"Wrote {page}.")
     if not is_trusted and notebook_page.has_scripts(notebook):
         print("It came from elsewhere, and its scripts were left out; --trust keeps them.")
@@ -185,7 +185,7 @@ def run_lab(options: Namespace) -> int:
     the other tutorials are beside it.
     """
     if not importlib.util.find_spec("jupyterlab"):
-        return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
+        return _print_error('JupyterLab is not installed: pip install "msnb[lab]"')
     notebook = Path(command_line.LAB) / QUICK_START
     executed = Path(command_line.DEMO) / QUICK_START
     try:
@@ -194,7 +194,7 @@ def run_lab(options: Namespace) -> int:
             shutil.copyfile(executed if executed.is_file() else quick_start(), notebook)
             tutorials.copy_tutorials(notebook.parent)
     except OSError as error:
-        return _fail(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
+        return _print_error(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
     jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
     if os.name == "nt":  # on Windows execv returns to the shell while the server runs
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the server, which asks for confirmation
@@ -209,7 +209,7 @@ def run_tutorials(options: Namespace) -> int:
     try:
         new = tutorials.copy_tutorials(folder)
     except OSError as error:
-        return _fail(f"{folder} cannot be written: {error.strerror}.")
+        return _print_error(f"{folder} cannot be written: {error.strerror}.")
     for name, path in tutorials.tutorial_paths().items():
         print(f"  {name:42}{tutorials.read_title(path)}{'' if name in new else '  (was there already, not changed)'}")
     print(f"Copied {len(new)} tutorials to {folder}. Open them with: jupyter lab {folder}")
@@ -223,7 +223,7 @@ def run_check(options: Namespace) -> int:
     try:
         report = check(options.path)
     except (FileNotFoundError, ValueError) as error:
-        return _fail(str(error))
+        return _print_error(str(error))
     print(report)
     return 1 if report else 0
 
@@ -239,16 +239,16 @@ def run_stubs(options: Namespace) -> int:
 
 def run_devices(options: Namespace) -> int:
     """List the devices that JAX finds, with their names for ``set_context(device_target=...)`` and their equipment."""
-    for target, devices in context._find_platforms().items():
+    for target, devices in context._find_devices_by_platform().items():
         for device in devices:
             mark = "*" if device == context.device() else " "
-            kind = _processor_model() if target == "cpu" else device.device_kind
-            has = ", ".join(filter(None, [kind, *_describe_equipment(device, len(devices))]))
+            kind = _read_processor_model() if target == "cpu" else device.device_kind
+            has = ", ".join(filter(None, [kind, *_describe_cores_and_memory(device, len(devices))]))
             print(f"{mark} {target.upper():4} {device.id}  {has}")
     return 0
 
 
-def _describe_equipment(device, count):
+def _describe_cores_and_memory(device, count):
     """Return texts with the number of CPU cores and the memory of a device. The devices of a CPU share both."""
     from msnb.dataset.engine.execution.workers import processors  # lazy import of the data engine
 
@@ -262,7 +262,7 @@ def _describe_equipment(device, count):
     return [*has, f"shared by {count} devices"] if count > 1 else has
 
 
-def _processor_model():
+def _read_processor_model():
     """Return the model of this machine's processor, if the system reports it."""
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
@@ -278,7 +278,7 @@ def run_version(options: Namespace) -> int:
     return 0
 
 
-def _fail(message):
+def _print_error(message):
     print(message, file=sys.stderr)
     return 1
 

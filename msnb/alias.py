@@ -96,7 +96,7 @@ class _Finder:
             return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
         if not name.startswith(_THERE + "."):
             return None
-        module = _msnb_module(name)
+        module = _find_msnb_module(name)
         if module is None:
             # `name=` differs from the requested name: `from mindspore import x` tries to import `mindspore.x`, and
             # Python discards an error with exactly that name, including its message.
@@ -114,7 +114,7 @@ class _Finder:
             module.__spec__ = module.__spec__.loader_state[1]
 
 
-def _msnb_module(name):
+def _find_msnb_module(name):
     """Return the module of msnb for `mindspore.x.y`, or None."""
     parent, _, child = name.rpartition(".")
     # the base is the `__name__` of the parent: a path of MindSpore may lead to a module with another path in msnb
@@ -198,19 +198,19 @@ def install(warn: bool = True, api: int | None = None) -> None:
     if api is not None:
         _session.generation, _session.is_asked = chosen(api), True
     elif not is_settled():
-        _settle_generation_of_script()
+        _select_script_generation()
     generation = chosen(api)
     if not installed():
         real = hidden() if warn else None
         if real:
             log.once(f"import mindspore is msnb from here on; {real} is hidden until msnb.alias.uninstall().")
-        for name in _alias_modules():
+        for name in _list_alias_names():
             _set_aside[name] = sys.modules.pop(name)
         sys.meta_path.insert(0, _finder)
         explain()
         terminal_traceback.install()
     elif generation != _finder.generation:
-        for name in _alias_modules():
+        for name in _list_alias_names():
             del sys.modules[name]
     _finder.generation = generation
     api_generations.share(generation)
@@ -275,7 +275,7 @@ def forget_program() -> None:
             api_generations.share(chosen())
 
 
-def _settle_generation_of_script():
+def _select_script_generation():
     """Infer the API generation from the script that this process runs, select it, and print a message.
 
     Nothing happens if the process does not run a script of the user.
@@ -302,7 +302,7 @@ def uninstall() -> None:
     if not installed():
         return
     sys.meta_path.remove(_finder)
-    for name in _alias_modules():
+    for name in _list_alias_names():
         del sys.modules[name]
     sys.modules.update(_set_aside)
     _set_aside.clear()
@@ -347,5 +347,5 @@ def explain(on: bool = True) -> None:
         sys.meta_path.remove(_explainer)
 
 
-def _alias_modules():
+def _list_alias_names():
     return [name for name in sys.modules if name == _THERE or name.startswith(_THERE + ".")]

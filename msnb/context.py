@@ -75,11 +75,11 @@ def _check_device_target(key, value):
     if value not in (*_PLATFORM_OF, "Ascend", "Davinci"):
         raise ValueError(f"'device_target' should be one of 'CPU', 'GPU', 'TPU' and 'Ascend', but got {value!r}.")
     value = "Ascend" if value == "Davinci" else value
-    platforms = _find_platforms()
+    platforms = _find_devices_by_platform()
     if value == "Ascend" and "tpu" not in platforms:
         log.once(
             f"device_target='Ascend': XLA has no Ascend backend; the best device it has here is used instead: "
-            f"{_describe_devices(_best_devices(platforms))}."
+            f"{_describe_devices(_get_best_devices(platforms))}."
         )
     elif value in _PLATFORM_OF and _PLATFORM_OF[value] not in platforms:
         best = _NAME_OF.get(next(iter(platforms)), "CPU")
@@ -264,7 +264,7 @@ def get_context(attr_key: str) -> Any:
         return False
     key = _settings.find(attr_key)
     if key == "device_target" and _state.device_target is None:
-        return _NAME_OF.get(next(iter(_find_platforms())), "GPU")
+        return _NAME_OF.get(next(iter(_find_devices_by_platform())), "GPU")
     return getattr(_state, key)
 
 
@@ -279,7 +279,7 @@ _NAME_OF = {
 _cached_platforms = None
 
 
-def _find_platforms():
+def _find_devices_by_platform():
     """Return {platform: devices}, the best platform first. JAX is asked once, at the first use."""
     global _cached_platforms
     if _cached_platforms is None:
@@ -297,7 +297,7 @@ def _find_platforms():
     return _cached_platforms
 
 
-def _best_devices(platforms):
+def _get_best_devices(platforms):
     return next(iter(platforms.values()))
 
 
@@ -318,8 +318,8 @@ def devices(target: str | None = None) -> list[Any]:
         ValueError: If there is none, or no such kind.
     """
     name = _state.device_target if target is None else _check_device_target("device_target", target)
-    platforms = _find_platforms()
-    return platforms.get(_PLATFORM_OF.get(name or "", ""), _best_devices(platforms))
+    platforms = _find_devices_by_platform()
+    return platforms.get(_PLATFORM_OF.get(name or "", ""), _get_best_devices(platforms))
 
 
 def device(target: str | None = None) -> Any:
@@ -344,7 +344,7 @@ def _set_default_device(_=None):
     import jax
 
     selected = device()
-    default = _best_devices(_find_platforms())[0]
+    default = _get_best_devices(_find_devices_by_platform())[0]
     setting = None if selected == default else selected
     if jax.config.jax_default_device != setting:
         jax.config.update("jax_default_device", setting)

@@ -56,12 +56,12 @@ class _Formatter(logging.Formatter):
             if not any(
                 name.startswith("GLOG_") for name in os.environ
             ):  # without such a variable, no tool parses MindSpore's log lines
-                return _format_short(record)
+                return _format_short_record(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)
 
 
-def _format_short(record):
+def _format_short_record(record):
     """Return ``WARNING msnb: message``, with the user's line if it is about one."""
     line = f" [{record.pathname}:{record.lineno}]" if getattr(record, "to_user", False) else ""
     return f"{record.levelname} msnb: {record.getMessage()}{line}"
@@ -157,27 +157,27 @@ def _get_logger():
 
 def debug(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity DEBUG."""
-    _emit(logging.DEBUG, msg, args, kwargs)
+    _log_message(logging.DEBUG, msg, args, kwargs)
 
 
 def info(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity INFO."""
-    _emit(logging.INFO, msg, args, kwargs)
+    _log_message(logging.INFO, msg, args, kwargs)
 
 
 def warning(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity WARNING."""
-    _emit(logging.WARNING, msg, args, kwargs)
+    _log_message(logging.WARNING, msg, args, kwargs)
 
 
 def error(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity ERROR."""
-    _emit(logging.ERROR, msg, args, kwargs)
+    _log_message(logging.ERROR, msg, args, kwargs)
 
 
 def critical(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity CRITICAL."""
-    _emit(logging.CRITICAL, msg, args, kwargs)
+    _log_message(logging.CRITICAL, msg, args, kwargs)
 
 
 def once(msg: object, *args: object) -> None:
@@ -185,7 +185,9 @@ def once(msg: object, *args: object) -> None:
     text = msg % args if args else msg
     if text not in _logged_once:
         _logged_once.add(text)
-        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _stacklevel_of_user(), "extra": {"to_user": True}})
+        _log_message(
+            logging.WARNING, "%s", (text,), {"stacklevel": _find_user_stacklevel(), "extra": {"to_user": True}}
+        )
 
 
 def unused(where: str, why: str, **given: object) -> None:
@@ -200,7 +202,7 @@ def unused(where: str, why: str, **given: object) -> None:
             once(f"{where}: '{name}' has no effect here: {why}.")
 
 
-def _stacklevel_of_user():
+def _find_user_stacklevel():
     """Return the stacklevel of the user's line that caused the message: the nearest frame outside msnb and JAX."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)
     inside = (PACKAGE, os.path.dirname(jax) + os.sep) if jax else PACKAGE
@@ -247,7 +249,7 @@ class _Quiet(threading.local):
 _quiet = _Quiet()
 
 
-def _emit(level, msg, args, kwargs):
+def _log_message(level, msg, args, kwargs):
     if level == logging.WARNING and _quiet.warnings:
         return
     # a stacklevel counts from the caller of `warning()`, which is two frames above this one

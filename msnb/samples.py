@@ -47,7 +47,7 @@ def digits(path: str | None = None) -> str:
     # Written to a temporary folder and renamed, so that other processes see either all files or none.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".digits-") as work:
         ready = Path(work) / "digits"
-        _write_files(ready)
+        _write_mnist_files(ready)
         try:
             os.rename(ready, folder)
         except OSError:  # the folder exists: another process was faster, or files are missing
@@ -55,7 +55,7 @@ def digits(path: str | None = None) -> str:
     return str(folder)
 
 
-def _write_files(folder):
+def _write_mnist_files(folder):
     with np.load(Path(__file__).parent / "_data" / "digits.npz") as stored:
         images, labels = _enlarge_images(stored["images"]), stored["labels"]
     order = np.random.RandomState(0).permutation(len(labels))

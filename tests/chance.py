@@ -40,7 +40,7 @@ def begin():
         seeds._global_seed = None
         seeds._reset_op_seed()
         initializer = modules["msnb.common.initializer"]
-        initializer._reset_normal_draws(None)
+        initializer._reset_normal_draw_count(None)
         initializer.get_seed = lambda: START if seeds.get_seed() is None else seeds.get_seed()
     config = modules.get("msnb.dataset.core.config")
     if config is not None:

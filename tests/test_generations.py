@@ -339,3 +339,13 @@ def flat(results):
 @pytest.mark.parametrize("cls", ["RNN", "GRU", "LSTM"])
 def test_recurrent_layers_of_mindspore_2_show_their_dropout(in_second, cls):
     assert repr(getattr(ms2.nn, cls)(2, 3)) == f"{cls}(\n  (dropout_op): Dropout(p=0.0)\n)"
+
+
+def test_a_meaning_of_generation_2_has_the_name_of_one_of_r1_1():
+    for module, name in api_generations.AT:
+        assert hasattr(importlib.import_module(module), name), f"{module} has no {name} that MindSpore 2 could replace"
+
+
+def test_identity_is_a_function_of_its_input_in_generation_2():
+    x = Tensor(np.ones(2, np.float32))
+    assert ms2.ops.identity(x) is x

@@ -264,8 +264,8 @@ def test_the_accuracy_is_read_from_the_tagged_cell():
     output = nbformat.new_output("stream", text="{'Accuracy': 0.9831649}\n")
     cell = nbformat.new_code_cell("model.eval(...)", outputs=[output], metadata={"tags": ["accuracy"]})
     notebook = nbformat.new_notebook(cells=[nbformat.new_code_cell("1 + 1"), cell])
-    assert command._find_accuracy(notebook) == 0.9831649
-    assert command._find_accuracy(nbformat.new_notebook()) is None
+    assert command._parse_printed_accuracy(notebook) == 0.9831649
+    assert command._parse_printed_accuracy(nbformat.new_notebook()) is None
 
 
 def test_the_progress_bar_names_the_section_of_a_cell():

@@ -31,7 +31,7 @@ def _make_folder(value):
     return path
 
 
-def _check_file(value, key):
+def _check_file_path(value, key):
     path = os.path.realpath(check(Str, value, key, None))
     if os.path.isdir(path):
         raise OSError(f"'{key}' should be the path of a file, but {value!r} is a folder.")
@@ -56,7 +56,7 @@ def _check_ascending_indices(value):
 
 flag_or_level = Kind("a bool, or 0 to 3", _check_flag_or_level)
 directory = Kind("the path of a folder that is there or can be made", _make_folder)
-file = Worded("the path of a file", _check_file)
+file = Worded("the path of a file", _check_file_path)
 file_in_new_folder = Kind("the path of a file in a folder that is there or can be made", _make_parent_folder)
 ascending_indices = Kind("a list of ascending int, not empty and without duplicates", _check_ascending_indices)
 

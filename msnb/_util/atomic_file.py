@@ -40,7 +40,7 @@ class Draft:
         _remove_abandoned_drafts(self._folder)
         self.name, self.descriptor, self._process, self._file = None, None, os.getpid(), None
         with name_errors(self.path):
-            self.name, self.descriptor = _create_draft(self._folder, permissions)
+            self.name, self.descriptor = _create_locked_draft(self._folder, permissions)
 
     def opened(self, mode, **options):
         """Return a Python file on the descriptor. The caller must close it before `publish`.
@@ -56,10 +56,10 @@ class Draft:
             if durable:
                 os.fsync(self.descriptor)
             if fcntl is None:  # Windows cannot rename open files; elsewhere the lock is kept until the rename
-                self._close()
+                self._close_descriptor()
             os.replace(self.name, self.path)
             self.name = None
-            self._close()
+            self._close_descriptor()
             if durable:
                 _sync_folder(self._folder)
 
@@ -67,7 +67,7 @@ class Draft:
         """Delete the draft. No effect after `publish`."""
         if self._file is not None:  # drop the unwritten buffer, also in a forked process
             getattr(self._file, "buffer", self._file).raw.close()
-        self._close()
+        self._close_descriptor()
         if self.name is not None and self._process == os.getpid():  # a forked process has a copy of this object
             with contextlib.suppress(OSError):
                 os.remove(self.name)
@@ -75,7 +75,7 @@ class Draft:
 
     __del__ = discard
 
-    def _close(self):
+    def _close_descriptor(self):
         descriptor, self.descriptor, self._file = self.descriptor, None, None
         if descriptor is not None:
             os.close(descriptor)
@@ -128,14 +128,14 @@ def name_errors(path):
         raise
 
 
-def _create_draft(folder, permissions):
+def _create_locked_draft(folder, permissions):
     """Return (name, descriptor) of a new, locked file."""
     while True:
         name = os.path.join(folder, f".msnb-{secrets.token_hex(8)}.tmp")
         with contextlib.suppress(FileExistsError):
             descriptor = os.open(name, _CREATE_FLAGS, permissions)
             _lock_file(descriptor, wait=True)
-            if _is_same(name, descriptor):
+            if _is_same_file(name, descriptor):
                 return name, descriptor
             os.close(descriptor)  # another process removed the draft before it was locked
 
@@ -157,7 +157,7 @@ def _remove_if_abandoned(name):
         descriptor = os.open(name, _READ_FLAGS)
         try:
             is_owner = os.fstat(descriptor).st_uid == os.geteuid()
-            if is_owner and _lock_file(descriptor, wait=False) and _is_same(name, descriptor):
+            if is_owner and _lock_file(descriptor, wait=False) and _is_same_file(name, descriptor):
                 os.remove(name)
         finally:
             os.close(descriptor)
@@ -175,7 +175,7 @@ def _lock_file(descriptor, wait):
     return True
 
 
-def _is_same(name, descriptor):
+def _is_same_file(name, descriptor):
     try:
         return os.path.samestat(os.lstat(name), os.fstat(descriptor))
     except FileNotFoundError:

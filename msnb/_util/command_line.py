@@ -43,7 +43,7 @@ def parse(arguments: list[str] | None = None) -> Namespace:
     if script_arguments is not None:
         options.arguments = script_arguments
     if rest and options.command != "lab":
-        answer = f"{_program_name()} {options.command} --help says what it takes"
+        answer = f"{_get_program_name()} {options.command} --help says what it takes"
         if options.command in _PAGES:
             answer = f"if it is the script's, put -- before it: -- {' '.join(rest)}"
         parser.error(f"{options.command} takes no {' '.join(rest)}; {answer}")
@@ -51,12 +51,12 @@ def parse(arguments: list[str] | None = None) -> Namespace:
     return options
 
 
-def _program_name():
+def _get_program_name():
     """Return the name by which this command was called."""
-    return "msnb" if _is_called_by_name(sys.argv) else "python -m msnb"
+    return "msnb" if _is_msnb_executable(sys.argv) else "python -m msnb"
 
 
-def _is_called_by_name(argv):
+def _is_msnb_executable(argv):
     return bool(argv) and os.path.basename(argv[0]).removesuffix(".exe") == "msnb"
 
 
@@ -84,7 +84,7 @@ def _add_api_option(command):
 def _make_parser():
     """Create the parser. Returns (parser, names of the commands)."""
     parser = argparse.ArgumentParser(
-        prog=_program_name(),
+        prog=_get_program_name(),
         description="The demo, JupyterLab on the quick start, a MindSpore script as it is and pages of what it does, "
         "what this machine has.",
     )
@@ -221,7 +221,7 @@ def command_arguments(argv: list[str], original_argv: list[str]) -> list[str] | 
     if argv[:1] == ["-m"]:
         python_options = original_argv[: len(original_argv) - len(argv) + 1]
         return argv[1:] if python_options[-2:] == ["-m", "msnb"] or python_options[-1:] == ["-mmsnb"] else None
-    return argv[1:] if _is_called_by_name(argv) else None
+    return argv[1:] if _is_msnb_executable(argv) else None
 
 
 def restore_interrupts() -> None:

@@ -28,11 +28,11 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            _skip_new_objects()
+            _move_to_oldest_generation()
             gc.enable()
 
 
-def _skip_new_objects():
+def _move_to_oldest_generation():
     """Move all objects to the oldest generation, so that the next collection does not visit the new ones."""
     if not gc.get_freeze_count():  # `unfreeze` would undo a freeze by the user
         gc.freeze()
@@ -55,7 +55,7 @@ def without_gc(fn: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
             gc.disable()
             return fn(*args, **kwargs)
         except KeyboardInterrupt:
-            _skip_new_objects()
+            _move_to_oldest_generation()
             raise
         finally:
             gc.enable()

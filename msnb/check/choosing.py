@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
         if self.generation is None:
             return f"{program} does not show its MindSpore: names mean what they mean in {_NAMES[1]}. {change}."
         return (
-            f"{program} is written for {_NAMES[self.generation]} ({self._list_signs()}): names mean what they mean "
+            f"{program} is written for {_NAMES[self.generation]} ({self._format_signs()}): names mean what they mean "
             f"there. {change}."
         )
 
@@ -60,12 +60,13 @@ class Judgement(NamedTuple):
             way (str): How to change it, with "{}" for the other generation.
         """
         return (
-            f"{program} is written for {_NAMES[self.generation or 1]} ({self._list_signs()}), but names mean what they "
+            f"{program} is written for {_NAMES[self.generation or 1]} ({self._format_signs()}), but names "
+            "mean what they "
             f"mean in {_NAMES[chosen]}, for which the first program of this session is written. "
             f"{way.format(self.generation)} changes that."
         )
 
-    def _list_signs(self):
+    def _format_signs(self):
         more = len(self.signs) - _MAX_SIGNS
         return ", ".join([*self.signs[:_MAX_SIGNS], *([f"{more} more"] if more > 0 else [])])
 
@@ -73,20 +74,22 @@ class Judgement(NamedTuple):
 def judge_script(path: str | Path) -> Judgement:
     """Return the generation of a Python file, including the local files that it imports."""
     path = Path(path)
-    return _judge_pieces(_iterate_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent))
+    return _judge_generation(
+        _iterate_code_and_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent)
+    )
 
 
 def judge_cell(tree: ast.Module, folder: str | Path, name: str = "this cell") -> Judgement:
     """Return the generation of a cell, including the files in `folder` that it imports."""
     folder = Path(folder).resolve()
-    return _judge_pieces(_iterate_imports(Piece(name, tree, "", []), folder / "cell", folder))
+    return _judge_generation(_iterate_code_and_imports(Piece(name, tree, "", []), folder / "cell", folder))
 
 
-def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
+def _judge_generation(pieces: Iterable[Piece]) -> Judgement:
     signs_of: dict[int, dict[str, str]] = {1: {}, 2: {}}
     count = 0
     for piece in pieces:
-        piece_uses = _find_uses(piece)
+        piece_uses = _find_mindspore_uses(piece)
         count += len(piece_uses)
         for generation, sign_uses in evidence([use for use in piece_uses if not use.guarded]).items():
             for use in sign_uses:
@@ -98,14 +101,14 @@ def _judge_pieces(pieces: Iterable[Piece]) -> Judgement:
     return Judgement(generation, signs, count > 0)
 
 
-def _find_uses(piece: Piece) -> list[Use]:
+def _find_mindspore_uses(piece: Piece) -> list[Use]:
     try:
         return uses(piece.tree) if piece.tree is not None else []
     except RecursionError:
         return []
 
 
-def _iterate_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
+def _iterate_code_and_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
     """Yield `piece`, the code of `path`, and the code of files below `folder` that it imports, also indirectly."""
     waiting, visited = [(piece, path)], {path}
     while waiting:

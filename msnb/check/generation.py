@@ -16,32 +16,32 @@ _LATER_MODULES = tuple(
 
 
 @cache
-def _load_table():
+def _load_generation_table():
     text = resources.files("msnb.check").joinpath("generations.json").read_text(encoding="utf-8")
     return {int(generation): names_of_owners for generation, names_of_owners in json.loads(text).items()}
 
 
 @cache
-def _load_unique_names():
+def _load_names_of_one_generation():
     """Return {generation: names that only it has}. An argument is a name such as "mindspore.nn.Dropout(p=)"."""
     return {
         g: frozenset(
             [f"{owner}.{n}" for owner, names in names_of_owners.items() if owner != "arguments" for n in names.split()]
             + [f"{name}({n}=)" for name, names in names_of_owners["arguments"].items() for n in names.split()]
         )
-        for g, names_of_owners in _load_table().items()
+        for g, names_of_owners in _load_generation_table().items()
     }
 
 
 @cache
-def _collect_later_owners():
+def _collect_owners_of_api2_names():
     """Return the modules and classes that contain names of MindSpore 2."""
-    return frozenset(name.rpartition(".")[0] for name in _load_unique_names()[2] if not name.endswith("=)"))
+    return frozenset(name.rpartition(".")[0] for name in _load_names_of_one_generation()[2] if not name.endswith("=)"))
 
 
 def is_later(name: str) -> bool:
     """Return True if MindSpore 2 has `name`, or a name below it, and msnb does not."""
-    return name in _load_unique_names()[2] or name in _collect_later_owners()
+    return name in _load_names_of_one_generation()[2] or name in _collect_owners_of_api2_names()
 
 
 def evidence(uses: list[Use]) -> dict[int, list[Use]]:
@@ -50,13 +50,13 @@ def evidence(uses: list[Use]) -> dict[int, list[Use]]:
     for use in uses:
         plain = use.name.replace("()", "")
         for candidate in (plain, *(f"{plain}({keyword}=)" for keyword in use.keywords)):
-            for generation, names in _load_unique_names().items():
-                if candidate in names or generation == 2 and candidate == plain and _is_in_later_module(plain):
+            for generation, names in _load_names_of_one_generation().items():
+                if candidate in names or generation == 2 and candidate == plain and _is_in_api2_module(plain):
                     uses_of[generation].append(use._replace(name=candidate))
     return uses_of
 
 
-def _is_in_later_module(name):
+def _is_in_api2_module(name):
     return name in _LATER_MODULES or name.startswith(tuple(f"{module}." for module in _LATER_MODULES))
 
 
@@ -69,12 +69,12 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
             continue
         owner, _, name = use.name.rpartition(".")
         second = api2_meaning(name, first, owner.replace("mindspore", "msnb", 1))
-        if second is not first and not _is_unaffected(use, first):
+        if second is not first and not _is_same_in_both_generations(use, first):
             uses_of.setdefault(difference(first, second).says, []).append(use)
     return uses_of
 
 
-def _is_unaffected(use, cls):
+def _is_same_in_both_generations(use, cls):
     """Return True if the arguments of a call make it independent of the difference between r1.1 and MindSpore 2."""
     if cls not in DIFFERENCES:  # a difference of all subclasses is reported for the base class
         return isinstance(cls, type)

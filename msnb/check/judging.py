@@ -60,8 +60,8 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
         if member is ABSENT:
             return Finding(use, "name", _format_missing_member(target, method))
         target = getattr(target, method)
-        return _judge_arguments(use, target, f"{target.__qualname__}" if hasattr(target, "__qualname__") else method, 1)
-    return _judge_arguments(use, target, name.removeprefix(f"{ROOT}."), 0) if use.called else None
+        return _check_arguments(use, target, f"{target.__qualname__}" if hasattr(target, "__qualname__") else method, 1)
+    return _check_arguments(use, target, name.removeprefix(f"{ROOT}."), 0) if use.called else None
 
 
 def _infer_result_class(target):
@@ -89,7 +89,7 @@ def _find_missing_prefix(name):
     return name
 
 
-def _judge_arguments(use, target, name, bound):
+def _check_arguments(use, target, name, bound):
     """Return a finding if a callable does not accept the arguments, else None. `bound` is 1 for a method that was
     looked up on its class.
     """

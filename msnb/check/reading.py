@@ -65,8 +65,8 @@ def of_cells(sources: list[str], name: str, numbers: list[int] | None = None) ->
     cells = []
     for number, source in zip(numbers or range(1, len(sources) + 1), sources, strict=True):
         cells.append((len(lines) + 1, number))
-        lines += _strip_magics(source)
-    return _parse_piece(name, "\n".join(lines), cells)
+        lines += _replace_magics(source)
+    return _parse_code(name, "\n".join(lines), cells)
 
 
 def read_piece(file: Path, name: str) -> Piece:
@@ -76,7 +76,7 @@ def read_piece(file: Path, name: str) -> Piece:
     except (OSError, UnicodeDecodeError) as error:
         return Piece(name, None, f"it cannot be read: {error}", [])
     if file.suffix == ".py":
-        return _parse_piece(name, text, [])
+        return _parse_code(name, text, [])
     try:
         cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         sources = ["".join(cell["source"]) for cell in cells]
@@ -85,7 +85,7 @@ def read_piece(file: Path, name: str) -> Piece:
     return of_cells(sources, name)
 
 
-def _parse_piece(name, text, cells):
+def _parse_code(name, text, cells):
     try:
         return Piece(name, ast.parse(text), "", cells)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -94,7 +94,7 @@ def _parse_piece(name, text, cells):
         return broken._replace(error=f"{broken.place(line)}: {error.msg}" if line else str(error))
 
 
-def _strip_magics(source):
+def _replace_magics(source):
     """Return the lines of a cell, with IPython syntax replaced by statements that do nothing."""
     lines = source.splitlines()
     if lines and lines[0].startswith("%%") and not _PYTHON_CELLS.match(lines[0]):

@@ -50,7 +50,7 @@ class Report:
         self._evidence = evidence(all_uses)
         self.generation: int | None = _infer_generation(self._evidence)
         self.lines: list[Line] = [
-            line for piece, piece_uses in uses_of for line in self._judge_piece(piece, piece_uses)
+            line for piece, piece_uses in uses_of for line in self._make_report_lines(piece, piece_uses)
         ]
 
     def __bool__(self) -> bool:
@@ -61,7 +61,7 @@ class Report:
         """Return the lines of findings that stop the program."""
         return [line for line in self.lines if line.kind != "meaning"]
 
-    def _judge_piece(self, piece, piece_uses):
+    def _make_report_lines(self, piece, piece_uses):
         if piece.tree is None:
             return [Line(piece.file, "text", "", piece.error)]
         uses_of: dict[tuple[str, str], list[Use]] = {}  # message -> uses; each message is reported once
@@ -110,9 +110,9 @@ class Report:
             f"{broken} file{'s' if broken != 1 else ''} that could not be read" if broken else "",
         ]
         findings = ", ".join(filter(None, counts)) or "msnb has every name and argument that can be seen"
-        return f"{read}: {findings}.{self._generation_text()}"
+        return f"{read}: {findings}.{self._format_generation()}"
 
-    def _generation_text(self):
+    def _format_generation(self):
         if self.generation is None:
             return " By its names it may be of any year."
         names = list(dict.fromkeys(use.name.replace("()", "") for use in self._evidence[self.generation]))[:_MAX_NAMES]

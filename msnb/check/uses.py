@@ -36,7 +36,7 @@ class Use(NamedTuple):
 def uses(tree: ast.Module) -> list[Use]:
     """Return the uses in a module, in the order of its lines."""
     with _allow_deep_recursion():
-        reader = _Reader(_find_feature_tests(tree))
+        reader = _Reader(_find_feature_test_names(tree))
         reader.scope = _Scope(tree, None)
         for statement in tree.body:
             reader.visit(statement)
@@ -108,9 +108,9 @@ def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]
         if isinstance(inner, ast.Import):
             for alias in inner.names:
                 top = alias.name.partition(".")[0]
-                yield alias.asname or top, _to_mindspore_path(alias.name if alias.asname else top), None
+                yield alias.asname or top, _get_path_if_mindspore(alias.name if alias.asname else top), None
         elif isinstance(inner, ast.ImportFrom):
-            base = None if inner.level else _to_mindspore_path(inner.module or "")
+            base = None if inner.level else _get_path_if_mindspore(inner.module or "")
             for alias in inner.names:
                 yield alias.asname or alias.name, base and f"{base}.{alias.name}", None
         elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
@@ -127,7 +127,7 @@ def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]
         waiting.extend(ast.iter_child_nodes(inner))
 
 
-def _to_mindspore_path(path):
+def _get_path_if_mindspore(path):
     return path if path == ROOT or path.startswith(ROOT + ".") else None
 
 
@@ -146,21 +146,21 @@ class _Reader(ast.NodeVisitor):
                 self.visit(arg.annotation)
         if node.returns is not None:
             self.visit(node.returns)
-        self._visit_scope(node, node.body)
+        self._visit_in_new_scope(node, node.body)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node):
         for outer in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(outer)
-        self._visit_scope(node, [node.body])
+        self._visit_in_new_scope(node, [node.body])
 
     def visit_ClassDef(self, node):
         for outer in [*node.decorator_list, *node.bases, *node.keywords]:
             self.visit(outer)
-        self._visit_scope(node, node.body)
+        self._visit_in_new_scope(node, node.body)
 
-    def _visit_scope(self, node, body):
+    def _visit_in_new_scope(self, node, body):
         self.scope = _Scope(node, self.scope)
         for inner in body:
             self.visit(inner)
@@ -168,7 +168,7 @@ class _Reader(ast.NodeVisitor):
 
     # Guards.
     def visit_Try(self, node):
-        prepared = any(_catches_absence(handler) for handler in node.handlers)
+        prepared = any(_catches_missing_name(handler) for handler in node.handlers)
         self.guards += prepared
         for inner in node.body:
             self.visit(inner)
@@ -202,16 +202,16 @@ class _Reader(ast.NodeVisitor):
     # Names.
     def visit_Import(self, node):
         for alias in node.names:
-            if _to_mindspore_path(alias.name):
+            if _get_path_if_mindspore(alias.name):
                 self._add_use(alias.name, node)
 
     def visit_ImportFrom(self, node):
-        base = None if node.level else _to_mindspore_path(node.module or "")
+        base = None if node.level else _get_path_if_mindspore(node.module or "")
         for alias in node.names if base else ():
             self._add_use(base if alias.name == "*" else f"{base}.{alias.name}", node)
 
     def visit_Call(self, node):
-        name = self._resolve_path(node.func)
+        name = self._resolve_mindspore_path(node.func)
         if name is None or "()" in name:
             self.visit(node.func)
         if name is not None:
@@ -222,7 +222,7 @@ class _Reader(ast.NodeVisitor):
             self.visit(inner)
 
     def visit_Attribute(self, node):
-        name = self._resolve_path(node)
+        name = self._resolve_mindspore_path(node)
         if name is not None and isinstance(node.ctx, ast.Load) and "()" not in name:
             self._add_use(name, node)
         elif name is None or "()" in name:
@@ -236,7 +236,7 @@ class _Reader(ast.NodeVisitor):
     def _add_use(self, name, node, *how):
         self.uses.append(Use(name, node.lineno, self.guards > 0, *how))
 
-    def _resolve_path(self, node):
+    def _resolve_mindspore_path(self, node):
         """Return the path in MindSpore of an expression, or None."""
         attributes = []
         while isinstance(node, ast.Attribute):
@@ -248,7 +248,7 @@ class _Reader(ast.NodeVisitor):
             base = self.scope.path(node.id)
             call = self.scope.call(node.id) if base is None else None
         if call is not None and len(attributes) == 1:
-            call_path = self._resolve_path(call.func)
+            call_path = self._resolve_mindspore_path(call.func)
             base = f"{call_path}()" if call_path is not None and "()" not in call_path else None
         return ".".join([base, *attributes]) if base is not None else None
 
@@ -258,7 +258,7 @@ def _collect_names(node):
     return {getattr(inner, "id", getattr(inner, "attr", None)) for inner in ast.walk(node)}
 
 
-def _find_feature_tests(tree):
+def _find_feature_test_names(tree):
     """Return names that test for features: `hasattr`, and variables like `has_jit = hasattr(ms, "jit")`."""
     answers = []
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
@@ -273,7 +273,7 @@ def _find_feature_tests(tree):
     return names
 
 
-def _catches_absence(handler):
+def _catches_missing_name(handler):
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

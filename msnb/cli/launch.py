@@ -30,11 +30,13 @@ def launch(options: Namespace) -> int:
     ranks = range(options.first, options.first + options.processes)
     variables = {rank: {**os.environ, **variables_of(rank, number, ranks, coordinator)} for rank in ranks}
     started = {rank: _start_process(command, variables[rank]) for rank in ranks}
-    writers = [threading.Thread(target=_forward_output, args=(rank, process)) for rank, process in started.items()]
+    writers = [
+        threading.Thread(target=_forward_output_with_rank, args=(rank, process)) for rank, process in started.items()
+    ]
     for writer in writers:
         writer.start()
     try:
-        return _watch_processes(started, number)
+        return _wait_for_processes(started, number)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     finally:
@@ -61,7 +63,7 @@ def _start_process(command, variables):
     )
 
 
-def _forward_output(rank, process):
+def _forward_output_with_rank(rank, process):
     """Write the output of a process, with its rank before each line."""
     for line in process.stdout:
         if is_gloo_line(line):
@@ -70,11 +72,11 @@ def _forward_output(rank, process):
         sys.stdout.flush()
 
 
-def _watch_processes(started, number):
+def _wait_for_processes(started, number):
     """Wait for all processes; report the first failure and stop waiting."""
     while True:
         ended = {rank: process.poll() for rank, process in started.items()}
-        for rank, status in sorted(ended.items(), key=_get_failure_order):
+        for rank, status in sorted(ended.items(), key=_get_failure_sort_key):
             if status:
                 how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"failed with status {status}"
                 print(f"Process {rank} of {number} {how}; the others are stopped.", file=sys.stderr, flush=True)
@@ -84,7 +86,7 @@ def _watch_processes(started, number):
         time.sleep(0.1)
 
 
-def _get_failure_order(ended):
+def _get_failure_sort_key(ended):
     """Return the sort key of a process. Killed processes come first: their end makes others fail."""
     status = ended[1]
     return status is None or status >= 0

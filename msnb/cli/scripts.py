@@ -46,12 +46,12 @@ def generation_of(options: Namespace) -> int | None:
 
 def graph(options: Namespace) -> int:
     """Run a script and write the graph of its largest program, or of the one that is named."""
-    page = _check_page(options, "graph", _GRAPH_FORMS)
+    page = _check_page_path(options, "graph", _GRAPH_FORMS)
     if page is None:
         return 1
     options.api = generation_of(options)
     with _ProgramCollector() as ran:
-        status = _run_to_end(options)
+        status = _run_script_to_end(options)
     if status:
         return status
     views = ran.views()
@@ -59,23 +59,23 @@ def graph(options: Namespace) -> int:
         print(sentence, file=sys.stderr)
     if not views:
         return _report_failure(f"No network has run in {options.script} that can be drawn.")
-    title = _choose_title(views, options.name)
+    title = _find_matching_title(views, options.name)
     if title is None:
         return _report_failure(
-            f"Nothing that ran in {options.script} is called {options.name!r}: there is {_list_titles(views)}."
+            f"Nothing that ran in {options.script} is called {options.name!r}: there is {_format_titles(views)}."
         )
     view = views.pop(title)
     if not _save_view(view, page):
         return 1
     print(f"Wrote {page}: {title}, {len(view.graph)} operators.")
     if views:
-        print(f"There is also {_list_titles(views)}: --name NAME shows it.")
+        print(f"There is also {_format_titles(views)}: --name NAME shows it.")
     return 0
 
 
 def profile(options: Namespace) -> int:
     """Run a script under the profiler and write the distribution of a step's time."""
-    page = _check_page(options, "profile", _PROFILE_FORMS)
+    page = _check_page_path(options, "profile", _PROFILE_FORMS)
     if page is None:
         return 1
     options.api = generation_of(options)
@@ -85,7 +85,7 @@ def profile(options: Namespace) -> int:
     machine()
     recorder = Recorder().start()
     try:
-        status = _run_to_end(options)
+        status = _run_script_to_end(options)
     finally:
         recorder.stop()
     if status:
@@ -115,20 +115,20 @@ def _run_script(script, arguments, api):
         return 128 + signal.SIGINT
     except Exception as error:
         # The script may have replaced `sys.excepthook`. The traceback begins at the script's first frame.
-        error.__traceback__ = _skip_to_file(script, error.__traceback__)
+        error.__traceback__ = _trim_traceback_to_file(script, error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0
 
 
-def _skip_to_file(file, tb):
+def _trim_traceback_to_file(file, tb):
     """Return a traceback starting at the first frame of `file`; None if there is none."""
     while tb is not None and tb.tb_frame.f_code.co_filename != file:
         tb = tb.tb_next
     return tb
 
 
-def _run_to_end(options):
+def _run_script_to_end(options):
     """Run a script and return its exit status. If it fails, print that no page was written."""
     try:
         status = _run_script(options.script, options.arguments, options.api)
@@ -152,16 +152,18 @@ class _ProgramCollector:
         self._seen_networks = WeakIdentityDict()
 
     def __enter__(self):
-        self._listener = events.listen(compiled=self._on_compiled, left=self._on_left, name="graph")
+        self._listener = events.listen(
+            compiled=self._record_compiled_program, left=self._record_outermost_call, name="graph"
+        )
         return self
 
     def __exit__(self, *_):
         self._listener.close()
 
-    def _on_compiled(self, program):
+    def _record_compiled_program(self, program):
         self._programs.append((program.title, program))
 
-    def _on_left(self, call):
+    def _record_outermost_call(self, call):
         if call.around is None and not call.traced and call.error is None and call.net not in self._seen_networks:
             self._seen_networks[call.net] = True
             self._calls.append((call.net, call.args, call.kwargs))
@@ -187,7 +189,7 @@ class _ProgramCollector:
 
 
 # ---------------------------------------------------------------------- the page
-def _check_page(options, what, forms):
+def _check_page_path(options, what, forms):
     """Return the path of the page. If it cannot be written, print an error message and return None. The check is made
     before the script runs.
     """
@@ -213,7 +215,7 @@ def _save_view(view, page):
     return True
 
 
-def _choose_title(views, name):
+def _find_matching_title(views, name):
     """Return the title that equals `name`, else the first title that contains it, else None."""
     if name is None:
         return next(iter(views))
@@ -221,7 +223,7 @@ def _choose_title(views, name):
     return next(iter([*matches, *(title for title in views if name.lower() in title.lower())]), None)
 
 
-def _list_titles(views):
+def _format_titles(views):
     named = [f"{title} ({len(view.graph)})" for title, view in views.items()]
     more = len(named) - _LISTED
     return ", ".join([*named[:_LISTED], *([f"{more} more"] if more > 0 else [])])

@@ -46,17 +46,17 @@ _MENTIONED = (
 
 
 # ---------------------------------------------------------------------- types as text
-def _default_text(value):
+def _format_default(value):
     return repr(value) if isinstance(value, (int, float, str, bool, type(None))) and value == value else "..."
 
 
-def _parameter_text(p, type_):
+def _format_parameter(p, type_):
     star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
     text = f"{star}{p.name}: {type_}"
-    return text if p.default is p.empty else f"{text} = {_default_text(p.default)}"
+    return text if p.default is p.empty else f"{text} = {_format_default(p.default)}"
 
 
-def _parameter_texts(parameters, kinds):
+def _format_parameters(parameters, kinds):
     """Return the parameters of a signature as text. `kinds` is a function that returns the type of a parameter."""
     out, keyword_only, defaults = [], False, False
     for p in parameters:
@@ -71,7 +71,7 @@ def _parameter_texts(parameters, kinds):
             keyword_only = True
             if not any(q.kind is q.VAR_POSITIONAL for q in parameters):
                 out.append("*")
-        out.append(_parameter_text(p, kinds(p)))
+        out.append(_format_parameter(p, kinds(p)))
     return out
 
 
@@ -87,7 +87,7 @@ def result_of(doc: str | None) -> str:
     return "Any"
 
 
-def _input_type_function(op):
+def _make_input_type_formatter(op):
     def of(p):
         name = op.called.get(p.name, p.name)
         kind = next((i for i in op.inputs if i.name == name), None)
@@ -102,22 +102,22 @@ def _input_type_function(op):
     return of
 
 
-def _class_text(name, op):
+def _format_operator_class(name, op):
     """Return the stub of an operator's class."""
     cls = op.primitive
     if not isinstance(cls, type) or not issubclass(cls, Primitive):
         return f"{name}: Any\n"
     if op.kernels is None:  # the operator is not declared by a kernel but written as a class
         constructor, call = inspect.signature(cls.__init__), inspect.signature(cls.__call__)
-        init = _parameter_texts(list(constructor.parameters.values())[1:], lambda p: type_text(p.annotation))
-        args = _parameter_texts(list(call.parameters.values())[1:], lambda p: type_text(p.annotation))
+        init = _format_parameters(list(constructor.parameters.values())[1:], lambda p: type_text(p.annotation))
+        args = _format_parameters(list(call.parameters.values())[1:], lambda p: type_text(p.annotation))
         result = result_of(cls.__doc__)
     else:
         parameters = list(op.signature.parameters.values())
-        of = _input_type_function(op)
+        of = _make_input_type_formatter(op)
         attributes = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in parameters if p.kind is p.KEYWORD_ONLY]
-        init = _parameter_texts(attributes, of)
-        args = _parameter_texts([p for p in parameters if p.kind is not p.KEYWORD_ONLY], of)
+        init = _format_parameters(attributes, of)
+        args = _format_parameters([p for p in parameters if p.kind is not p.KEYWORD_ONLY], of)
         result = result_of(op.fn.__doc__)
     return (
         f"class {name}(Primitive):\n"
@@ -126,7 +126,7 @@ def _class_text(name, op):
     ).replace("(self, )", "(self)")
 
 
-def _function_text(spelling):
+def _format_spelling_function(spelling):
     """Return the stub of a spelling that is a function."""
     target, name = spelling.target, spelling.name
     if isinstance(target, Primitive):
@@ -134,10 +134,12 @@ def _function_text(spelling):
         return f"{name}: {'Primitive' if cls.startswith('_') else f'operations.{cls}'}\n"
     if not callable(target):
         return f"{name}: Any\n"
-    return f"def {name}({', '.join(_argument_texts(spelling))}) -> {_result_text(spelling)}: ...\n"
+    return (
+        f"def {name}({', '.join(_format_spelling_arguments(spelling))}) -> {_format_spelling_result(spelling)}: ...\n"
+    )
 
 
-def _operator_of(spelling):
+def _find_operator_of_spelling(spelling):
     """Return the operator that a spelling was generated from, or None if the spelling was written by hand."""
     for cls in spelling.operators:
         op = getattr(cls, "operator", None)
@@ -146,17 +148,17 @@ def _operator_of(spelling):
     return None
 
 
-def _argument_texts(spelling):
-    op = _operator_of(spelling)
+def _format_spelling_arguments(spelling):
+    op = _find_operator_of_spelling(spelling)
     signature = inspect.signature(spelling.target)
     if op is not None:
-        return _parameter_texts(signature.parameters.values(), _input_type_function(op))
+        return _format_parameters(signature.parameters.values(), _make_input_type_formatter(op))
     parameters = list(signature.parameters.values())
-    return _parameter_texts(parameters, lambda p: type_text(p.annotation))
+    return _format_parameters(parameters, lambda p: type_text(p.annotation))
 
 
-def _result_text(spelling):
-    op = _operator_of(spelling)
+def _format_spelling_result(spelling):
+    op = _find_operator_of_spelling(spelling)
     if op is not None:
         return result_of(op.fn.__doc__)
     returns = inspect.signature(spelling.target).return_annotation
@@ -170,12 +172,12 @@ def functional_stub() -> str:
         if kind != "function" or name in names or not name.isidentifier():
             continue
         names.add(name)
-        lines.append(_function_text(spelling))
+        lines.append(_format_spelling_function(spelling))
     imports = _IMPORTS + "from msnb.core.transforms.grad import get_grad, grad, stop_gradient, value_and_grad\n"
     imports += "from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap\n"
     imports += "from msnb.core.tensor.tensor import Tensor\nfrom msnb.ops import operations\n\n"
     public = sorted(names | {*"get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()})
-    return _HEADER + imports + _dunder_all_text(public) + "".join(lines)
+    return _HEADER + imports + _format_dunder_all(public) + "".join(lines)
 
 
 _CONSTANTS = """
@@ -192,7 +194,7 @@ def _import_lazily(path) -> Any:
     return importlib.import_module(path)  # spares importing it when no stubs are written
 
 
-def _module_texts(module):
+def _iterate_module_stub_lines(module):
     """Yield the stub of each public name in a module of functions."""
     for name in module.__all__:
         value = getattr(module, name)
@@ -201,16 +203,18 @@ def _module_texts(module):
         elif value is FUNCTIONAL.get(name):
             yield f"from msnb.ops.functional import {name} as {name}\n"
         elif inspect.isfunction(value):
-            yield f"def {name}({', '.join(_argument_texts_of(value))}) -> {_result_text_of(value)}: ...\n"
+            yield (
+                f"def {name}({', '.join(_format_function_arguments(value))}) -> {_format_function_result(value)}: ...\n"
+            )
         elif name not in _CONSTANTS:
             yield f"{name}: Any\n"
 
 
-def _argument_texts_of(function):
-    return _parameter_texts(inspect.signature(function).parameters.values(), lambda p: type_text(p.annotation))
+def _format_function_arguments(function):
+    return _format_parameters(inspect.signature(function).parameters.values(), lambda p: type_text(p.annotation))
 
 
-def _result_text_of(function):
+def _format_function_result(function):
     returns = inspect.signature(function).return_annotation
     return result_of(function.__doc__) if returns is inspect.Signature.empty else type_text(returns)
 
@@ -224,33 +228,33 @@ def mint_stub(path: str) -> str:
     imports = (
         _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n" + (_MINT_SUBMODULES if path == "msnb.mint" else "")
     )
-    return _HEADER + imports + "\n" + _dunder_all_text(module.__all__) + "".join(_module_texts(module))
+    return _HEADER + imports + "\n" + _format_dunder_all(module.__all__) + "".join(_iterate_module_stub_lines(module))
 
 
 def numpy_stub() -> str:
     """Return `msnb/numpy/__init__.pyi`."""
     numpy = _import_lazily("msnb.numpy")
-    lines = _module_texts(numpy)
+    lines = _iterate_module_stub_lines(numpy)
     any_array = type_text(ArrayLike)
     text = "".join(lines).replace(any_array, "_ArrayLike")
     imports = _IMPORTS + f"from msnb.core.tensor.tensor import Tensor\n\n_ArrayLike = {any_array}\n"
-    return _HEADER + imports + _CONSTANTS + "\n" + _dunder_all_text(numpy.__all__) + text
+    return _HEADER + imports + _CONSTANTS + "\n" + _format_dunder_all(numpy.__all__) + text
 
 
 def operations_stub() -> str:
     """Return `msnb/ops/operations/__init__.pyi`."""
     public = sorted(name for name in REGISTRY if not name.startswith("_"))
-    texts = [_class_text(name, REGISTRY[name]) for name in public]
+    texts = [_format_operator_class(name, REGISTRY[name]) for name in public]
     return (
         _HEADER
         + _IMPORTS
         + "from msnb.core.tensor.tensor import Tensor\n\n"
-        + _dunder_all_text(public)
+        + _format_dunder_all(public)
         + "".join(texts)
     )
 
 
-def _dunder_all_text(names):
+def _format_dunder_all(names):
     return "__all__ = [\n" + "".join(f"    {name!r},\n" for name in names) + "]\n\n"
 
 
@@ -262,18 +266,18 @@ def tensor_stub() -> str:
     lines = []
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            lines.append(_class_stub(node))
+            lines.append(_format_class_stub(node))
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
-            lines.append(_def_stub(node, ""))
+            lines.append(_format_function_stub(node, ""))
     text = "".join(lines)
-    return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}{_LATER}{_MENTIONED}\n{text}"
+    return f"{_HEADER}{_IMPORTS}{_format_needed_imports(tree, text)}{_LATER}{_MENTIONED}\n{text}"
 
 
-def _imports_of(tree, text, imported=None):
+def _format_needed_imports(tree, text, imported=None):
     """Return the imports of a module for the names in `text`, its stub, without those already imported."""
     if imported is None:
         imported = [a.name for node in ast.parse(_IMPORTS).body for a in node.names]
-    mentioned = _names_in(ast.parse(text)) - set(imported)
+    mentioned = _collect_names(ast.parse(text)) - set(imported)
     lines = []
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -282,11 +286,11 @@ def _imports_of(tree, text, imported=None):
     return "".join(lines)
 
 
-def _names_in(tree):
+def _collect_names(tree):
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
 
 
-def _def_stub(node, indent):
+def _format_function_stub(node, indent):
     decorators = "".join(f"{indent}@{ast.unparse(d)}\n" for d in node.decorator_list)
     arguments = ast.unparse(node.args) or ""
     arguments = re.sub(r"=\w[\w.]*\([^)]*\)", "=...", arguments)
@@ -294,23 +298,23 @@ def _def_stub(node, indent):
     return f"{decorators}{indent}def {node.name}({arguments}) -> {returns}: ...\n"
 
 
-def _class_stub(node):
+def _format_class_stub(node):
     body = [f"class {node.name}{'(' + ast.unparse(node.bases[0]) + ')' if node.bases else ''}:\n"]
     defined = set()
     for part in node.body:
         if isinstance(part, ast.FunctionDef):
             defined.add(part.name)
-            body.append(_def_stub(part, "    "))
+            body.append(_format_function_stub(part, "    "))
         elif isinstance(part, ast.Assign):
             names = [target.id for target in part.targets if isinstance(target, ast.Name)]
             body += [f"    {name}: Any\n" for name in names if not name.startswith("__")]
     if node.name == "Tensor":
         body.append("    _array: Any\n    _node: Any\n")
-        body += [_method_text(s) for s in _attached_methods() if s.name not in defined]
+        body += [_format_spelling_method(s) for s in _list_attached_methods() if s.name not in defined]
     return "".join(body) + "\n"
 
 
-def _attached_methods():
+def _list_attached_methods():
     spellings = {}
     for (kind, name, _), spelling in sorted(SPELLINGS.items()):
         if kind == "method":
@@ -318,18 +322,18 @@ def _attached_methods():
     return spellings.values()
 
 
-def _method_text(spelling):
+def _format_spelling_method(spelling):
     if isinstance(spelling.target, property):
         return f"    @property\n    def {spelling.name}(self) -> Tensor: ...\n"
     if spelling.name == "__setitem__":
         return "    def __setitem__(self, index: Any, value: Any) -> None: ...\n"
     if re.fullmatch(r"__\w+__", spelling.name) and len(inspect.signature(spelling.target).parameters) == 2:
-        return f"    def {spelling.name}(self, other: Any) -> {_dunder_result(spelling)}: ...\n"
-    first, *rest = _argument_texts(spelling)
-    return f"    def {spelling.name}({', '.join(['self', *rest])}) -> {_result_text(spelling)}: ...\n"
+        return f"    def {spelling.name}(self, other: Any) -> {_get_dunder_result_type(spelling)}: ...\n"
+    first, *rest = _format_spelling_arguments(spelling)
+    return f"    def {spelling.name}({', '.join(['self', *rest])}) -> {_format_spelling_result(spelling)}: ...\n"
 
 
-def _dunder_result(spelling):
+def _get_dunder_result_type(spelling):
     return "bool" if spelling.name == "__contains__" else "Tensor"
 
 
@@ -342,41 +346,46 @@ def dataset_stub() -> str:
     lines = []
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            body = _class_stub(node)
+            body = _format_class_stub(node)
             if node.name == "Dataset":
-                body = body.rstrip() + "\n" + "".join([*_instance_attributes(node), *_attached_imports(dataset)]) + "\n"
+                body = (
+                    body.rstrip()
+                    + "\n"
+                    + "".join([*_format_instance_attributes(node), *_format_method_imports(dataset)])
+                    + "\n"
+                )
             lines.append(body)
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            lines.append(_def_stub(node, ""))
+            lines.append(_format_function_stub(node, ""))
     text = "".join(lines)
     for node in tree.body:  # a stub needs no guard around imports for type checkers
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             tree.body = [*tree.body, *node.body]
-    return f"{_HEADER}from typing import Any, Self\n\n{_imports_of(tree, text, 'Any Self'.split())}\n{text}"
+    return f"{_HEADER}from typing import Any, Self\n\n{_format_needed_imports(tree, text, 'Any Self'.split())}\n{text}"
 
 
 class _Unquoted(ast.NodeTransformer):
     """Replaces string annotations by the expressions in them. A stub may use a name before its definition."""
 
     def visit_arg(self, node):
-        node.annotation = self._unquote(node.annotation)
+        node.annotation = self._parse_string_annotation(node.annotation)
         return node
 
     def visit_AnnAssign(self, node):
-        node.annotation = self._unquote(node.annotation)
+        node.annotation = self._parse_string_annotation(node.annotation)
         return node
 
     def visit_FunctionDef(self, node):
-        node.returns = self._unquote(node.returns)
+        node.returns = self._parse_string_annotation(node.returns)
         return self.generic_visit(node)
 
     @staticmethod
-    def _unquote(annotation):
+    def _parse_string_annotation(annotation):
         is_text = isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
         return ast.parse(annotation.value, mode="eval").body if is_text else annotation
 
 
-def _instance_attributes(cls):
+def _format_instance_attributes(cls):
     """Yield a stub line for each attribute that the constructor of a class sets."""
     (init,) = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     types = {argument.arg: ast.unparse(argument.annotation) for argument in init.args.args if argument.annotation}
@@ -395,14 +404,17 @@ def _instance_attributes(cls):
             yield f"    {target.attr}: {type_ or 'Any'}\n"
 
 
-def _attached_imports(dataset):
+def _format_method_imports(dataset):
     """Yield imports for the body of `Dataset`. An editor follows them to the module that defines the method."""
     for name, function in sorted(vars(dataset).items()):
         module = getattr(function, "__module__", "")
         if not inspect.isfunction(function) or module == dataset.__module__ or name == "_mime_":
             continue
         if name.startswith("__"):  # an import would hide the type that `object` gives it
-            yield f"    def {name}({', '.join(_argument_texts_of(function))}) -> {_result_text_of(function)}: ...\n"
+            yield (
+                f"    def {name}({', '.join(_format_function_arguments(function))}) -> "
+                f"{_format_function_result(function)}: ...\n"
+            )
         else:
             (defined,) = [n for n, value in vars(_import_lazily(module)).items() if value is function]
             yield f"    from {module} import {defined} as {name}\n"

@@ -69,18 +69,18 @@ def explain_misfit(
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     twice = [n for n in positional[: len(args)] if n in kwargs]
     if twice:
-        return f"{name} got {_join_names(twice)} twice, by position and by name. {_list_arguments(names)}"
+        return f"{name} got {_join_names(twice)} twice, by position and by name. {_format_argument_list(names)}"
     if not parameters:
         computes = function.__name__ == "__init__" and any(hasattr(a, "_array") for a in args)
         what = f" The object takes inputs: {name}()(x)." if computes else ""
         return f"{name} takes no arguments, but got {len(args)}.{what}"
     if len(args) > len(positional) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
         most = f"at most {len(positional)} argument{'s' * (len(positional) != 1)}"
-        return f"{name} takes {most} by position, but got {len(args)}. {_list_arguments(names)}"
+        return f"{name} takes {most} by position, but got {len(args)}. {_format_argument_list(names)}"
     by_position = positional[: len(args)]
     required = [p.name for p in parameters if p.default is p.empty and p.kind not in _OPEN]
     lacking = [n for n in required if n not in by_position and n not in kwargs]
-    return f"{name} is missing {_join_names(lacking)}. {_list_arguments(names)}"
+    return f"{name} is missing {_join_names(lacking)}. {_format_argument_list(names)}"
 
 
 def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterable[str] = ()) -> str:
@@ -107,7 +107,7 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterab
             sentences.append(f"{opening}.")
             needs, instead = ELSEWHERE.get(word, ("", ""))
             sentences += [instead] * (instead != "" and (not needs or needs in names))
-    return f"{' '.join(sentences)} {_list_arguments(names)}"
+    return f"{' '.join(sentences)} {_format_argument_list(names)}"
 
 
 def uncalled(value: Any) -> str | None:
@@ -132,11 +132,11 @@ def _suggest_names(word, names):
     """Return up to three of `names` to suggest for a wrong word: known equivalents, else names that share a part with
     it, else similar spellings."""
     equivalents = [n for n in ARGUMENTS.get(word, ()) if n in names]
-    similar = [n for n in names if _is_part(word, n) or _is_part(n, word)]
+    similar = [n for n in names if _is_part_of_name(word, n) or _is_part_of_name(n, word)]
     return (equivalents or similar or difflib.get_close_matches(word, names, 3, 0.65))[:3]
 
 
-def _is_part(word, name):
+def _is_part_of_name(word, name):
     return len(word) > 2 and (name.startswith(word) or word in name.split("_"))
 
 
@@ -145,5 +145,5 @@ def _join_names(names):
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _list_arguments(names):
+def _format_argument_list(names):
     return f"It takes {', '.join(names) or 'none'}."

@@ -115,7 +115,7 @@ class Callback:
 MOMENTS = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
 
 
-def _make_method(phase, moment):
+def _make_event_method(phase, moment):
     def call(self, run_context):
         getattr(self, moment)(run_context)
 
@@ -127,4 +127,4 @@ def _make_method(phase, moment):
 
 for _phase in ("train", "eval"):
     for _moment in MOMENTS:
-        setattr(Callback, f"on_{_phase}_{_moment}", _make_method(_phase, _moment))
+        setattr(Callback, f"on_{_phase}_{_moment}", _make_event_method(_phase, _moment))

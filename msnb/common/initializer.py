@@ -57,7 +57,7 @@ def register_boxer(boxer: Callable[[Any], Any]) -> None:
 
 
 @on_seed
-def _reset_normal_draws(_seed):
+def _reset_normal_draw_count(_seed):
     global _normal_draws
     _normal_draws = 0
 
@@ -310,7 +310,7 @@ class _He(_Formula):
     def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
 
-    def _deviation(self, shape):
+    def _compute_deviation(self, shape):
         fan = _calculate_correct_fan(shape, self.mode)
         return _calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan)
 
@@ -328,7 +328,7 @@ class HeUniform(_He):
     """
 
     def _values(self, shape):
-        return _draw_uniform(math.sqrt(3.0) * self._deviation(shape), shape)
+        return _draw_uniform(math.sqrt(3.0) * self._compute_deviation(shape), shape)
 
 
 @_register_alias("he_normal")
@@ -344,7 +344,7 @@ class HeNormal(_He):
     """
 
     def _values(self, shape):
-        return _draw_normal(self._deviation(shape), shape)
+        return _draw_normal(self._compute_deviation(shape), shape)
 
 
 @_register_alias()

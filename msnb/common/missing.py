@@ -22,7 +22,7 @@ def missing(name: str) -> str:
     if why is not None:
         return f"msnb has no {name}: {why}."
     parent, _, child = name.rpartition(".")
-    owner = _find_owner(parent)
+    owner = _find_module_or_class(parent)
     if owner is None:
         return f"msnb has no {name}: there is no {parent} either."
     names = [n for n in dir(owner) if not n.startswith("_")]
@@ -32,7 +32,7 @@ def missing(name: str) -> str:
     return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {hint}"
 
 
-def _find_owner(path):
+def _find_module_or_class(path):
     """Return the module or class of a path, or None."""
     value = sys.modules.get(_OURS + path[len(ROOT) :]) or sys.modules.get(_OURS)
     if value is sys.modules.get(_OURS):

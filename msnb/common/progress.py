@@ -36,7 +36,7 @@ def begin():
     """Return a new `Line`; None if lines are disabled, the output supports none, or one is already shown."""
     if on_screen() is not None or not is_enabled():
         return None
-    if _in_kernel():
+    if _is_in_notebook_kernel():
         drawing = _notebook[0]() if _notebook else None
     else:
         drawing = _Terminal(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
@@ -52,20 +52,20 @@ def on_screen() -> "Line | None":
     return _current_line[0]() if _current_line else None
 
 
-def _in_kernel():
+def _is_in_notebook_kernel():
     """Return whether this process is the kernel of a notebook, without importing IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
 
 
-def _clear_line():
+def _clear_current_line():
     line = on_screen()
     if line is not None:
         line.clear()
 
 
-log.before_message(_clear_line)
+log.before_message(_clear_current_line)
 
 
 class Line:
@@ -90,23 +90,23 @@ class Line:
             share (Union[float, None]): The completed fraction, from 0 to 1; None if it is unknown.
             curve (Sequence[tuple[float, float]]): Points of a curve, from left to right.
         """
-        self._draw("show", tuple(parts), share, curve)
+        self._draw_progress("show", tuple(parts), share, curve)
 
     def say(self, text):
         """Write a sentence above the line, which stays."""
-        self._draw("say", text)
+        self._draw_progress("say", text)
 
     def clear(self):
         """Clear the line for other output."""
-        self._draw("clear")
+        self._draw_progress("clear")
 
     def end(self, parts, curve=()):
         """Draw the final state, which stays on the screen."""
-        self._draw("end", tuple(parts), curve)
+        self._draw_progress("end", tuple(parts), curve)
         self._drawing = None
         _current_line.clear()
 
-    def _draw(self, how, *what):
+    def _draw_progress(self, how, *what):
         if self._drawing is None:
             return
         try:
@@ -130,13 +130,13 @@ class _Terminal:
     def show(self, parts, share=None, curve=()):
         """Write the current state, truncated to the width of the terminal."""
         text = ", ".join(parts)[: max(shutil.get_terminal_size().columns - 1, 1)]
-        self._write("\r" + text.ljust(self._long))
+        self._write_and_flush("\r" + text.ljust(self._long))
         self._long = len(text)
 
     def clear(self):
         """Erase the line."""
         if self._long:
-            self._write("\r" + " " * self._long + "\r")
+            self._write_and_flush("\r" + " " * self._long + "\r")
             self._long = 0
 
     def say(self, text):
@@ -147,10 +147,10 @@ class _Terminal:
     def end(self, parts, curve=()):
         """Write the line for the last time."""
         self.show(parts)
-        self._write("\n")
+        self._write_and_flush("\n")
         self._long = 0
 
-    def _write(self, text):
+    def _write_and_flush(self, text):
         self._stream.write(text)
         self._stream.flush()
 
@@ -198,9 +198,9 @@ class Work:
         self.done += pieces
         if now >= self._due and not self._quiet:
             self._due = now + EVERY
-            self._draw(now - self._first)
+            self._draw_progress(now - self._first)
 
-    def _draw(self, seconds):
+    def _draw_progress(self, seconds):
         share = self.done / self.total if self.total else None
         of = f" of {self.total:,}" if self.total else ""
         parts = [f"{self.what}: {self.done:,}{of} {self.unit}"]
@@ -241,7 +241,9 @@ class Wait:
             return self
         self._begun = time.perf_counter()
         # The new thread gets a copy of this thread's context, so that a notebook knows the cell to write to.
-        self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._tick,), daemon=True)
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._show_elapsed_time,), daemon=True
+        )
         self._thread.start()
         return self
 
@@ -251,7 +253,7 @@ class Wait:
         self._over.set()
         self._thread.join()
 
-    def _tick(self):
+    def _show_elapsed_time(self):
         if self._over.wait(_DELAY):
             return
         line = begin()

@@ -28,7 +28,7 @@ def agree_on(key: str, compute: Callable[[], Any]) -> Any:
     Raises:
         RuntimeError: If process 0 does not answer within a minute.
     """
-    service = _get_service()
+    service = _get_key_value_service()
     if service is None:
         return compute()
     if key not in _decisions:
@@ -36,11 +36,11 @@ def agree_on(key: str, compute: Callable[[], Any]) -> Any:
             _decisions[key] = compute()
             service.key_value_set(f"msnb/{key}", json.dumps(_decisions[key]))
         else:
-            _decisions[key] = json.loads(_read_decision(service, f"msnb/{key}"))
+            _decisions[key] = json.loads(_receive_decision(service, f"msnb/{key}"))
     return _decisions[key]
 
 
-def _read_decision(service, key):
+def _receive_decision(service, key):
     try:
         return service.blocking_key_value_get(key, round(PATIENCE * 1000))
     except Exception as error:  # JAX does not export the type of this error
@@ -62,7 +62,7 @@ def wait_for_all(purpose: str) -> None:
         RuntimeError: If a process does not arrive within a minute.
     """
     global _barrier_number
-    service = _get_service()
+    service = _get_key_value_service()
     if service is None:
         return
     key, size, deadline = f"msnb/meeting/{_barrier_number}/{purpose}", world().size, time.monotonic() + PATIENCE
@@ -81,6 +81,6 @@ def wait_for_all(purpose: str) -> None:
     _barrier_number += 1
 
 
-def _get_service():
+def _get_key_value_service():
     """Return the key-value service that connects the processes, or None if there is one process."""
     return coordinator() if world().size > 1 else None

@@ -123,13 +123,13 @@ def join() -> World:
         local_device_ids=_select_device_ids(requested), heartbeat_timeout_seconds=HEARTBEAT, **coordinates
     )
     _joined = requested
-    sys.excepthook = _make_exception_hook(sys.excepthook)
+    sys.excepthook = _make_exiting_exception_hook(sys.excepthook)
     context._notify_parallel_listeners()  # the devices that a program may communicate with have changed
     log.info(f"communication.init: this is process {requested.rank} of {requested.size}.")
     return _joined
 
 
-def _make_exception_hook(hook):
+def _make_exiting_exception_hook(hook):
     """Return an exception hook that ends this process after `hook`, without waiting for the other processes."""
 
     def report_and_exit(kind, error, tb):

@@ -95,7 +95,7 @@ def _find_own_rank(ranks, group):
     return ranks.index(world_rank())
 
 
-def _find_local_ranks(group):
+def _list_ranks_on_this_machine(group):
     """Return the world ranks of a group's members on this machine. Processes of one machine have consecutive ranks."""
     here = _processes.world()
     first = here.rank - here.local_rank
@@ -104,7 +104,9 @@ def _find_local_ranks(group):
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the rank of this process among a group's members on the same machine; see :func:`get_rank`."""
-    return _processes.world().local_rank if is_world(group) else _find_own_rank(_find_local_ranks(group), group)
+    return (
+        _processes.world().local_rank if is_world(group) else _find_own_rank(_list_ranks_on_this_machine(group), group)
+    )
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
@@ -114,7 +116,7 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the number of a group's processes on this machine; arguments and errors as in :func:`get_rank`."""
-    return _processes.world().local_size if is_world(group) else len(_find_local_ranks(group))
+    return _processes.world().local_size if is_world(group) else len(_list_ranks_on_this_machine(group))
 
 
 def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:

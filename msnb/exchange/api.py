@@ -84,14 +84,14 @@ def export(
     if not callable(net):
         raise ValueError(f"For 'export', 'net' should be a Cell or a function, but got {describe(net)}.")
     _check_options(kwargs)
-    cipher = _export_cipher(file_format, **{name: kwargs.get(name) for name in ("enc_key", "enc_mode")})
+    cipher = _make_cipher_option(file_format, **{name: kwargs.get(name) for name in ("enc_key", "enc_mode")})
     module = WRITERS[file_format]
     ending = f".{file_format.lower()}"
     path = file_name if file_name.endswith(ending) else file_name + ending
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    deployed = _convert_quantised(net, inputs, kwargs)
+    deployed = _convert_quantised_network(net, inputs, kwargs)
     import_module(module).write(deployed, inputs, path, **cipher)  # spares the tables of other formats
 
 
@@ -114,7 +114,7 @@ def _check_options(options):
     )
 
 
-def _export_cipher(file_format, enc_key, enc_mode):
+def _make_cipher_option(file_format, enc_key, enc_mode):
     """Return {"cipher": cipher}, the keyword argument of a writer, or {} without encryption."""
     if enc_key is None:
         log.unused("export", "without an 'enc_key' nothing is encrypted", enc_mode=enc_mode)
@@ -156,7 +156,7 @@ def cipher_of(
         raise ValueError(f"For '{function}': {error}") from None
 
 
-def _convert_quantised(net, inputs, options):
+def _convert_quantised_network(net, inputs, options):
     """Return `net`, converted for inference if it was trained with quantisation."""
     mode = options.get("quant_mode")
     if mode in (None, "NONQUANT"):
@@ -201,7 +201,7 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     if kwargs.get("obf_func") is not None:
         raise not_yet("The option 'obf_func' of load", "export the network without obfuscation")
     key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode")
-    path = _check_path(file_name, "load")
+    path = _check_mindir_path(file_name, "load")
     log.unused("load", "without a 'dec_key' nothing is decrypted", dec_mode=key is None and mode is not None)
     decrypt = mode if callable(mode) else None
     cipher = cipher_of("load", key, mode, decrypt=decrypt)
@@ -210,7 +210,7 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     return reader.read(path, cipher)
 
 
-def _import_codec():
+def _import_mindir_codec():
     from msnb.formats import mindir  # spares programs that load no file its schema
 
     return mindir
@@ -233,13 +233,13 @@ def load_mindir(file_name: str) -> Any:
         >>> print(load_mindir("net.mindir").producer_name)
         MindSpore
     """
-    path = _check_path(file_name, "load_mindir")
-    return _import_codec().read(path)
+    path = _check_mindir_path(file_name, "load_mindir")
+    return _import_mindir_codec().read(path)
 
 
 def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
     """Return Tensors of the input shapes of a MINDIR file: one, or a list of several. Axes of any length are None."""
-    signatures = [_import_codec().type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
+    signatures = [_import_mindir_codec().type_of(v.tensor[0]._fields) for v in load_mindir(file_name).graph.input]
     tensors = [
         Tensor(np.zeros(shape, dtype))
         if all(n >= 0 for n in shape)
@@ -249,7 +249,7 @@ def mindir_inputs(file_name: str) -> Tensor | list[Tensor]:
     return tensors[0] if len(tensors) == 1 else tensors
 
 
-def _check_path(file_name, function):
+def _check_mindir_path(file_name, function):
     """Return the path of a MINDIR file, or raise an error if there is none."""
     if not isinstance(file_name, (str, os.PathLike)):
         raise ValueError(f"For '{function}', 'file_name' should be a string, but got {type(file_name).__name__}.")

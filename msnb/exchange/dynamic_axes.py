@@ -41,14 +41,14 @@ def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Si
     open_ = open_axes(inputs)
     if len(open_) <= MAX_OPEN_AXES:
         try:
-            return _trace_twice(net, inputs, sizes_of(open_), merge)
+            return _trace_twice_and_merge(net, inputs, sizes_of(open_), merge)
         except ValueError:  # the lengths are not independent; axes with the same number get one length below
             pass
     lengths = sizes_of(dict.fromkeys(axis for _, axis in open_))
-    return _trace_twice(net, inputs, {(i, axis): lengths[axis] for i, axis in open_}, merge)
+    return _trace_twice_and_merge(net, inputs, {(i, axis): lengths[axis] for i, axis in open_}, merge)
 
 
-def _trace_twice(net, inputs, lengths, merge):
+def _trace_twice_and_merge(net, inputs, lengths, merge):
     graphs = [traced(net, *_fill_open_axes(inputs, lengths, turn)) for turn in (0, 1)]
     names = [node.name for node in graphs[0].parameters if not node.is_weight]
     sizes: Sizes = {(names[i], axis): pair for (i, axis), pair in lengths.items()}

@@ -68,20 +68,20 @@ def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 def holds_weights(path: str | os.PathLike[str]) -> bool:
     """Return True if a file of this name stores values and no graph."""
-    return _file_ending(path) in WEIGHT_READERS
+    return _get_file_ending(path) in WEIGHT_READERS
 
 
-def _file_ending(path):
+def _get_file_ending(path):
     return os.path.splitext(os.fspath(path))[1].lower()
 
 
 def _select_reader(path, readers):
     """Return the path as a str and the module that reads such a file."""
     path = os.fspath(path)
-    if _file_ending(path) not in readers:
+    if _get_file_ending(path) not in readers:
         raise ValueError(
             f"A file whose name ends in {', '.join(READERS | WEIGHT_READERS)} can be looked at, but got {path!r}."
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_file_ending(path)])  # spares the tables of other formats
+    return path, import_module(readers[_get_file_ending(path)])  # spares the tables of other formats

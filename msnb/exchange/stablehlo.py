@@ -63,7 +63,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     with evaluating(net):
         program = program_of(net, *inputs)
     _check_no_side_effects(program)
-    _check_callbacks(program, net)
+    _check_no_callbacks(program, net)
     leaves = flatten(tuple(inputs))[0]
     flat_args = program.select_inputs(leaves, leaves)
     numbers = {index: x for index, x in enumerate(flat_args) if isinstance(x, float)}
@@ -83,7 +83,7 @@ def _check_no_side_effects(program):
         raise ValueError(f"A call of {program.name} draws random numbers, which an artefact cannot.")
 
 
-def _check_callbacks(program, net):
+def _check_no_callbacks(program, net):
     """Raise an error if the network calls Python functions. An artefact runs without Python."""
     if _calls_python(program.jaxpr):
         graph = of_program(program, name_of(net))
@@ -132,7 +132,7 @@ def look(file: str) -> FuncGraph:
     Raises:
         ValueError: If the file is no such artefact.
     """
-    return _read_graph(_load_artefact(file), _file_title(file))
+    return _read_graph(_load_artefact(file), _get_file_stem(file))
 
 
 class StableHLOCell(Cell):
@@ -204,7 +204,7 @@ def load_stablehlo(file: str) -> StableHLOCell:
             f"'{file}' was exported for {', '.join(exported.platforms)}, and this is {jax.default_backend()}; export "
             "it anew with this platform among 'platforms'."
         )
-    return StableHLOCell(exported, _file_title(file))
+    return StableHLOCell(exported, _get_file_stem(file))
 
 
 def _platform_index(exported):
@@ -220,7 +220,7 @@ def _read_graph(exported, name):
     return read_stablehlo(opened_module(exported.mlir_module_serialized), name, _platform_index(exported) or 0)
 
 
-def _file_title(file):
+def _get_file_stem(file):
     return os.path.splitext(os.path.basename(file))[0]
 
 
@@ -234,12 +234,12 @@ def _load_artefact(file):
     # The parser is written in C++ and trusts its input: a damaged file can crash the process.
     # So a subprocess parses the file first.
     if digest not in _checked_digests:
-        _check_in_subprocess(file, data)
+        _check_artefact_in_subprocess(file, data)
         _checked_digests.add(digest)
     return deserialized(data)
 
 
-def _check_in_subprocess(file, data):
+def _check_artefact_in_subprocess(file, data):
     """Raise an error if a subprocess cannot read the artefact."""
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:

@@ -72,13 +72,13 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         NotImplementedError: If the network draws random numbers.
     """
     # A Parameter passed as an input is an ordinary input and not a weight of the network.
-    args = _unwrap_parameters(inputs)
+    args = _convert_parameters_to_tensors(inputs)
     with evaluating(net):
         program = program_of(net, *args)
         graph = of_program(program, name_of(net))
-    _check_random(program, graph)
-    _inline_numbers(graph, program, args)
-    graph.weights = Values(_parameters_by_name(program.params))
+    _check_no_random_draws(program, graph)
+    _inline_number_arguments(graph, program, args)
+    graph.weights = Values(_index_parameters_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0
@@ -97,11 +97,11 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
     Returns:
         FuncGraph, `weights` filled.
     """
-    args = _unwrap_parameters(inputs)
+    args = _convert_parameters_to_tensors(inputs)
     with evaluating(net):
         program = program_of(net, *args)
         graph = of_program(program, name_of(net))
-        _check_random(program, graph)
+        _check_no_random_draws(program, graph)
         if any(node.direction == "backward" for node in graph.all_nodes()):
             with gradient_rules(rules):
                 program = program_of(net, *args, anew=True)
@@ -110,9 +110,9 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
                 outer_scope, _, last = node.scope.rpartition("/")
                 if last == SCOPE:  # operators that a gradient rule calls are not marked as gradients themselves
                     node.scope, node.direction = f"{last}/{outer_scope}", "update"
-    _inline_numbers(graph, program, args)
-    graph.weights = Values(_parameters_by_name(program.params))
-    _forward_written_values(graph)
+    _inline_number_arguments(graph, program, args)
+    graph.weights = Values(_index_parameters_by_name(program.params))
+    _retarget_writes_to_parameters(graph)
     first = len(graph.outputs) - graph.written
     values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
     parameters = {node.name: node for node in graph.parameters if node.is_weight}
@@ -128,12 +128,12 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
     return graph
 
 
-def _unwrap_parameters(inputs):
+def _convert_parameters_to_tensors(inputs):
     leaves, rebuild = flatten(tuple(inputs))
     return rebuild([Tensor(x) if isinstance(x, Parameter) else x for x in leaves])
 
 
-def _check_random(program, graph):
+def _check_no_random_draws(program, graph):
     """Raise an error if the network draws random numbers. They come from msnb's random stream, which a file cannot
     contain.
     """
@@ -142,7 +142,7 @@ def _check_random(program, graph):
         raise unsupported_error(graph, drawing, "a file", dict.fromkeys(drawing, "it draws random numbers"))
 
 
-def _inline_numbers(graph, program, inputs):
+def _inline_number_arguments(graph, program, inputs):
     """Replace Python numbers among the arguments by constants. A program takes them as inputs, like Tensors."""
     leaves = flatten(inputs)[0]
     flat_args = program.select_inputs(leaves, leaves)
@@ -158,7 +158,7 @@ def _inline_numbers(graph, program, inputs):
         node.inputs = tuple(numbers.get(source, source) for source in node.inputs)
 
 
-def _forward_written_values(graph):
+def _retarget_writes_to_parameters(graph):
     """Make the Parameter itself the target of every operator that writes it.
 
     If a Parameter is written twice, tracing makes the result of the first operator the target of the second.
@@ -174,7 +174,7 @@ def _forward_written_values(graph):
             node.inputs = tuple(inputs)
 
 
-def _parameters_by_name(parameters):
+def _index_parameters_by_name(parameters):
     by_name = {}
     for p in parameters:
         if by_name.setdefault(p.name, p) is not p:

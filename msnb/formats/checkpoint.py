@@ -81,7 +81,7 @@ def write(
     checksum = 0
     with writing(path, permissions=permissions) as target, encryption.encrypting(target, cipher) as file:
         for name, value in items.items():
-            for chunk in _encode(name, value):
+            for chunk in _encode_entry(name, value):
                 if crc_check:
                     checksum = zlib.crc32(chunk, checksum)
                 file.write(chunk)
@@ -91,7 +91,7 @@ def write(
             file.write(_CRC_MARK + checksum.to_bytes(10, "big"))
 
 
-def _encode(name, value):
+def _encode_entry(name, value):
     """Yield the encoded bytes of one entry in pieces: for each slice of the array, a header and a view of the
     content."""
     if isinstance(value, str):
@@ -140,7 +140,7 @@ def read(path: str | Path, crc_check: bool = False, cipher: Cipher | None = None
     if not len(data):
         return {}
     try:
-        return _decode(encryption.decrypt_if_encrypted(data, cipher, path), crc_check)
+        return _decode_checkpoint(encryption.decrypt_if_encrypted(data, cipher, path), crc_check)
     except protobuf.WireError as error:
         other = ", or the key is another one" if cipher is not None else ""
         raise CheckpointError(f"{path!r} is no MindSpore checkpoint, or a damaged one{other}: {error}.") from None
@@ -150,7 +150,7 @@ def read(path: str | Path, crc_check: bool = False, cipher: Cipher | None = None
         raise CheckpointError(str(error)) from None
 
 
-def _decode(data, crc_check):
+def _decode_checkpoint(data, crc_check):
     end = len(data)
     if end >= _TRAILER and bytes(data[end - _TRAILER : end - 10]) == _CRC_MARK:
         end -= _TRAILER
@@ -162,13 +162,13 @@ def _decode(data, crc_check):
     for number, wire_type, value in protobuf.fields(data, 0, end):
         if number != 1 or wire_type != LENGTH:
             raise protobuf.WireError(f"field {number} stands where a parameter should")
-        tag, dims, type_name, content = _read_value(data, *value)
+        tag, dims, type_name, content = _decode_entry(data, *value)
         known = entries.setdefault(tag, (dims, type_name, []))
         known[2].append(content)
-    return {tag: _to_value(tag, *entry) for tag, entry in entries.items()}
+    return {tag: _to_array_or_str(tag, *entry) for tag, entry in entries.items()}
 
 
-def _read_value(data, start, end):
+def _decode_entry(data, start, end):
     tag = tensor = None
     for number, wire_type, value in protobuf.fields(data, start, end):
         if wire_type != LENGTH:
@@ -208,7 +208,7 @@ def _decode_text(data, span):
         raise protobuf.WireError(f"the text at byte {span[0]} is not UTF-8") from None
 
 
-def _to_value(tag, dims, type_name, pieces):
+def _to_array_or_str(tag, dims, type_name, pieces):
     raw = pieces[0] if len(pieces) == 1 else b"".join(pieces)
     if type_name == _STRING:
         return bytes(raw).decode("utf-32-le", "replace").rstrip("\0")  # numpy pads text with NUL

@@ -22,7 +22,7 @@ _MAX_COMPARED = 1 << 16  # longer messages are not compared
 _ROWS = 128  # messages compared at once, so that they stay in the processor's cache
 
 
-def _bit_remainders(positions):
+def _compute_bit_remainders(positions):
     """Return the remainders of the 8 bits of a byte that is followed by 0, 1, ... zero bytes, (positions, 8).
 
     `positions` is a power of 2, at least 4.
@@ -34,12 +34,12 @@ def _bit_remainders(positions):
     while len(rows) < 4:
         rows = np.concatenate([rows, rows[-1:] >> 8 ^ step[rows[-1:] & 255]])
     while len(rows) < positions:  # double the rows: append shifted copies of all
-        ends = _byte_remainders(rows[:-5:-1])
+        ends = _compute_byte_remainders(rows[:-5:-1])
         rows = np.concatenate([rows, np.bitwise_xor.reduce([ends[i][rows >> 8 * i & 255] for i in range(4)])])
     return rows
 
 
-def _byte_remainders(bits):
+def _compute_byte_remainders(bits):
     """Return the remainders of all byte values, (n, 256), from the remainders of the single bits, (n, 8)."""
     table = np.zeros((len(bits), 1), np.uint32)
     for bit in bits.T:
@@ -51,7 +51,7 @@ class _Tables:
     """Lookup tables for checksums, computed when the first one is needed."""
 
     def __init__(self):
-        self.table = _byte_remainders(_bit_remainders(_BLOCK))
+        self.table = _compute_byte_remainders(_compute_bit_remainders(_BLOCK))
         self.flat = self.table.ravel()
         self.row = np.arange(_BLOCK - 1, -1, -1) * 256
         self.last = self.table[:-5:-1].tolist()
@@ -71,7 +71,7 @@ class _Tables:
 
 
 _get_tables = functools.cache(_Tables)
-_cached_bit_remainders = functools.cache(_bit_remainders)
+_cached_bit_remainders = functools.cache(_compute_bit_remainders)
 
 
 def crc32c(data: Any) -> int:
@@ -139,7 +139,7 @@ def masked_of(data: Any, spans: list[tuple[int, int]]) -> list[int]:
         groups.setdefault((long, end - start if long else (end - start).bit_length()), []).append(i)
     for (long, length), members in groups.items():
         if long:
-            group_checksums = _equal_length_checksums(data, [spans[i][0] for i in members], length)
+            group_checksums = _checksum_equal_lengths(data, [spans[i][0] for i in members], length)
         else:
             width = max(spans[i][1] - spans[i][0] for i in members)
             rows = b"".join([data[spans[i][0] : spans[i][1]].rjust(width, b"\0") for i in members])
@@ -151,7 +151,7 @@ def masked_of(data: Any, spans: list[tuple[int, int]]) -> list[int]:
     return list(map(masked, checksums))
 
 
-def _equal_length_checksums(data, starts, length):
+def _checksum_equal_lengths(data, starts, length):
     """Return the CRC-32C of messages of one length. If many messages differ from the first in few bytes, only these
     bytes are processed."""
     view = memoryview(data)
@@ -166,7 +166,9 @@ def _equal_length_checksums(data, starts, length):
                 break
         else:
             positions = np.flatnonzero(difference)
-            table = _byte_remainders(_cached_bit_remainders(1 << (length - 1).bit_length())[length - 1 - positions])
+            table = _compute_byte_remainders(
+                _cached_bit_remainders(1 << (length - 1).bit_length())[length - 1 - positions]
+            )
             flat, row, first_values = table.ravel(), np.arange(len(positions)) * 256, first[positions]
             crc = crc32c(view[starts[0] : starts[0] + length])
             parts = [np.zeros(1, np.uint32)]

@@ -54,14 +54,14 @@ class Cipher:
             raise ValueError(f"{mode} takes a key of {lengths} bytes, but got one of {len(key)}.")
         self.mode = mode
         self._key = key
-        _load_library()
+        _import_cryptography()
 
     def __repr__(self) -> str:
         return f"Cipher({self.mode})"  # the key stays secret
 
     def sealed(self, plain: Any) -> bytes:
         """Encrypt at most `BLOCK` bytes of plain text. Return the bytes of the block."""
-        library, vector = _load_library(), os.urandom(_VECTOR)
+        library, vector = _import_cryptography(), os.urandom(_VECTOR)
         tag = b""
         if self.mode == "AES-GCM":
             encryptor = self._make_cipher(library.modes.GCM(vector[:_NONCE])).encryptor()
@@ -98,7 +98,7 @@ class Cipher:
 
     def _decrypt_block(self, block):
         """Decrypt a block. Return None if the key is wrong."""
-        modes = _load_library().modes
+        modes = _import_cryptography().modes
         if self.mode != "AES-GCM":
             if not len(block.text) or len(block.text) % 16:
                 return None
@@ -110,12 +110,12 @@ class Cipher:
             return self._make_cipher(modes.GCM(bytes(block.vector[:_NONCE]))).decryptor().update(block.text)
         for nonce in (_NONCE, _VECTOR):
             decryptor = self._make_cipher(modes.GCM(bytes(block.vector[:nonce]), bytes(block.tag))).decryptor()
-            with contextlib.suppress(_load_library().InvalidTag):
+            with contextlib.suppress(_import_cryptography().InvalidTag):
                 return decryptor.update(block.text) + decryptor.finalize()
         return None
 
     def _make_cipher(self, mode):
-        library = _load_library()
+        library = _import_cryptography()
         return library.Cipher((library.SM4 if self.mode == "SM4-CBC" else library.AES)(self._key), mode)
 
 
@@ -140,14 +140,14 @@ class CustomCipher:
 
     def sealed(self, plain: Any) -> bytes:
         """Encrypt `plain` with the user's function."""
-        return _check_bytes(self._encrypt(bytes(plain), self._key), "enc_mode")
+        return _check_returned_bytes(self._encrypt(bytes(plain), self._key), "enc_mode")
 
     def opened(self, data: Any, path: str) -> bytes:
         """Decrypt the file `path` with the user's function."""
-        return _check_bytes(self._decrypt(path, self._key), "dec_mode")
+        return _check_returned_bytes(self._decrypt(path, self._key), "dec_mode")
 
 
-def _check_bytes(value, name):
+def _check_returned_bytes(value, name):
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"The function '{name}' should return bytes, but it returned {type(value).__name__}.")
     return bytes(value)
@@ -241,7 +241,7 @@ def encrypting(file: IO[bytes], cipher: Cipher | CustomCipher | None) -> Iterato
     wrapper.finish()
 
 
-def _load_library():
+def _import_cryptography():
     """Import the optional package `cryptography` and return its classes that are used here."""
     global _loaded
     if _loaded is None:

@@ -53,8 +53,8 @@ def records(path: str | Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         while start < size:
-            piece = _read_piece(file, start, size)
-            spans, behind = _find_spans(piece, path, start)
+            piece = _read_record_bytes(file, start, size)
+            spans, behind = _find_payload_spans(piece, path, start)
             if not spans:
                 return
             checked = matches(piece, spans, [struct.unpack_from("<I", piece, end)[0] for _, end in spans])
@@ -70,7 +70,7 @@ def records(path: str | Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
             start += behind
 
 
-def _read_piece(file: IO[bytes], start: int, size: int) -> bytes:
+def _read_record_bytes(file: IO[bytes], start: int, size: int) -> bytes:
     """Read bytes from `start` on: some megabytes, or the complete first record if that is larger."""
     file.seek(start)
     piece = file.read(min(_PIECE, size - start))
@@ -85,7 +85,7 @@ def _is_header_valid(piece, at):
     return masked_crc32c(piece[at : at + 8]) == struct.unpack_from("<I", piece, at + 8)[0]
 
 
-def _find_spans(piece, path, start):
+def _find_payload_spans(piece, path, start):
     """Return [(start, end), ...] of the payloads in `piece`, and the position of the next record.
 
     If a header is damaged, its error replaces the position.

@@ -23,7 +23,7 @@ from msnb.formats.event_records import records
 from msnb.formats.text_files import BadFileError
 
 
-def _map_entry(kind):
+def _make_map_entry_schema(kind):
     return {"key": (1, "str", False), "value": (2, kind, False)}
 
 
@@ -64,10 +64,10 @@ _SCHEMA = {
         "map_str": (4, "StrEntry", True),
         "map_double": (5, "DoubleEntry", True),
     },
-    "DictEntry": _map_entry("UserDefinedInfo"),
-    "IntEntry": _map_entry("int"),
-    "StrEntry": _map_entry("str"),
-    "DoubleEntry": _map_entry("double"),
+    "DictEntry": _make_map_entry_schema("UserDefinedInfo"),
+    "IntEntry": _make_map_entry_schema("int"),
+    "StrEntry": _make_map_entry_schema("str"),
+    "DoubleEntry": _make_map_entry_schema("double"),
     "DatasetGraph": {
         "children": (1, "DatasetGraph", True),
         "parameter": (2, "OperationParameter", False),
@@ -86,7 +86,7 @@ _SCHEMA = {
         "mapInt": (4, "IntEntry", True),
         "mapDouble": (5, "DoubleEntry", True),
     },
-    "StrListEntry": _map_entry("StrList"),
+    "StrListEntry": _make_map_entry_schema("StrList"),
     "StrList": {"strValue": (1, "str", True)},
 }
 KINDS: tuple[str, ...] = ("train_lineage", "eval_lineage", "dataset_graph", "custom_lineage_data")
@@ -165,7 +165,7 @@ def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) 
     return header + protobuf.key(number, protobuf.LENGTH) + protobuf.varint(len(content)) + content
 
 
-def _make_converters(field_of):
+def _make_dict_converters(field_of):
     """Return two functions: from a nested message to a flat dict, and from the dict to the message. `field_of` maps
     names of the dict to (message, field)."""
 
@@ -190,28 +190,28 @@ def _make_converters(field_of):
     return plain, messages
 
 
-def _read_entries(message, *names):
+def _entries_to_dict(message, *names):
     return {entry.get("key", ""): entry.get("value") for name in names for entry in message.get(name, ())}
 
 
-def _custom_to_dict(message):
+def _custom_lineage_to_dict(message):
     out = {}
     for part in message.get("user_info", ()):
-        out.update(_custom_to_dict(part))
-    out.update(_read_entries(message, "map_int32", "map_str", "map_double"))
+        out.update(_custom_lineage_to_dict(part))
+    out.update(_entries_to_dict(message, "map_int32", "map_str", "map_double"))
     for entry in message.get("map_dict", ()):
-        out[entry.get("key", "")] = _custom_to_dict(entry.get("value", {}))
+        out[entry.get("key", "")] = _custom_lineage_to_dict(entry.get("value", {}))
     return out
 
 
-def _custom_message(content):
-    values = {name: _to_python(value) for name, value in content.items()}
+def _make_custom_message(content):
+    values = {name: _to_python_scalar(value) for name, value in content.items()}
     return {
         "user_info": [{_choose_map_field(value): [{"key": name, "value": value}]} for name, value in values.items()]
     }
 
 
-def _to_python(value):
+def _to_python_scalar(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -228,14 +228,14 @@ def _choose_map_field(value):
 
 def _settings_to_dict(message):
     lists = {e.get("key", ""): e.get("value", {}).get("strValue", []) for e in message.get("mapStrList", ())}
-    flags = {name: bool(value) for name, value in _read_entries(message, "mapBool").items()}
-    return {**_read_entries(message, "mapStr", "mapInt", "mapDouble"), **lists, **flags}
+    flags = {name: bool(value) for name, value in _entries_to_dict(message, "mapBool").items()}
+    return {**_entries_to_dict(message, "mapStr", "mapInt", "mapDouble"), **lists, **flags}
 
 
-def _settings_message(content):
+def _make_settings_message(content):
     out: dict[str, list[Any]] = {}
     for name, value in content.items():
-        value = _to_python(value)
+        value = _to_python_scalar(value)
         if isinstance(value, bool):
             field = "mapBool"
         elif isinstance(value, int) and _fits_int32(value):
@@ -255,14 +255,14 @@ def _operation_to_dict(message):
     return {**operation, **{name: message[name] for name in ("size", "weights") if name in message}}
 
 
-def _operation_message(content):
+def _make_operation_message(content):
     out: dict[str, Any] = {}
     rest = dict(content)
     for name, kind in (("size", int), ("weights", float)):
         value = rest.get(name)
         if isinstance(value, (list, tuple)) and all(isinstance(item, (int, kind)) for item in value):
             out[name] = rest.pop(name)
-    return {"operationParam": _settings_message(rest), **out}
+    return {"operationParam": _make_settings_message(rest), **out}
 
 
 def _dataset_to_dict(message):
@@ -274,19 +274,21 @@ def _dataset_to_dict(message):
     return {**out, "children": [_dataset_to_dict(child) for child in message.get("children", ())]}
 
 
-def _dataset_message(content):
-    out: dict[str, Any] = {"children": [_dataset_message(child) for child in content.get("children", ())]}
-    out["parameter"] = _settings_message(content.get("parameter", {}))
+def _make_dataset_message(content):
+    out: dict[str, Any] = {"children": [_make_dataset_message(child) for child in content.get("children", ())]}
+    out["parameter"] = _make_settings_message(content.get("parameter", {}))
     if content.get("operations"):
-        out["operations"] = [_operation_message(part) for part in content["operations"]]
+        out["operations"] = [_make_operation_message(part) for part in content["operations"]]
     if content.get("sampler"):
-        out["sampler"] = _operation_message(content["sampler"])
+        out["sampler"] = _make_operation_message(content["sampler"])
     return out
 
 
-_plain_train, _train_message = _make_converters(_TRAIN)
-_plain_eval, _eval_message = _make_converters(_EVAL)
-_PLAIN: dict[str, Any] = dict(zip(KINDS, (_plain_train, _plain_eval, _dataset_to_dict, _custom_to_dict), strict=True))
+_plain_train, _train_message = _make_dict_converters(_TRAIN)
+_plain_eval, _eval_message = _make_dict_converters(_EVAL)
+_PLAIN: dict[str, Any] = dict(
+    zip(KINDS, (_plain_train, _plain_eval, _dataset_to_dict, _custom_lineage_to_dict), strict=True)
+)
 _MESSAGE: dict[str, Any] = dict(
-    zip(KINDS, (_train_message, _eval_message, _dataset_message, _custom_message), strict=True)
+    zip(KINDS, (_train_message, _eval_message, _make_dataset_message, _make_custom_message), strict=True)
 )

@@ -164,14 +164,14 @@ class WeightFiles:
             BadFileError: If there is no such file in the folder, or it is too short.
         """
         location, offset, length = place.get("location", ""), place.get("offset", 0), place.get("length", 0)
-        data = self._open_file(location)
+        data = self._open_weight_file(location)
         if offset < 0 or length < 0 or offset + length > len(data):
             raise BadFileError(
                 f"The file is damaged: {location!r} has {len(data)} bytes, and a weight reaches beyond them."
             )
         return data[offset : offset + length]
 
-    def _open_file(self, location):
+    def _open_weight_file(self, location):
         if location not in self._files:
             path = os.path.realpath(os.path.join(self._root, location.replace("\0", "")))
             if (

@@ -48,7 +48,10 @@ def _upgrade_attribute(old):
         return {"name": name or "shape", "type": mindir.IOMONAD}
     if form == "shape":
         tensors = {tensor.get("name", ""): tensor for tensor in old.get("tensors", ())}
-        return {**_parse_nested(description, lambda part: _shape_attribute(tensors, part)), "name": "shape"}
+        return {
+            **_parse_nested_attribute(description, lambda part: _make_shape_attribute(tensors, part)),
+            "name": "shape",
+        }
     if form == "tensor":
         return {"name": name, "type": mindir.TENSORS, "tensors": old.get("tensors", []) or [old["t"]]}
     if form == "type":
@@ -64,19 +67,19 @@ def _upgrade_attribute(old):
     key, values = lists[0] if lists else ("ints", [])
     kind = {"floats": mindir.FLOAT, "doubles": mindir.DOUBLE, "strings": mindir.STRING, "tensors": mindir.TENSORS}
     kind = kind.get(key, mindir.BOOL if old.get("type") == mindir.BOOL else mindir.INT64)
-    attribute = _parse_nested(
+    attribute = _parse_nested_attribute(
         description, lambda part: {"type": kind, key: [values[int(part.removeprefix("value")) - 1]]}
     )
     return {**attribute, "name": name}
 
 
-def _shape_attribute(tensors, part):
+def _make_shape_attribute(tensors, part):
     if part in ("UMonadType", "IOMonadType"):
         return {"type": mindir.UMONAD if part[0] == "U" else mindir.IOMONAD}
     return {"type": mindir.TENSORS, "tensors": [tensors[part]]}
 
 
-def _parse_nested(text, leaf):
+def _parse_nested_attribute(text, leaf):
     """Parse a text of nested brackets, such as "Tuple[a,b]", to an attribute.
 
     ``leaf(name)`` returns the attribute of a name.

@@ -197,7 +197,7 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
         raise ValueError(f"The ONNX tensor {name!r} has the shape {shape}.")
     count = math.prod(shape)
     if tensor.get("data_location") == 1:
-        raw = _read_external(tensor, count * dtype.itemsize, folder)
+        raw = _read_external_data(tensor, count * dtype.itemsize, folder)
     else:
         raw = tensor.get("raw_data")
     if raw is not None:
@@ -219,7 +219,7 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
     return np.array(values, dtype).reshape(shape)
 
 
-def _read_external(tensor, size, folder):
+def _read_external_data(tensor, size, folder):
     """Read the bytes of a tensor that are in a separate file in the model's folder."""
     location_of = {pair.get("key"): pair.get("value", "") for pair in tensor.get("external_data", [])}
     name, location = tensor.get("name", ""), location_of.get("location", "")

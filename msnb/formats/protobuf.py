@@ -138,7 +138,7 @@ def _decode_message(schema, message, data, start, end, levels):
             continue
         name, kind, repeated = by_number[number]
         if wire_type == LENGTH:
-            items = _decode_span(schema, kind, data, *value, levels)
+            items = _decode_length_delimited(schema, kind, data, *value, levels)
         elif _UNPACKED.get(kind) == wire_type:
             items = [signed(value)] if wire_type == VARINT else list(struct.unpack(_LETTERS[kind], value))
         else:
@@ -154,7 +154,7 @@ _UNPACKED = {"int": VARINT, "float": FIXED32, "double": FIXED64}
 _LETTERS = {"float": "<f", "double": "<d"}
 
 
-def _decode_span(schema, kind, data, start, end, levels):
+def _decode_length_delimited(schema, kind, data, start, end, levels):
     """Decode the length-delimited field ``data[start:end]``.
 
     Return a list: the value, or all values of a packed field.

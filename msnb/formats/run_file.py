@@ -39,18 +39,18 @@ def read(text: str) -> Any:
     marks = values.pop(_MARKS, None) if isinstance(values, dict) else None
     for mark in marks if isinstance(marks, list) else ():
         if isinstance(mark, list) and len(mark) > 1 and mark[-1] in ("NaN", "Infinity", "-Infinity"):
-            _restore_value(values, mark[:-1], float(mark[-1]))
+            _restore_non_finite(values, mark[:-1], float(mark[-1]))
     return values
 
 
-def _restore_value(values: Any, path: list[Any], value: float) -> None:
+def _restore_non_finite(values: Any, path: list[Any], value: float) -> None:
     for name in path[:-1]:
-        values = _get_item(values, name)
-    if _get_item(values, path[-1], _MARKS) is None:
+        values = _get_item_or_default(values, name)
+    if _get_item_or_default(values, path[-1], _MARKS) is None:
         values[path[-1]] = value
 
 
-def _get_item(container: Any, name: Any, missing: Any = None) -> Any:
+def _get_item_or_default(container: Any, name: Any, missing: Any = None) -> Any:
     """Return the item `name` of a dict, or at that index of a list; `missing` if there is none."""
     if isinstance(container, dict) and isinstance(name, str):
         return container.get(name, missing)

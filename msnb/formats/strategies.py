@@ -83,13 +83,13 @@ def write(
             {"name": name, "cuts": {"stage": 0, "inputs": [{"dim": cuts} for cuts in strategy]}}
             for name, strategy in strategies.items()
         ],
-        "layouts": [{"name": name, "layout": _layout_message(layout)} for name, layout in layouts.items()],
+        "layouts": [{"name": name, "layout": _make_layout_message(layout)} for name, layout in layouts.items()],
     }
     with atomic_file.writing(path, durable=False) as file:
         file.write(encode(_SCHEMA, "Map", values))
 
 
-def _layout_message(layout):
+def _make_layout_message(layout):
     return {k: v if isinstance(v, int) else [{"dim": dims.dim} for dims in v] for k, v in layout._asdict().items()}
 
 

@@ -116,7 +116,7 @@ class Value:
         try:
             return _DECODERS[self.kind](self.body)
         except _DAMAGE as error:
-            raise _damage_error(f"the {self.kind} {self.tag!r} in {self.place}", error) from None
+            raise _make_damage_error(f"the {self.kind} {self.tag!r} in {self.place}", error) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +152,13 @@ class Event:
         try:
             return graph_from(protobuf.decode(_SCHEMA, "GraphProto", self.graph_body))
         except _DAMAGE as error:
-            raise _damage_error(f"the graph in {self.place}", error) from None
+            raise _make_damage_error(f"the graph in {self.place}", error) from None
 
 
 _DAMAGE = (protobuf.WireError, IndexError, KeyError, ValueError, TypeError, OverflowError, struct.error)
 
 
-def _damage_error(label, error):
+def _make_damage_error(label, error):
     return BadFileError(f"{label[:1].upper() + label[1:]} is damaged: {error}.")
 
 
@@ -182,7 +182,7 @@ class EventDecoder:
         try:
             return self._decode_event(payload)
         except _DAMAGE as error:
-            raise _damage_error(f"an event in {self.place!r}", error) from None
+            raise _make_damage_error(f"an event in {self.place!r}", error) from None
 
     def _decode_event(self, payload):
         fields: dict[str, Any] = {"wall_time": 0.0, "place": self.place}
@@ -377,7 +377,7 @@ def _encode_buckets(histograms):
     counts = np.concatenate([histogram.counts for histogram in histograms])
     lengths = np.searchsorted(_LIMITS, counts, side="right") + 1
     longest = int(lengths.max(initial=1))
-    rows = np.empty(counts.size, _bucket_dtype(longest))
+    rows = np.empty(counts.size, _make_bucket_dtype(longest))
     rows["opened"], rows["left_key"], rows["width_key"], rows["count_key"] = 0x0A, 0x09, 0x11, 0x18
     rows["length"], rows["left"], rows["width"] = lengths + 19, lefts, widths
     positions = np.arange(longest)
@@ -390,7 +390,7 @@ def _encode_buckets(histograms):
 
 
 @functools.cache
-def _bucket_dtype(longest):
+def _make_bucket_dtype(longest):
     """Return the structured dtype of an encoded bucket whose count takes `longest` bytes."""
     names = ("opened", "length", "left_key", "left", "width_key", "width", "count_key")
     kinds = ("u1", "u1", "u1", "<f8", "u1", "<f8", "u1")

@@ -199,42 +199,42 @@ def _parse_array(message):
 def graph_message(graph: Graph) -> dict[str, Any]:
     """Convert a Graph to a GraphProto, for `protobuf.encode`. Values of unsupported types become text."""
     return {
-        "node": [_node_message(node) for node in graph.nodes],
+        "node": [_make_node_message(node) for node in graph.nodes],
         "name": graph.name,
-        "parameters": [{"name": name, **_type_field(type_)} for name, type_ in graph.parameters.items()],
-        "outputs": [{"name": name, **_type_field(type_)} for name, type_ in graph.outputs.items()],
-        "const_vals": [{"key": name, "value": _value_message(value)} for name, value in graph.constants.items()],
+        "parameters": [{"name": name, **_make_type_field(type_)} for name, type_ in graph.parameters.items()],
+        "outputs": [{"name": name, **_make_type_field(type_)} for name, type_ in graph.outputs.items()],
+        "const_vals": [{"key": name, "value": _make_value_message(value)} for name, value in graph.constants.items()],
     }
 
 
-def _node_message(node):
+def _make_node_message(node):
     edges = [{"name": name, "type": 0} for name in node.inputs] + [{"name": name, "type": 1} for name in node.controls]
     return {
         "input": edges,
         "name": node.name,
         "op_type": node.op,
         "scope": node.scope,
-        "attribute": [{"name": name, "value": _value_message(value)} for name, value in node.attributes.items()],
-        **_type_field(node.type, "output_type"),
+        "attribute": [{"name": name, "value": _make_value_message(value)} for name, value in node.attributes.items()],
+        **_make_type_field(node.type, "output_type"),
         "full_name": node.full_name,
     }
 
 
-def _type_field(type_, name="type"):
-    return {} if type_ is None else {name: _type_message(type_)}
+def _make_type_field(type_, name="type"):
+    return {} if type_ is None else {name: _make_type_message(type_)}
 
 
-def _type_message(type_):
+def _make_type_message(type_):
     if isinstance(type_, TensorType):
         shape = {"dim": [{"size": size} for size in type_.shape]}
         return {"data_type": _TENSOR, "tensor_type": {"elem_type": CODES.get(type_.dtype, 0), "shape": shape}}
     if isinstance(type_, tuple):
-        parts = [_type_message(part) for part in type_ if part is not None]
+        parts = [_make_type_message(part) for part in type_ if part is not None]
         return {"data_type": _TUPLE, "sequence_type": {"elem_types": parts}}
     return {"data_type": _STRING if type_ == "str" else CODES.get(type_, 0)}
 
 
-def _value_message(value):
+def _make_value_message(value):
     if value is None:
         return {"dtype": _NONE}
     if isinstance(value, (bool, np.bool_)):
@@ -244,11 +244,17 @@ def _value_message(value):
     if isinstance(value, (float, np.floating)) and (value != value or abs(value) <= _LARGEST or np.isinf(value)):
         return {"dtype": _FLOAT, "float_val": value}
     if isinstance(value, TensorType):
-        return {"dtype": _TYPE, "type_val": _type_message(value)}
+        return {"dtype": _TYPE, "type_val": _make_type_message(value)}
     if isinstance(value, (tuple, list)):
-        return {"dtype": _TUPLE if isinstance(value, tuple) else _LIST, "values": [_value_message(v) for v in value]}
+        return {
+            "dtype": _TUPLE if isinstance(value, tuple) else _LIST,
+            "values": [_make_value_message(v) for v in value],
+        }
     if isinstance(value, dict):
-        return {"dtype": _DICT, "dict_val": [{"key": str(k), "value": _value_message(v)} for k, v in value.items()]}
+        return {
+            "dtype": _DICT,
+            "dict_val": [{"key": str(k), "value": _make_value_message(v)} for k, v in value.items()],
+        }
     return {"dtype": _STRING, "str_val": str(value)}
 
 

@@ -64,16 +64,16 @@ def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, 
     return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "step": step, "summary": {"value": messages}})
 
 
-def _scalar_field(number):
+def _make_scalar_field(number):
     return {"simple_value": number if abs(number) <= _LARGEST or number != number else np.copysign(np.inf, number)}
 
 
-def _image_field(image):
+def _make_image_field(image):
     table = {"height": image.height, "width": image.width, "colorspace": image.colorspace}
     return {"image": {**table, "encoded_image_string": image.png}}
 
 
-def _histogram_field(histogram):
+def _make_histogram_field(histogram):
     middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # stand-ins for the binned numbers
     table = {
         "min": histogram.min,
@@ -87,10 +87,15 @@ def _histogram_field(histogram):
     return {"histo": table}
 
 
-def _tensor_field(array):
+def _make_tensor_field(array):
     table = {"dtype": _FLOAT, "tensor_shape": {"dim": [{"size": size} for size in array.shape]}}
     tensor = {**table, "tensor_content": array.astype("<f4").tobytes()}
     return {"tensor": tensor, "metadata": {"plugin_data": {"plugin_name": "tensor"}}}
 
 
-_FORMS = {"scalar": _scalar_field, "image": _image_field, "histogram": _histogram_field, "tensor": _tensor_field}
+_FORMS = {
+    "scalar": _make_scalar_field,
+    "image": _make_image_field,
+    "histogram": _make_histogram_field,
+    "tensor": _make_tensor_field,
+}

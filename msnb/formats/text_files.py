@@ -58,7 +58,7 @@ def text(path: str | Path, encoding: str = "utf-8", newline: str | None = None, 
         try:
             return file.read()
         except UnicodeError as error:
-            raise _decoding_error(path, encoding, choosable, error) from None
+            raise _make_decoding_error(path, encoding, choosable, error) from None
 
 
 def lines(
@@ -69,7 +69,7 @@ def lines(
         try:
             yield from file
         except UnicodeError as error:
-            raise _decoding_error(path, encoding, choosable, error) from None
+            raise _make_decoding_error(path, encoding, choosable, error) from None
 
 
 def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: bool = False) -> str:
@@ -77,10 +77,10 @@ def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: b
     try:
         return data.decode(encoding)
     except UnicodeError as error:
-        raise _decoding_error(path, encoding, choosable, error, io.BytesIO(data)) from None
+        raise _make_decoding_error(path, encoding, choosable, error, io.BytesIO(data)) from None
 
 
-def _decoding_error(path, encoding, choosable, error, stream=None):
+def _make_decoding_error(path, encoding, choosable, error, stream=None):
     """Return a BadFileError that names the line and byte of the damage. It reads the file again up to that byte."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line, before, bad = 1, 0, b""

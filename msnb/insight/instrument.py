@@ -128,11 +128,11 @@ def list_points(
             if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
         ]
 
-    kinds = _primitives_by_id(closed.jaxpr, {})
+    kinds = _map_id_to_primitive(closed.jaxpr, {})
     return points_by_key, read(closed, name, inputs, visit=visit)
 
 
-def _primitives_by_id(jaxpr, kinds):
+def _map_id_to_primitive(jaxpr, kinds):
     """Return {id of an equation: its primitive}, including nested equations."""
     for eqn in jaxpr.eqns:
         kinds[id(eqn)] = eqn.primitive.name
@@ -140,5 +140,5 @@ def _primitives_by_id(jaxpr, kinds):
             for inner in value if isinstance(value, (tuple, list)) else (value,):
                 inner = getattr(inner, "jaxpr", inner)
                 if hasattr(inner, "eqns"):
-                    _primitives_by_id(inner, kinds)
+                    _map_id_to_primitive(inner, kinds)
     return kinds

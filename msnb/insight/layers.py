@@ -107,7 +107,7 @@ def layers(net: Cell, *inputs: Any) -> Layer:
     """
     if not isinstance(net, Cell):
         raise TypeError(f"For 'summary', 'net' should be a Cell, but got {describe(net)}.")
-    args = _trace_arguments(net, inputs)
+    args = _make_trace_arguments(net, inputs)
     trace = _Trace(net)
     graph = of_program(trace.run(args), type(net).__name__)
     calls = trace.calls
@@ -246,16 +246,16 @@ def _has_equal_row(before, one):
 
 
 # ---------------------------------------------------------------------- inputs
-def _trace_arguments(net, inputs):
+def _make_trace_arguments(net, inputs):
     """Return the arguments of the trace, a tuple; a shape becomes a Tensor without values."""
     names = net.argument_names
     if len(inputs) == 1 and isinstance(inputs[0], Dataset):
         types, shapes = inputs[0].output_types(), inputs[0].output_shapes()
         column_count = len(shapes) if any(name.startswith("*") for name in names) else len(names)
         return tuple(
-            _tensor_of_shape(shape, kind) for shape, kind in list(zip(shapes, types, strict=True))[:column_count]
+            _make_tensor_of_shape(shape, kind) for shape, kind in list(zip(shapes, types, strict=True))[:column_count]
         )
-    needed = [p.name for p in _positional_parameters(net) if p.default is p.empty][len(inputs) :]
+    needed = [p.name for p in _list_positional_parameters(net) if p.default is p.empty][len(inputs) :]
     if needed:
         raise TypeError(
             f"For 'summary', construct of {type(net).__name__} also takes {', '.join(needed)}: give a Tensor, a shape "
@@ -264,22 +264,22 @@ def _trace_arguments(net, inputs):
     return tuple(map(_to_input, inputs))
 
 
-def _positional_parameters(net):
+def _list_positional_parameters(net):
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p for p in inspect.signature(net.construct).parameters.values() if p.kind in kinds]
 
 
 def _to_input(value):
     if _is_shape(value):
-        return _tensor_of_shape(value, mstype.float32)
+        return _make_tensor_of_shape(value, mstype.float32)
     if (
         isinstance(value, (tuple, list))
         and len(value) == 2
         and _is_shape(value[0])
         and isinstance(value[1], mstype.Type)
     ):
-        return _tensor_of_shape(*value)
-    return _tensor_of_shape(value.shape, value.dtype) if isinstance(value, np.ndarray) else value
+        return _make_tensor_of_shape(*value)
+    return _make_tensor_of_shape(value.shape, value.dtype) if isinstance(value, np.ndarray) else value
 
 
 def _is_shape(value):
@@ -287,6 +287,6 @@ def _is_shape(value):
     return is_int_sequence and len(value) > 0
 
 
-def _tensor_of_shape(shape, kind):
+def _make_tensor_of_shape(shape, kind):
     kind = mstype.np_dtype(kind) if isinstance(kind, mstype.Type) else kind
     return box(jax.ShapeDtypeStruct(tuple(shape), kind))

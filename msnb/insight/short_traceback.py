@@ -17,12 +17,12 @@ from msnb.core.errors.source_location import format_location
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
-def _folder_of(module):
+def _find_package_folder(module):
     spec = importlib.util.find_spec(module)
     return os.path.dirname(spec.origin) + os.sep if spec is not None and spec.origin else None
 
 
-_MACHINERY = tuple(filter(None, map(_folder_of, ("msnb", "jax", "jaxlib"))))
+_MACHINERY = tuple(filter(None, map(_find_package_folder, ("msnb", "jax", "jaxlib"))))
 _LIBRARIES = tuple({os.path.realpath(p) + os.sep for p in sysconfig.get_paths().values()}) + tuple(
     {p + os.sep for p in sysconfig.get_paths().values()}
 )
@@ -58,7 +58,7 @@ def _shorten_entries(tb):
         if _is_in_msnb_or_jax(entry) or (inside and is_library(entry)):
             inside = True  # library code that msnb calls counts as msnb, until it calls the user's code
             left_out += 1
-        elif inside and _repeats_line(entry, remaining):
+        elif inside and _repeats_source_line(entry, remaining):
             left_out += 1
         else:
             if not is_library(entry):
@@ -78,24 +78,24 @@ def _join_tracebacks(outer, inner):
     return short, outer[1] + inner[1], outer[2] or inner[2]
 
 
-def _repeats_line(entry, remaining):
+def _repeats_source_line(entry, remaining):
     code = entry.tb_frame.f_code
     is_block = code.co_name.startswith(_BLOCKS) and not code.co_name.endswith("__")
     here = code.co_filename, entry.tb_lineno
     return is_block and any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in remaining)
 
 
-def _cause_of(error):
+def _get_cause(error):
     if error.__cause__ is not None:
         return error.__cause__
     return None if error.__suppress_context__ else error.__context__
 
 
-def _error_chain(error):
+def _list_error_chain(error):
     chain = []
     while error is not None and not any(error is e for e in chain):
         chain.append(error)
-        error = _cause_of(error)
+        error = _get_cause(error)
     return chain
 
 
@@ -118,7 +118,7 @@ def shorten(error: BaseException, tb: Any) -> tuple[Any, int, Callable[[], None]
     Returns:
         tuple, that traceback, the number of removed frames, and a function that restores the original ones.
     """
-    chain = _error_chain(error)
+    chain = _list_error_chain(error)
     shorts = [_shorten_entries(tb if e is error else e.__traceback__) for e in chain]
     for i, link in enumerate(chain[:-1]):
         if getattr(link, "retells", False):  # the cause is the same error inside msnb: their lines form one traceback
@@ -165,7 +165,7 @@ def last_line(error: BaseException) -> str:
 def concerns(error: BaseException, tb: Any) -> bool:
     """Return True if the traceback of an error, or of one of its causes, has a frame of msnb."""
     package = _MACHINERY[0]
-    for link in _error_chain(error):
+    for link in _list_error_chain(error):
         for entry in _iterate_entries(tb if link is error else link.__traceback__):
             if entry.tb_frame.f_code.co_filename.startswith(package):
                 return True

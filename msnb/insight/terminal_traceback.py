@@ -28,7 +28,7 @@ def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
     """Print an error to standard error; this is a `sys.excepthook`."""
     if os.environ.get("MSNB_TRACEBACK") == "full":
         return sys.__excepthook__(kind, error, tb)
-    short_traceback = _short_traceback()
+    short_traceback = _import_short_traceback()
     if not short_traceback.concerns(error, tb):
         return sys.__excepthook__(kind, error, tb)
     with short_traceback.shortened(error, tb) as (short, left_out):
@@ -52,7 +52,7 @@ def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
 
 def interrupted(error: KeyboardInterrupt) -> None:
     """Print the line at which Ctrl-C has stopped a script. The next Ctrl-C ends Python without waiting for threads."""
-    short_traceback = _short_traceback()
+    short_traceback = _import_short_traceback()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     where = short_traceback.last_line(error)
     line = f"\nInterrupted{f' at {where}' if where else ''}."
@@ -61,7 +61,7 @@ def interrupted(error: KeyboardInterrupt) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _short_traceback():
+def _import_short_traceback():
     from msnb.insight import short_traceback  # imported here, because most programs do not fail
 
     return short_traceback

@@ -141,7 +141,7 @@ def tune(
         pruner=pruner if pruner is not None else optuna.pruners.MedianPruner(),
     )
     tuning = Tuning(study, Runs(place), target, goal)
-    finished_trials = [_trial_of_run(optuna, run, distributions, target) for run in tuning.runs]
+    finished_trials = [_convert_run_to_trial(optuna, run, distributions, target) for run in tuning.runs]
     study.add_trials([trial for trial in finished_trials if trial is not None])
     after = live_views.begin(tuning.runs, target, goal)
     done = sum(_counts_as_trial(run, target) for run in tuning.runs)
@@ -237,7 +237,7 @@ def _run_trial(optuna, study, fn, distributions, place, target, catch):
             study.tell(trial, state=states.FAIL)
 
 
-def _trial_of_run(optuna: Any, run: Run, distributions: dict[str, Any], target: str) -> Any:
+def _convert_run_to_trial(optuna: Any, run: Run, distributions: dict[str, Any], target: str) -> Any:
     """Return an earlier run as optuna's trial; None without a result, or if its values are not in the current space."""
     states, config = optuna.trial.TrialState, run.config
     if not all(name in config and _contains(of, config[name]) for name, of in distributions.items()):
@@ -246,9 +246,12 @@ def _trial_of_run(optuna: Any, run: Run, distributions: dict[str, Any], target: 
     value = run.summary.get(target)
     if run.state == "finished" and _is_finite(value):
         return optuna.trial.create_trial(
-            params=params, distributions=distributions, value=value, intermediate_values=_finite_values(run, target)
+            params=params,
+            distributions=distributions,
+            value=value,
+            intermediate_values=_read_finite_values(run, target),
         )
-    if run.state == "interrupted" and (curve := _finite_values(run, target)):
+    if run.state == "interrupted" and (curve := _read_finite_values(run, target)):
         return optuna.trial.create_trial(
             state=states.PRUNED, params=params, distributions=distributions, intermediate_values=curve
         )
@@ -263,10 +266,10 @@ def _contains(distribution: Any, value: Any) -> bool:
 
 
 def _counts_as_trial(run: Run, target: str) -> bool:
-    return run.state == "finished" or (run.state == "interrupted" and bool(_finite_values(run, target)))
+    return run.state == "finished" or (run.state == "interrupted" and bool(_read_finite_values(run, target)))
 
 
-def _finite_values(run: Run, target: str) -> dict[int, float]:
+def _read_finite_values(run: Run, target: str) -> dict[int, float]:
     series = run.scalar(target)
     return {int(s): float(v) for s, v in zip(series.steps, series.values, strict=True) if math.isfinite(v)}
 

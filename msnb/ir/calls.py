@@ -37,11 +37,11 @@ def calls(nodes: Sequence[Any]) -> Any:
         last[node.direction] = parts, chain
         call_chains[node.id] = chain
     for lane in LANES:
-        _name_calls(roots[lane], roots["forward"] if lane == "backward" else None)
+        _assign_call_titles(roots[lane], roots["forward"] if lane == "backward" else None)
     return {number: tuple(call.title for call in chain[1:]) for number, chain in call_chains.items()}
 
 
-def _name_calls(call, forward_call):
+def _assign_call_titles(call, forward_call):
     """Set the titles of the calls in `call`. Calls in the backward pass come in the opposite order and get the names
     of the forward calls.
     """
@@ -53,4 +53,4 @@ def _name_calls(call, forward_call):
             if number < 1:  # the call was split by other nodes: draw one box
                 number = 1
             run.title = part if number == 1 else f"{part} ({number})"
-            _name_calls(run, next((mate for mate in mates if mate.title == run.title), None) if mates else None)
+            _assign_call_titles(run, next((mate for mate in mates if mate.title == run.title), None) if mates else None)

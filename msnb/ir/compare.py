@@ -61,20 +61,24 @@ def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
     """
     old, new = list(first.all_nodes()), list(second.all_nodes())
     if any(node.instruction for node in new) and not any(node.instruction for node in old):
-        return _match_by_origin(old, new)
+        return _match_kernels_by_origin(old, new)
     if any(node.instruction for node in old) and not any(node.instruction for node in new):
-        return _swap_sides(_match_by_origin(new, old))
-    if _is_expanded(first) != _is_expanded(second):
-        return _match_by_operator(old, new) if _is_expanded(second) else _swap_sides(_match_by_operator(new, old))
-    return _match_by_scope(first, second, old, new)
+        return _swap_sides(_match_kernels_by_origin(new, old))
+    if _is_expanded_to_primitives(first) != _is_expanded_to_primitives(second):
+        return (
+            _match_operators_to_primitives(old, new)
+            if _is_expanded_to_primitives(second)
+            else _swap_sides(_match_operators_to_primitives(new, old))
+        )
+    return _match_nodes_by_scope(first, second, old, new)
 
 
-def _is_lowered(node):
+def _is_stablehlo_node(node):
     """Return whether a node is an operation of StableHLO, which records the primitive that it was lowered from."""
     return bool(node.origins) and not node.instruction
 
 
-def _is_expanded(graph):
+def _is_expanded_to_primitives(graph):
     """Return whether the operators of this graph were replaced by their primitives. Nodes of a graph from a file
     have no kernels, and are named like operators."""
     return len(graph) > 0 and not any(
@@ -86,7 +90,7 @@ def _swap_sides(comparison):
     return Comparison([(b, a) for a, b in comparison.links], comparison.second, comparison.first)
 
 
-def _keys_by_scope_and_operator(graph, classes):
+def _build_scope_operator_keys(graph, classes):
     """Return a key for each node, by node id: (scope path, operator, number of the occurrence of this pair). `classes`
     is True if the path includes the classes of Cells.
     """
@@ -94,17 +98,17 @@ def _keys_by_scope_and_operator(graph, classes):
     for node in tree.nodes:
         names = [scope.name for scope in tree.home[node.id].ancestors()[1:]]
         path = "/".join(names if classes else (_CLASS.sub("", name) for name in names))
-        key = (path, node.origins[0][1] if _is_lowered(node) else node.op)
+        key = (path, node.origins[0][1] if _is_stablehlo_node(node) else node.op)
         counts[key] = counts.get(key, 0) + 1
         keys.append((*key, counts[key]))
     return keys
 
 
-def _match_by_scope(first, second, old, new):
+def _match_nodes_by_scope(first, second, old, new):
     # a file of another framework has the attribute names of Cells, but not their classes
     classes = [any("-" in node.scope for node in nodes) for nodes in (old, new)]
     old_keys, new_keys = (
-        _keys_by_scope_and_operator(graph, all(classes) or not any(classes)) for graph in (first, second)
+        _build_scope_operator_keys(graph, all(classes) or not any(classes)) for graph in (first, second)
     )
     new_index = {key: number for number, key in enumerate(new_keys)}
     links, partner = {}, {}
@@ -114,7 +118,7 @@ def _match_by_scope(first, second, old, new):
             links[number], partner[mate] = mate, number
     # match the remaining nodes in order, by their computation: another network may have other names for its layers, but
     # two stages of one program have the same names
-    renamed = any(map(_is_lowered, old)) == any(map(_is_lowered, new))
+    renamed = any(map(_is_stablehlo_node, old)) == any(map(_is_stablehlo_node, new))
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
     tokens = [
@@ -128,15 +132,15 @@ def _match_by_scope(first, second, old, new):
             partner[rest_new[block.b + step]] = rest_old[block.a + step]
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, mate in links.items():
-        states[0][number] = states[1][mate] = SAME if _computes_the_same(old[number], new[mate]) else CHANGED
+        states[0][number] = states[1][mate] = SAME if _is_same_computation(old[number], new[mate]) else CHANGED
     return Comparison(sorted(links.items()), *states)
 
 
-def _computes_the_same(old, new):
+def _is_same_computation(old, new):
     """Return whether two nodes compute the same. Additional residuals for the gradient are ignored. If one node is a
     StableHLO operation, only the types are compared, because its attributes are written differently.
     """
-    if _is_lowered(old) != _is_lowered(new):
+    if _is_stablehlo_node(old) != _is_stablehlo_node(new):
         return old.types == new.types
     first, second = signature(old), signature(new)
     if first[0] != second[0] or first[2:] != second[2:]:
@@ -146,7 +150,7 @@ def _computes_the_same(old, new):
     return all(kind in rest for kind in fewer)
 
 
-def _match_by_origin(old, new):
+def _match_kernels_by_origin(old, new):
     opened = not any(node.kernel is not None for node in old)
     by_scope = {}
     for node in old:
@@ -172,7 +176,7 @@ def _match_by_origin(old, new):
     return Comparison(sorted(links), *states)
 
 
-def _match_by_operator(old, new):
+def _match_operators_to_primitives(old, new):
     """Match operators with their primitives, which are in a scope with the operator's name."""
     by_scope = {}
     for node in old:

@@ -59,7 +59,7 @@ def flops(eqn: JaxprEqn, memo: dict[int, Any]) -> int:
         return rule(eqn)
     inner = inner_jaxprs(eqn)
     if inner:
-        counts = [_total_flops(open_jaxpr(jaxpr), memo) for jaxpr in inner]
+        counts = [_count_jaxpr_flops(open_jaxpr(jaxpr), memo) for jaxpr in inner]
         if name == "cond":
             return max(counts)
         return sum(counts) * (eqn.params.get("length", 1) if name == "scan" else 1)
@@ -68,7 +68,7 @@ def flops(eqn: JaxprEqn, memo: dict[int, Any]) -> int:
     return sum(_count_elements(var) for var in eqn.outvars)
 
 
-def _total_flops(jaxpr, memo):
+def _count_jaxpr_flops(jaxpr, memo):
     cached = memo.get(id(jaxpr))
     if cached is None:
         # the jaxpr is stored with its count, since an id is unique only while its object is alive
@@ -77,13 +77,13 @@ def _total_flops(jaxpr, memo):
 
 
 @FLOPS.register("dot_general")
-def _dot_flops(eqn):
+def _count_dot_flops(eqn):
     (contracted, _), _ = eqn.params["dimension_numbers"]
     return 2 * _count_elements(eqn.outvars[0]) * math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
 
 
 @FLOPS.register("conv_general_dilated")
-def _conv_flops(eqn):
+def _count_conv_flops(eqn):
     kernel = eqn.invars[1].aval.shape
     out_features = kernel[eqn.params["dimension_numbers"].rhs_spec[0]]
     dense = 2 * _count_elements(eqn.outvars[0]) * math.prod(kernel) // max(1, out_features)
@@ -91,7 +91,7 @@ def _conv_flops(eqn):
     return dense // max(1, math.prod(eqn.params["lhs_dilation"]))
 
 
-def _msnb_conv_rule(operand):
+def _make_msnb_conv_rule(operand):
     """Return a rule that counts the operations of msnb's convolution, or of one of its gradients, which takes as many
     operations as the forward pass. `operand` is the index of the input with the shape of the convolution's output; None
     if that is the result.
@@ -104,30 +104,30 @@ def _msnb_conv_rule(operand):
     return rule
 
 
-FLOPS.register("conv")(_msnb_conv_rule(None))
-FLOPS.register("conv_input_grad")(_msnb_conv_rule(0))
-FLOPS.register("conv_filter_grad")(_msnb_conv_rule(1))
+FLOPS.register("conv")(_make_msnb_conv_rule(None))
+FLOPS.register("conv_input_grad")(_make_msnb_conv_rule(0))
+FLOPS.register("conv_filter_grad")(_make_msnb_conv_rule(1))
 
 
 @FLOPS.register("reduce_window", "reduce_window_sum", "reduce_window_max", "reduce_window_min", "select_and_gather_add")
-def _window_flops(eqn):
+def _count_window_flops(eqn):
     window = eqn.params.get("window_dimensions", ())
     return _count_elements(eqn.outvars[0]) * math.prod(window)
 
 
 @FLOPS.register("select_and_scatter_add")
-def _flops_of_window_scatter(eqn):
+def _count_window_scatter_flops(eqn):
     return _count_elements(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
 
 
 @FLOPS.register("sort")
-def _sort_flops(eqn):
+def _count_sort_flops(eqn):
     size = _count_elements(eqn.invars[0])
     return int(size * max(1.0, math.log2(max(size, 2))))
 
 
 @FLOPS.register("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max")
-def _scatter_flops(eqn):
+def _count_scatter_flops(eqn):
     return _count_elements(eqn.invars[-1])
 
 
@@ -164,6 +164,6 @@ def _scatter_flops(eqn):
     "mesh_cast",
     "layout_constraint",
 )
-def _zero_flops(eqn):
+def _count_zero_flops(eqn):
     """Return 0 for a primitive that only moves values."""
     return 0

@@ -27,18 +27,18 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     is_forward = frozenset(forward_nodes)
     forward_outputs = [(pair, index >= results) for index, pair in enumerate(graph.outputs) if pair[0] in forward_nodes]
     outputs = [pair for pair, _ in forward_outputs]
-    all_sources = {source for node in graph.nodes for source in _iterate_sources(node)}
+    all_sources = {source for node in graph.nodes for source in _iterate_producers(node)}
     ends = {node for node, _ in outputs} | (
         forward_nodes.keys() - all_sources
     )  # a node without readers, such as a check, stays
     for node in reversed(forward_nodes):  # nodes that only the gradient reads are dropped too
         if node in ends or node in needed or not outputs:
             needed.add(node)
-            needed.update(_iterate_sources(node))
+            needed.update(_iterate_producers(node))
     forward_nodes = [node for node in forward_nodes if node in needed]
     read = {}
     for node in forward_nodes:
-        for source, slot in _iterate_uses(node):
+        for source, slot in _iterate_read_values(node):
             read.setdefault(source, set()).add(slot)
     for node, slot in outputs:
         read.setdefault(node, set()).add(slot)
@@ -51,17 +51,17 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     return forward_graph
 
 
-def _iterate_uses(node):
+def _iterate_read_values(node):
     """Yield (producer, slot) for each value that a node and its branches or loop bodies read."""
     yield from node.uses
     for inner in node.graphs:
         for below in inner.nodes:
-            yield from _iterate_uses(below)
+            yield from _iterate_read_values(below)
         yield from inner.outputs
 
 
-def _iterate_sources(node):
-    return (source for source, _ in _iterate_uses(node))
+def _iterate_producers(node):
+    return (source for source, _ in _iterate_read_values(node))
 
 
 class _GraphCopy:

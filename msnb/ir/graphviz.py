@@ -40,14 +40,14 @@ def _collect_dot_lines(graph, prefix, names, scopes, edges, lines, feeding=None)
         if feeding is None:
             lines.append(f"  {text}")
         else:
-            _add_to_scope(scopes, _split_scope(prefix), text)
+            _add_line_to_cluster(scopes, _split_scope(prefix), text)
     for node in graph.nodes:
         names[node] = f"n{node.id}"
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"
         tip = ", ".join(f"{key}: {show_value(value)}" for key, value in node.attrs.items())
         path = _split_scope(f"{prefix}{node.scope}")
         text = f"n{node.id} [fillcolor={_quote(_FILL[node.direction])}, label={_quote(label)}, tooltip={_quote(tip)}];"
-        _add_to_scope(scopes, path, text)
+        _add_line_to_cluster(scopes, path, text)
         for source in node.inputs:
             start = names.get(source)
             if start is not None and not isinstance(source, ValueNode):
@@ -74,7 +74,7 @@ def _split_scope(scope):
     return tuple(part for part in scope.split("/") if part)
 
 
-def _add_to_scope(scopes, path, text):
+def _add_line_to_cluster(scopes, path, text):
     for part in path:
         scopes = scopes.setdefault(part, {})
     scopes.setdefault("", []).append(text)

@@ -153,7 +153,7 @@ class _Module:
         return best
 
 
-def _find_closing(text, start):
+def _find_closing_parenthesis(text, start):
     """Return the index after the parenthesis that closes the one at `start`."""
     depth = 0
     for at in range(start, len(text)):
@@ -170,11 +170,13 @@ def _parse_instruction(header, line):
     instruction = _Instruction()
     instruction.root, instruction.name = bool(header.group(1)), header.group(2)
     at = header.end()
-    end = _find_closing(line, at) if line[at] == "(" else line.index(" ", at)
-    instruction.types = tuple(_tensor_type(*match) for match in ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end])))
+    end = _find_closing_parenthesis(line, at) if line[at] == "(" else line.index(" ", at)
+    instruction.types = tuple(
+        _make_tensor_type(*match) for match in ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end]))
+    )
     opening = line.index("(", end)
     instruction.opcode = line[end:opening].strip()
-    close = _find_closing(line, opening)
+    close = _find_closing_parenthesis(line, opening)
     operands_text, instruction.rest = line[opening + 1 : close - 1], line[close:]
     instruction.literal = operands_text if instruction.opcode in ("constant", "parameter") else None
     instruction.operands = [] if instruction.literal is not None else re.findall(r"%([\w.\-]+)", operands_text)
@@ -214,7 +216,7 @@ def parse_op_name(name: str) -> Any:
     return tuple(scope), operator, last, is_backward(transforms)
 
 
-def _tensor_type(name, shape):
+def _make_tensor_type(name, shape):
     title, size = TYPES.get(name, (name.capitalize(), 4))
     return TensorType(title, tuple(int(part) for part in shape.split(",") if part), size)
 
@@ -311,7 +313,7 @@ class _Builder:
             if item.root:
                 outputs = env[item.name]
         if top:
-            _infer_scopes(nodes)
+            _infer_missing_scopes(nodes)
             mark_updates(nodes)
         parameters = [node for _, node in sorted(parameters, key=lambda pair: pair[0])]
         return FuncGraph(name, parameters, nodes, list(outputs))
@@ -320,7 +322,7 @@ class _Builder:
         number, self.count = self.count, self.count + 1
         inner_items = [inner for called in item.called for inner in self.all_instructions(called)]
         described = [item, *(inner for inner in inner_items if inner.segments or inner.operator)]
-        main = _main_instruction(item, inner_items)
+        main = _select_main_instruction(item, inner_items)
         flow = [env[operand][0] for operand in item.operands if env.get(operand)]
         graphs = ()
         if item.opcode in ("while", "conditional"):
@@ -360,7 +362,7 @@ class _Builder:
             for entry in with_origin
         )
         return CNode(
-            _kernel_title(item, origins, words),
+            _format_kernel_title(item, origins, words),
             tuple(node for node, _ in flow),
             tuple(slot for _, slot in flow),
             item.types,
@@ -395,7 +397,7 @@ class _Builder:
 _HEAVY = ("convolution", "dot", "custom-call", "reduce-window", "select-and-scatter", "scatter", "sort", "reduce")
 
 
-def _main_instruction(item, inner_items):
+def _select_main_instruction(item, inner_items):
     """Return the instruction that gives a kernel its name: the one with a known origin that does the most work."""
     if item.segments or item.operator:
         return item
@@ -407,7 +409,7 @@ def _main_instruction(item, inner_items):
     return with_origin[-1] if with_origin else item
 
 
-def _kernel_title(item, origins, words):
+def _format_kernel_title(item, origins, words):
     """Return the name of a kernel, from the operators fused into it if they are known."""
     if item.opcode == "custom-call":
         target = re.search(r'custom_call_target="([^"]*)"', item.rest)
@@ -430,13 +432,13 @@ def _count_flops(item, module):
     if item.opcode in _FREE or item.opcode in _FORWARDED or item.opcode in ("fusion", "call", "while", "conditional"):
         return 0
     if item.opcode == "dot":
-        return 0 if not item.operands else 2 * size * _contracted_length(item, module)
+        return 0 if not item.operands else 2 * size * _compute_contraction_size(item, module)
     if item.opcode == "convolution":
-        return 2 * size * _contracted_length(item, module)
+        return 2 * size * _compute_contraction_size(item, module)
     return size
 
 
-def _contracted_length(item, module):
+def _compute_contraction_size(item, module):
     """Return the number of products that are summed for each element of a dot or convolution."""
     shapes = {}
     for body in module.computations.values():
@@ -461,7 +463,7 @@ def _contracted_length(item, module):
     return total
 
 
-def _infer_scopes(nodes):
+def _infer_missing_scopes(nodes):
     """Set the scope of nodes without metadata from XLA to that of a neighbouring node."""
     for node in nodes:
         if not node.scope and not node.origins:

@@ -135,15 +135,15 @@ def fold_over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, flo
     return totals
 
 
-def _larger_or_nan(a, b):
+def _select_larger_or_nan(a, b):
     return a if math.isnan(a) or a > b else b  # NaN takes precedence, so that the reader sees it
 
 
-def _larger_magnitude_or_nan(a, b):
+def _select_larger_magnitude_or_nan(a, b):
     return a if math.isnan(a) or abs(a) > abs(b) else b
 
 
-_COMBINATIONS = {"sum": operator.add, "max": _larger_or_nan, "largest": _larger_magnitude_or_nan}
+_COMBINATIONS = {"sum": operator.add, "max": _select_larger_or_nan, "largest": _select_larger_magnitude_or_nan}
 
 
 class Scale:
@@ -187,11 +187,11 @@ class Scale:
             at = level / (LEVELS - 1) * (len(stops) - 1)
             low = min(len(stops) - 2, int(at))
             rgb = [round(a + (b - a) * (at - low)) for a, b in zip(stops[low], stops[low + 1], strict=True)]
-            colours.append(("#{:02x}{:02x}{:02x}".format(*rgb), "#000" if _luminance(rgb) > 0.179 else "#fff"))
+            colours.append(("#{:02x}{:02x}{:02x}".format(*rgb), "#000" if _compute_luminance(rgb) > 0.179 else "#fff"))
         return colours
 
 
-def _luminance(rgb):
+def _compute_luminance(rgb):
     """Return the relative luminance of WCAG, 0 to 1. At 0.179 black and white have equal contrast. src/ink.js has
     the same function."""
     red, green, blue = [v / 3295 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
@@ -216,15 +216,15 @@ def human(value: Any, unit: str = "") -> str:
             if size >= 1e-6
             else (1e-9, "ns")
         )
-        return f"{_format_digits(value / step)} {unit}"
+        return f"{_format_three_digits(value / step)} {unit}"
     for letter in ("", "k", "M", "G", "T", "P"):
         if abs(value) < 999.5 or letter == "P":
             break
         value /= 1000
-    return f"{_format_digits(value)}{' ' if letter or unit else ''}{letter}{unit}"
+    return f"{_format_three_digits(value)}{' ' if letter or unit else ''}{letter}{unit}"
 
 
-def _format_digits(value):
+def _format_three_digits(value):
     if not value:
         return "0"
     if abs(value) < 0.01:

@@ -39,7 +39,7 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
     results = SimpleNamespace(static=[None] * len(closed.jaxpr.outvars), rebuild=tuple)
     program = SimpleNamespace(jaxpr=closed, names=names, inputs=inputs, written=(), results=results)
     graph = of_program(program, name or trace.name)
-    uses = [_constant_node(value) if index is None else graph.outputs[index] for index, value in trace.taken]
+    uses = [_make_constant_node(value) if index is None else graph.outputs[index] for index, value in trace.taken]
     default_message = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
     operator_match = _NAMED.search(default_message)
     op, attrs = default_operator_of(trace.operator or "") or (
@@ -52,7 +52,7 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
         tuple(slot for _, slot in uses),
         (),
         attrs=attrs,
-        scope="/".join(_scope_segments(trace.stacks)),
+        scope="/".join(_join_scope_segments(trace.stacks)),
         source=trace.source,
         id=len(graph),
         problem=message or default_message,
@@ -74,7 +74,7 @@ def _drop_unread_inputs(closed, inputs):
     ]
 
 
-def _scope_segments(stacks):
+def _join_scope_segments(stacks):
     """Return the segments of the innermost name stack, preceded by the outer stacks."""
     path = ()
     for stack in stacks:
@@ -84,7 +84,7 @@ def _scope_segments(stacks):
     return path
 
 
-def _constant_node(value):
+def _make_constant_node(value):
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     types = () if shape is None else (TensorType(dtype_name(dtype), tuple(shape), getattr(dtype, "itemsize", 0)),)
     return ValueNode(value, types), 0

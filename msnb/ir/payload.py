@@ -55,15 +55,16 @@ def stage(
     representative = representatives(tree) if folded else range(len(tree.nodes))
     shown_nodes = [node for node in tree.nodes if representative[node.id] == node.id]
     number = {node.id: index for index, node in enumerate(shown_nodes)}
-    scopes = _scopes_of(tree, shown_nodes)
+    scopes = _collect_scopes_of_nodes(tree, shown_nodes)
     paths_of = paths(tree)
     scope_number = {id(scope): index for index, scope in enumerate(scopes)}
     parameters = {node: index for index, node in enumerate(graph.parameters)}
-    origin = _sub_graph_origins(graph)
+    origin = _map_parameters_to_producers(graph)
     main = tree.main_results
     signatures, sources = _Table(), _Table()
     lines = {
-        source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in shown_nodes)
+        source: sources.number(_make_source_row(source))
+        for source in dict.fromkeys(node.source for node in shown_nodes)
     }
     inputs, extra, rows = [], [], []
     for node in shown_nodes:
@@ -101,7 +102,7 @@ def stage(
         "name": name,
         "graph": graph.name,
         "compiled": int(any(node.instruction for node in tree.nodes)),
-        "params": [_parameter_row(node) for node in graph.parameters],
+        "params": [_make_parameter_row(node) for node in graph.parameters],
         "scopes": {
             "name": [scope.name for scope in scopes],
             "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
@@ -111,9 +112,10 @@ def stage(
         "sigs": signatures.rows,
         "srcs": sources.rows,
         "extra": extra,
-        "nodes": {key: _differences(row[index] for row in rows) for index, key in enumerate(("scope", "sig", "src"))},
+        "nodes": {key: _encode_deltas(row[index] for row in rows) for index, key in enumerate(("scope", "sig", "src"))},
         "outputs": [
-            _output_row(node, slot, parameters, lambda at: number[representative[at]]) for node, slot in graph.outputs
+            _make_output_row(node, slot, parameters, lambda at: number[representative[at]])
+            for node, slot in graph.outputs
         ],
         "written": graph.written,
         "results": list(graph.result_names),
@@ -129,7 +131,7 @@ def stage(
         times = [0] * len(tree.nodes)
         for stand in representative:
             times[stand] += 1
-        payload["nodes"]["id"] = _differences(node.id for node in shown_nodes)
+        payload["nodes"]["id"] = _encode_deltas(node.id for node in shown_nodes)
         payload["nodes"]["times"] = [times[node.id] for node in shown_nodes]
         payload["scopes"]["count"] = [len(scope.children) for scope in scopes]
         for key, column in (columns or {}).items():  # omitted nodes count too
@@ -140,7 +142,7 @@ def stage(
     return payload
 
 
-def _scopes_of(tree, nodes):
+def _collect_scopes_of_nodes(tree, nodes):
     """Return the scopes that contain at least one of the nodes, parents first; the root and its lanes are always
     included.
     """
@@ -153,7 +155,7 @@ def _scopes_of(tree, nodes):
     return [scope for scope in tree.root.scopes() if id(scope) in scope_ids or scope.kind <= LANE]
 
 
-def _differences(values):
+def _encode_deltas(values):
     """Return each value minus the previous one."""
     result, last = [], 0
     for value in values:
@@ -165,7 +167,7 @@ def _differences(values):
 def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, Any]:
     """Encode the Comparison of the stages number `first` and `second` as columns."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
-    columns = [_differences(link[side] for link in comparison.links) for side in (0, 1)]
+    columns = [_encode_deltas(link[side] for link in comparison.links) for side in (0, 1)]
     return {
         "a": first,
         "b": second,
@@ -202,7 +204,7 @@ def gzipped(value: Any) -> bytes:
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
-def _parameter_row(node):
+def _make_parameter_row(node):
     """Return [name, type, True for a Parameter, True if it has a gradient], and the shape before sharding if it
     differs.
     """
@@ -211,7 +213,7 @@ def _parameter_row(node):
     return [node.name, type_, int(node.is_weight), int(node.requires_grad), *global_shape]
 
 
-def _output_row(node, slot, parameters, number):
+def _make_output_row(node, slot, parameters, number):
     """Return the row of an output: [node id or -1 - parameter index, index of its result], or the text of a
     constant."""
     if isinstance(node, CNode):
@@ -235,7 +237,7 @@ class _Table:
         return number
 
 
-def _source_row(source):
+def _make_source_row(source):
     if source is None:
         return None
     file, line, function = source
@@ -244,7 +246,7 @@ def _source_row(source):
     return [label(file), line, function, linecache.getline(file, line).strip()]
 
 
-def _sub_graph_origins(graph, origins=None):
+def _map_parameters_to_producers(graph, origins=None):
     """Return {parameter of a sub-graph: node that computes its value}, for sub-graphs at any depth."""
     origins = {} if origins is None else origins
     for node in graph.nodes:
@@ -252,5 +254,5 @@ def _sub_graph_origins(graph, origins=None):
             for parameter, feed in zip(inner.parameters, inner.feeds, strict=False):
                 source = node.inputs[feed]
                 origins[parameter] = origins.get(source, source)
-            _sub_graph_origins(inner, origins)
+            _map_parameters_to_producers(inner, origins)
     return origins

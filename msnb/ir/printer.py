@@ -68,7 +68,7 @@ def _format_parameters(nodes, names, indent):
 
 def _format_body(graph, names, indent):
     lines = _format_statements(graph.nodes, names, indent, 0)
-    lines.append(f"{indent}return({', '.join(_format_use(node, slot, names) for node, slot in graph.outputs)})")
+    lines.append(f"{indent}return({', '.join(_format_operand(node, slot, names) for node, slot in graph.outputs)})")
     return lines
 
 
@@ -78,23 +78,23 @@ def _format_statements(nodes, names, indent, depth):
     """
     lines, at = [], 0
     while at < len(nodes):
-        function = _find_function(nodes[at], depth)
+        function = _find_user_function_scope(nodes[at], depth)
         if function is None:
             lines += _format_statement(nodes[at], names, indent)
             at += 1
             continue
         end = at
-        while end < len(nodes) and _find_function(nodes[end], depth) == function:
+        while end < len(nodes) and _find_user_function_scope(nodes[end], depth) == function:
             end += 1
         called = nodes[at:end]
-        captured = _captured_values(called, names)
+        captured = _list_captured_values(called, names)
         inner = _format_statements(called, names, indent + "  ", len(function))
         lines += [f"{indent}@{function[-1].replace('()', '', 1)}({', '.join(captured)}) {{", *inner, f"{indent}}}"]
         at = end
     return lines
 
 
-def _find_function(node, depth):
+def _find_user_function_scope(node, depth):
     """Return the scope segments of `node` up to the first user function after index `depth`, or None."""
     path = node.scope.split("/")
     for end in range(depth, len(path)):
@@ -103,12 +103,12 @@ def _find_function(node, depth):
     return None
 
 
-def _captured_values(nodes, names):
+def _list_captured_values(nodes, names):
     """Return the printed names of the values that a block captures, in the order of first use."""
     inside = set(nodes)
     return list(
         dict.fromkeys(
-            _format_use(source, slot, names)
+            _format_operand(source, slot, names)
             for node in nodes
             for source, slot in node.uses
             if source not in inside and not isinstance(source, ValueNode)
@@ -124,7 +124,7 @@ def _format_statement(node, names, indent):
         names = outer_names.within()
         # a free variable keeps its outer name
         for parameter, feed in zip(inner.parameters[: inner.free], inner.feeds, strict=False):
-            names[parameter] = _format_use(*uses[feed], names)
+            names[parameter] = _format_operand(*uses[feed], names)
         parameter_lines = _format_parameters(inner.parameters[inner.free :], names, indent + "    ")
         lines += (
             [f"{indent}  @{inner.name}.{node.id}(", *parameter_lines, f"{indent}  ) {{"]
@@ -136,7 +136,7 @@ def _format_statement(node, names, indent):
     return lines
 
 
-def _format_use(node, slot, names):
+def _format_operand(node, slot, names):
     if isinstance(node, ValueNode):
         return show_constant(node)
     name = names[node]
@@ -145,7 +145,7 @@ def _format_use(node, slot, names):
 
 def _format_call(node, names):
     graphs = [f"@{graph.name}.{node.id}" for graph in node.graphs]
-    uses = [_format_use(source, slot, names) for source, slot in node.uses]
+    uses = [_format_operand(source, slot, names) for source, slot in node.uses]
     if node.op == "Switch":  # selecting the branch is one step, calling it the next
         called = f"Switch({', '.join([uses[0], *reversed(graphs)])})({', '.join(uses[1:])})"
     else:

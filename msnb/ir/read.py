@@ -197,7 +197,7 @@ class _Reader:
 
     def walk(self, jaxpr, env, nodes, outer, backward):
         """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope that it is inlined into."""
-        indices = _variables_of_branch_indices(jaxpr)
+        indices = _find_branch_index_variables(jaxpr)
         for eqn in jaxpr.eqns:
             if eqn.outvars and eqn.outvars[0] in indices:
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
@@ -220,7 +220,7 @@ class _Reader:
             inner = eqn.params.get(_CALLS.get(kind))
             operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
             if inner is not None and operator is not None and self.expand:
-                self.inline(eqn, inner, env, nodes, _scope_with_operator(scope, operator[0]), in_backward)
+                self.inline(eqn, inner, env, nodes, _append_operator_to_scope(scope, operator[0]), in_backward)
             elif inner is not None and operator is None:
                 self.inline(eqn, inner, env, nodes, scope, in_backward)
             elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
@@ -253,7 +253,7 @@ class _Reader:
             if scope and scope[-1].partition("-op")[0] == op:
                 scope = scope[:-1]
         else:
-            op, attrs = _NAMES.get(kind, kind), _shown_attributes(eqn)
+            op, attrs = _NAMES.get(kind, kind), _select_shown_attributes(eqn)
         if recomputed:
             attrs = {**attrs, "recomputed": True}
         number, self.count = self.count, self.count + 1
@@ -290,7 +290,7 @@ class _Reader:
             # lax.cond with two branches puts the false one first
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
         feeds, free = _find_subgraph_inputs(eqn, kind, len(inner))
-        named = _loop_variable_names(scope) if kind == "while" else []
+        named = _parse_loop_variable_names(scope) if kind == "while" else []
         graphs, outer_path = [], self.path
         for index, (title, closed, feed, captured) in enumerate(zip(titles, inner, feeds, free, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
@@ -330,7 +330,7 @@ def _to_python_number(value):
     return value
 
 
-def _scope_with_operator(scope, op):
+def _append_operator_to_scope(scope, op):
     return scope if scope and scope[-1].partition("-op")[0] == op else (*scope, op)
 
 
@@ -348,7 +348,7 @@ def _find_subgraph_inputs(eqn, kind, count):
     return (tuple(range(start, total)),) * count, (free,) * count
 
 
-def _variables_of_branch_indices(jaxpr):
+def _find_branch_index_variables(jaxpr):
     """Return the variables that only convert a Bool to the index of a branch. A Switch is shown as if it selected by
     the Bool.
     """
@@ -365,7 +365,7 @@ def _variables_of_branch_indices(jaxpr):
     return indices
 
 
-def _loop_variable_names(scope):
+def _parse_loop_variable_names(scope):
     """Return the names of the loop variables of a user's `while`. Its innermost scope is named `while(a, b)`."""
     last = scope[-1] if scope else ""
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
@@ -387,7 +387,7 @@ def mark_updates(nodes: Sequence[Any]) -> None:
             after.add(node)
         elif any(source in after for source in node.inputs) and (node.scope, node.op) not in mirrored:
             after.add(node)
-            _mark_update(node)
+            _set_update_direction(node)
     for node in reversed(
         nodes
     ):  # a node that only updates of its scope read is an update too, such as a learning rate's shape
@@ -398,10 +398,10 @@ def mark_updates(nodes: Sequence[Any]) -> None:
             and any(reader.scope == node.scope for reader in near)
             and all(reader.direction == "update" for reader in near)
         ):
-            _mark_update(node)
+            _set_update_direction(node)
 
 
-def _mark_update(node):
+def _set_update_direction(node):
     for each in (node, *(inner for graph in node.graphs for inner in graph.all_nodes())):
         each.direction = "update"
 
@@ -422,7 +422,7 @@ def _unwrap_jit(closed, reader):
     return jaxpr, consts
 
 
-def _shown_attributes(eqn):
+def _select_shown_attributes(eqn):
     """Return the parameters of an XLA operation without those that only affect compilation."""
     attrs = {}
     if eqn.primitive.name == "sharding_constraint":

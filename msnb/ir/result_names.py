@@ -16,11 +16,11 @@ def name_results(program: "Program") -> list[str]:
     several values have the same key, their full paths are used.
     """
     static = program.results.static
-    paths = dict(_iterate_paths(program.results.rebuild(list(range(len(static)))), ()))
-    gradients = _gradient_labels(program.jaxpr.jaxpr)
+    paths = dict(_iterate_leaf_paths(program.results.rebuild(list(range(len(static)))), ()))
+    gradients = _collect_gradient_labels(program.jaxpr.jaxpr)
     traced = iter(program.jaxpr.jaxpr.outvars)
     labels = [gradients.get(id(next(traced))) if value is None else None for value in static]
-    short = [label or _shorten(paths[index]) for index, label in enumerate(labels)]
+    short = [label or _shorten_path(paths[index]) for index, label in enumerate(labels)]
     return [name if short.count(name) == 1 else _format_path(paths[index]) for index, name in enumerate(short)]
 
 
@@ -31,22 +31,22 @@ def result_name(names: Sequence[str], index: int, count: int) -> str:
     return f"result[{index}]" if count > 1 else "result"
 
 
-def _iterate_paths(value, path):
+def _iterate_leaf_paths(value, path):
     """Yield (number of a leaf, path to it) of nested tuples, lists and dicts."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _iterate_paths(item, (*path, key))
+            yield from _iterate_leaf_paths(item, (*path, key))
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         for key, item in zip(value._fields, value, strict=True):
-            yield from _iterate_paths(item, (*path, key))
+            yield from _iterate_leaf_paths(item, (*path, key))
     elif isinstance(value, tuple | list):
         for index, item in enumerate(value):
-            yield from _iterate_paths(item, (*path, index))
+            yield from _iterate_leaf_paths(item, (*path, index))
     else:
         yield value, path
 
 
-def _shorten(path):
+def _shorten_path(path):
     """Return the last str key of a path and the indices after it, as text."""
     last = max((at for at, key in enumerate(path) if isinstance(key, str)), default=None)
     if last is None:
@@ -58,7 +58,7 @@ def _format_path(path):
     return "result" + "".join(f"[{key!r}]" for key in path)
 
 
-def _gradient_labels(jaxpr: Any) -> dict[int, str]:
+def _collect_gradient_labels(jaxpr: Any) -> dict[int, str]:
     """Return {id of a variable: name} of the gradients of Parameters."""
     labels = {}
     for eqn in jaxpr.eqns:

@@ -36,7 +36,7 @@ _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 @functools.lru_cache(maxsize=65536)
 def parse(stack):
     """Return (scope segments, transformations outermost first) for the text of a name stack."""
-    segments, transforms, end = _parse_stack(stack, 0, 0)
+    segments, transforms, end = _parse_name_stack(stack, 0, 0)
     if end < len(stack):  # an unmatched ")" belongs to a name
         segments.append(stack[end:].strip("/"))
     # a recomputed block repeats its complete stack after that of the gradient
@@ -46,12 +46,12 @@ def parse(stack):
     return tuple(segments), tuple(transforms)
 
 
-def _parse_stack(text, at, depth):
+def _parse_name_stack(text, at, depth):
     segments, transforms = [], []
     while at < len(text) and not (depth and text[at] == ")"):
         opening = _OPENING.match(text, at)
-        if opening and _is_closed(text, opening.end()):
-            inner_segments, outer, at = _parse_stack(text, opening.end(), depth + 1)
+        if opening and _is_parenthesis_closed(text, opening.end()):
+            inner_segments, outer, at = _parse_name_stack(text, opening.end(), depth + 1)
             transforms += [opening.group(1), *outer]
             # the gradient of a `jax.custom_vjp` repeats its complete stack after that of the gradient
             segments = (
@@ -61,7 +61,7 @@ def _parse_stack(text, at, depth):
             )
             at += 1  # the closing parenthesis
         else:
-            name, at = _parse_name(text, at, depth)
+            name, at = _parse_scope_name(text, at, depth)
             if name == RECOMPUTED:  # the recomputation of `jax.checkpoint` follows this word
                 transforms.append(name)
             elif name:
@@ -71,7 +71,7 @@ def _parse_stack(text, at, depth):
     return segments, transforms, at
 
 
-def _parse_name(text, at, depth):
+def _parse_scope_name(text, at, depth):
     """Return (name, its end): the text up to the next "/" or the parenthesis that closes the surrounding
     transformation.
     """
@@ -90,7 +90,7 @@ def _parse_name(text, at, depth):
     return text[start:at], at
 
 
-def _is_closed(text, at):
+def _is_parenthesis_closed(text, at):
     depth = 1
     for char in text[at:]:
         depth += (char == "(") - (char == ")")

@@ -30,10 +30,10 @@ class Graph(Protocol):
 def of_graph(graph: Graph) -> Any:
     """Return the rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written), with inner graphs
     likewise."""
-    return _graph_rows(graph, {}, {})
+    return _convert_graph_to_rows(graph, {}, {})
 
 
-def _graph_rows(graph, numbers, kernels):
+def _convert_graph_to_rows(graph, numbers, kernels):
     def number(node):
         return numbers.setdefault(node, len(numbers))
 
@@ -46,7 +46,7 @@ def _graph_rows(graph, numbers, kernels):
         for node in uses:
             if node not in numbers:
                 number(node)
-                new_rows.append(("value", types(node), _readable_constant(node.value)))
+                new_rows.append(("value", types(node), _read_constant(node.value)))
         return tuple(new_rows)
 
     parameters = []
@@ -59,9 +59,9 @@ def _graph_rows(graph, numbers, kernels):
         number(node)
         fields = {name: getattr(node, name) for name in _NODE}
         fields["attrs"] = tuple((key, _make_picklable(value)) for key, value in node.attrs.items())
-        fields["kernel"] = _kernel_rows(node.kernel, kernels)
+        fields["kernel"] = _convert_kernel_to_rows(node.kernel, kernels)
         row = ("call", types(node), node.op, tuple(map(number, node.inputs)), tuple(node.slots), fields)
-        calls.append((constants, row, tuple(_graph_rows(inner, numbers, kernels) for inner in node.graphs)))
+        calls.append((constants, row, tuple(_convert_graph_to_rows(inner, numbers, kernels) for inner in node.graphs)))
     last = values(node for node, _ in graph.outputs)
     if last:
         calls.append((last, None, ()))
@@ -77,7 +77,7 @@ def _graph_rows(graph, numbers, kernels):
     )
 
 
-def _readable_constant(value):
+def _read_constant(value):
     """Return the value of a constant on the host; None if it cannot be read."""
     if type(value) in _PLAIN or type(value) is np.ndarray or isinstance(value, np.generic):
         return value
@@ -99,7 +99,7 @@ def _make_picklable(value):
 
 
 # ---------------------------------------------------------------------- kernels of operators
-def _kernel_rows(kernel, cache):
+def _convert_kernel_to_rows(kernel, cache):
     """Return rows (primitive, inputs, outputs, inner rows) of a kernel, which is a jaxpr or a result of `open_kernel`;
     None for None.
     """
@@ -111,9 +111,9 @@ def _kernel_rows(kernel, cache):
         rows = tuple(
             (
                 eqn.primitive.name,
-                tuple(map(_shape_and_dtype, eqn.invars)),
-                tuple(map(_shape_and_dtype, eqn.outvars)),
-                tuple(_kernel_rows(inner, cache) for inner in _inner_jaxprs(eqn)),
+                tuple(map(_get_shape_and_dtype, eqn.invars)),
+                tuple(map(_get_shape_and_dtype, eqn.outvars)),
+                tuple(_convert_kernel_to_rows(inner, cache) for inner in _iterate_inner_jaxprs(eqn)),
             )
             for eqn in jaxpr.eqns
         )
@@ -121,11 +121,11 @@ def _kernel_rows(kernel, cache):
     return entry[0]
 
 
-def _shape_and_dtype(var):
+def _get_shape_and_dtype(var):
     return tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", ""))
 
 
-def _inner_jaxprs(eqn):
+def _iterate_inner_jaxprs(eqn):
     for value in eqn.params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
             if hasattr(getattr(item, "jaxpr", item), "eqns"):

@@ -96,10 +96,10 @@ class _Builder:
         (block,) = function.regions[0].blocks
         parameters, env, nodes = [], {}, []
         for number, argument in enumerate(block.arguments):
-            if _PLATFORM in _attributes_of_argument(function, number):
+            if _PLATFORM in _format_argument_attributes(function, number):
                 env[argument] = (self.platform, 0)
                 continue
-            node = ParameterNode(_name_of(argument.location) or f"arg{number}", (self.type_of(argument),))
+            node = ParameterNode(_read_name_stack(argument.location) or f"arg{number}", (self.type_of(argument),))
             parameters.append(node)
             env[argument] = (node, 0)
         outputs = self.walk(block, env, nodes, "", None)
@@ -126,12 +126,12 @@ class _Builder:
             operands = [env[value] for value in operation.operands]
             if kind == "return":
                 return operands
-            stack = "/".join(part for part in (outer, _name_of(operation.location)) if part)
+            stack = "/".join(part for part in (outer, _read_name_stack(operation.location)) if part)
             if kind == "call":
                 callee = self.functions[str(operation.attributes["callee"]).lstrip("@").strip('"')]
                 (body,) = callee.regions[0].blocks
                 inner_env = dict(zip(body.arguments, operands, strict=True))
-                line = source or _line_of(operation.location)
+                line = source or _find_user_frame(operation.location)
                 results = self.walk(body, inner_env, nodes, stack, line)
                 env.update(zip(operation.results, results, strict=True))
             elif kind == "constant":
@@ -162,7 +162,7 @@ class _Builder:
         number, self.count = self.count, self.count + 1
         segments, operator, primitive, backward = parse_op_name(stack)
         scope = segments if operator is None or segments[-1:] == (operator,) else (*segments, operator)
-        source = source or _line_of(operation.location)
+        source = source or _find_user_frame(operation.location)
         types = tuple(self.type_of(result) for result in operation.results)
         attrs = {
             key: _shorten_attribute_text(value)
@@ -220,7 +220,7 @@ class _Builder:
         return FuncGraph(title, parameters, nodes, outputs, tuple(range(len(parameters))))
 
 
-def _attributes_of_argument(function, number):
+def _format_argument_attributes(function, number):
     """Return the text of the attributes of one argument of a function."""
     return str(function.attributes["arg_attrs"][number]) if "arg_attrs" in function.attributes else ""
 
@@ -231,7 +231,7 @@ def _iterate_attributes(operation):
         yield (entry, operation.attributes[entry]) if isinstance(entry, str) else (entry.name, entry.attr)
 
 
-def _name_of(location):
+def _read_name_stack(location):
     """Return the name stack in a location: the names that JAX gave, without Python's stack frames."""
     name = getattr(location, "name_str", None)
     if name is None:
@@ -240,7 +240,7 @@ def _name_of(location):
     return name.rstrip(":")
 
 
-def _line_of(location):
+def _find_user_frame(location):
     """Return (file, line, function) of the innermost stack frame that is not in msnb, or None."""
     for function, file, line in _SOURCE_LINE.findall(str(location)):
         if not is_library(file):

@@ -98,7 +98,7 @@ class Stages:
             graph = read_stablehlo(self.program.lowered().compiler_ir("stablehlo"), self.name)
         else:
             graph = read_hlo(self.program.compiled(self._with_stop_flag).as_text(), self.name)
-        _name_parameters(graph, self.program)
+        _restore_parameter_names(graph, self.program)
         graph.written = len(self.program.written)
         # Order of the outputs here: written Parameters, results, the code of failed checks (which `n_results` counts),
         # extra outputs for observers.
@@ -108,7 +108,9 @@ class Stages:
         graph.result_names = [name for name, constant in names if constant is None]
         if stage == "optimised":
             sharding = self.program.spread
-            _copy_scopes(graph, self.full_graph, 1 if sharding is None or sharding.axes else sharding.devices)
+            _copy_scopes_to_kernels(
+                graph, self.full_graph, 1 if sharding is None or sharding.axes else sharding.devices
+            )
         return graph
 
 
@@ -127,12 +129,12 @@ def stages_of(program: "Program", name: str, which: tuple[str, ...] | None = Non
     return {stage: stages[stage] for stage in (stages.offered if which is None else which)}
 
 
-def _name_parameters(compiled, program):
+def _restore_parameter_names(compiled, program):
     """Restore the names of a program's inputs. XLA names them by their index in its argument lists."""
     arguments = [entry[1] for entry in program.inputs if entry[0] != "param"]
     lists = {"written": program.written, "read": program.read}
     shapes = [np.shape(a) for a in program.example_arguments()[2:]]
-    for node in _all_parameters(compiled):
+    for node in _iterate_all_parameters(compiled):
         match = re.fullmatch(r"(\w+)\[(\d+)\]", node.name)
         if match is None:
             continue
@@ -149,15 +151,15 @@ def _name_parameters(compiled, program):
             node.global_shape = tuple(global_shape)
 
 
-def _all_parameters(graph):
+def _iterate_all_parameters(graph):
     """Yield the parameters of a graph, and of its loops and branches."""
     yield from graph.parameters
     for node in graph.nodes:
         for inner in node.graphs:
-            yield from _all_parameters(inner)
+            yield from _iterate_all_parameters(inner)
 
 
-def _copy_scopes(compiled, traced, devices):
+def _copy_scopes_to_kernels(compiled, traced, devices):
     """Give each kernel the scope of the operator call that it computes, so that both stages are drawn in the same
     boxes. On several devices also record the shards of the call's result, if only one call matches.
     """
@@ -175,7 +177,9 @@ def _copy_scopes(compiled, traced, devices):
             if (
                 len(
                     candidates := [
-                        global_shape for global_shape in result_shapes if _can_split(global_shape, shard_shape, devices)
+                        global_shape
+                        for global_shape in result_shapes
+                        if _can_split_into_shards(global_shape, shard_shape, devices)
                     ]
                 )
                 == 1
@@ -186,7 +190,7 @@ def _copy_scopes(compiled, traced, devices):
             node.scope = "/".join(scope.name for scope in tree.home[mates[0]].ancestors()[2:])
 
 
-def _can_split(global_shape, shard_shape, devices):
+def _can_split_into_shards(global_shape, shard_shape, devices):
     """Return whether an array can be split into equal shards of a shape, each on the same number of devices."""
     if len(global_shape) != len(shard_shape) or not all(
         m and n % m == 0 for n, m in zip(global_shape, shard_shape, strict=True)

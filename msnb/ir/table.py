@@ -60,7 +60,7 @@ def of_nodes(graph: "FuncGraph") -> list[dict[str, Any]]:
                     if isinstance(source, (CNode, ParameterNode))
                 ],
                 "attributes": {key: show_value(value) for key, value in node.attrs.items()},
-                "parameters": _count_elements(_read_parameters([node])),
+                "parameters": _count_elements(_collect_read_parameters([node])),
                 "flops": node.flops,
                 "bytes": node.nbytes,
                 "source": show(node.source),
@@ -115,7 +115,7 @@ class _Cells:
             self.add(child, inner, depth + 1)
 
     def row(self, path, depth, nodes):
-        result, weights = self.output(nodes), _read_parameters(nodes)
+        result, weights = self.output(nodes), _collect_read_parameters(nodes)
         return {
             "cell": attributes_of(path),
             "class": class_of(path) or (self.name if path == "Default" else ""),
@@ -144,10 +144,10 @@ class _Cells:
         """Return a key that is equal for equal Cells. The list of results is not part of it: the first of several
         equal Cells has fewer residuals for gradients than the others."""
         inside = [(node.op, self.result(node), show_value(list(node.attrs.items()))) for node in nodes]
-        return class_of(scope.name), inside, [p.types for p in _read_parameters(nodes)]
+        return class_of(scope.name), inside, [p.types for p in _collect_read_parameters(nodes)]
 
 
-def _read_parameters(nodes):
+def _collect_read_parameters(nodes):
     """Return the Parameters that nodes read, without duplicates."""
     return list(dict.fromkeys(s for node in nodes for s in node.inputs if isinstance(s, ParameterNode) and s.is_weight))
 

@@ -127,13 +127,13 @@ def blobs(data, spans, requested, fields):
     if len(fields.blobs) == 1:
         name = fields.blobs[0]
         if _is_raw_bytes(fields.schema[name]):
-            return {name: _split_bytes(data, spans)}
-        return {name: _read_blob(_Bytes(data, spans), name, fields)}
+            return {name: _copy_byte_spans(data, spans)}
+        return {name: _read_blob_column(_Bytes(data, spans), name, fields)}
     out = {}
     if len(requested) == len(fields.blobs):  # all fields are requested
         rows = _Bytes(data, spans)
         for name in fields.blobs:
-            out[name] = _read_blob(rows.take_slices(rows.take(8, ">u8").astype(np.int64)), name, fields)
+            out[name] = _read_blob_column(rows.take_slices(rows.take(8, ">u8").astype(np.int64)), name, fields)
         return out
     view, start = np.frombuffer(data, np.uint8), spans[:, 0]
     last = max(fields.blobs.index(name) for name in requested)
@@ -143,9 +143,9 @@ def blobs(data, spans, requested, fields):
         if (size < 0).any() or (field_spans[:, 1] > spans[:, 1]).any():
             raise UnlikeError
         if name in requested and _is_raw_bytes(fields.schema[name]):
-            out[name] = _split_bytes(data, field_spans)
+            out[name] = _copy_byte_spans(data, field_spans)
         elif name in requested:
-            out[name] = _read_blob(_Bytes(data, field_spans), name, fields)
+            out[name] = _read_blob_column(_Bytes(data, field_spans), name, fields)
         start = field_spans[:, 1]
     return out
 
@@ -154,21 +154,21 @@ def _is_raw_bytes(kind):
     return kind["type"] == "bytes" and "shape" not in kind
 
 
-def _split_bytes(data, spans):
+def _copy_byte_spans(data, spans):
     """Return a list with a uint8 array, in its own memory, for each (start, end) in `spans`."""
     return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in spans.tolist()]
 
 
-def _read_blob(rows, name, fields):
+def _read_blob_column(rows, name, fields):
     kind = fields.schema[name]
     size = rows.ends - rows.at
     if _is_raw_bytes(kind):
-        return _split_bytes(memoryview(rows.data), np.stack([rows.at, rows.ends], 1))
+        return _copy_byte_spans(memoryview(rows.data), np.stack([rows.at, rows.ends], 1))
     dtype, shape = NUMPY[kind["type"]], kind["shape"]
     if fields.compressed and kind["type"] in ("int32", "int64"):
         if any(n < 0 for n in shape):
             raise UnlikeError
-        values = _read_integers(rows, math.prod(shape), dtype)
+        values = _read_packed_integers(rows, math.prod(shape), dtype)
     else:
         if (size != size[0]).any() or size[0] % dtype.itemsize:
             raise UnlikeError
@@ -176,7 +176,7 @@ def _read_blob(rows, name, fields):
     return values.reshape(len(size), *shape)
 
 
-def _read_integers(rows, n, dtype):
+def _read_packed_integers(rows, n, dtype):
     """Decode `n` integers per row, (rows, n), that ``_codec.pack_ints`` encoded."""
     if not (rows.take(4, ">u4") == n).all():
         raise UnlikeError
@@ -195,12 +195,12 @@ def _read_integers(rows, n, dtype):
             rows.at[selected] += n * num_bytes
     mixed = np.flatnonzero(narrow != wide)
     if len(mixed):
-        out[mixed] = _read_mixed_widths(rows, mixed, code[mixed])
+        out[mixed] = _read_mixed_width_integers(rows, mixed, code[mixed])
     rows.check()
     return out
 
 
-def _read_mixed_widths(rows, chosen, code):
+def _read_mixed_width_integers(rows, chosen, code):
     """Decode integers in the rows `chosen`, each of which has integers of several widths."""
     size = _WIDTH.astype(np.int32)[code]
     positions = np.cumsum(size, 1, dtype=np.int32)

@@ -125,9 +125,9 @@ def _unpack_value(data, at):
         end = at + (code & 0x1F)
         return str(data[at:end], "utf-8"), end
     if code < 0x90:
-        return _unpack_pairs(data, at, code & 0x0F)
+        return _unpack_dict(data, at, code & 0x0F)
     if code < 0xA0:
-        return _unpack_items(data, at, code & 0x0F)
+        return _unpack_list(data, at, code & 0x0F)
     kind = _FIXED.get(code)
     if kind is not None:
         return kind.unpack_from(data, at)[0], at + kind.size
@@ -142,10 +142,10 @@ def _unpack_value(data, at):
         return str(data[at : at + n], "utf-8"), at + n
     if code in (0xC4, 0xC5, 0xC6):
         return bytes(data[at : at + n]), at + n
-    return (_unpack_items if code in (0xDC, 0xDD) else _unpack_pairs)(data, at, n)
+    return (_unpack_list if code in (0xDC, 0xDD) else _unpack_dict)(data, at, n)
 
 
-def _unpack_items(data, at, n):
+def _unpack_list(data, at, n):
     out = []
     for _ in range(n):
         value, at = _unpack_value(data, at)
@@ -153,7 +153,7 @@ def _unpack_items(data, at, n):
     return out, at
 
 
-def _unpack_pairs(data, at, n):
+def _unpack_dict(data, at, n):
     out = {}
     for _ in range(n):
         key, at = _unpack_value(data, at)

@@ -22,19 +22,19 @@ _WINDOW = 1 << 18  # bytes that are read and checked at once
 _AROUND = _HEAD.size + _CHECKSUM.size
 
 
-def _truncation_error(path, number, size):
+def _make_truncation_error(path, number, size):
     return BadFileError(
         f"Invalid file, {path!r} ends inside record {number}, of {size}; it is damaged or not a TFRecord file."
     )
 
 
-def _checksum_error(path, number, field):
+def _make_checksum_error(path, number, field):
     return BadFileError(
         f"Invalid file, {path!r} is damaged: the {field} of record {number} does not match its checksum."
     )
 
 
-def _open_records(path, compression):
+def _open_record_file(path, compression):
     """Open a TFRecord file. Return (file object, size); a compressed file is decompressed in memory."""
     if not compression:
         file = open(path, "rb")
@@ -58,18 +58,18 @@ def records(path, compression=""):
         BadFileError: If it ends inside a record, or a checksum does not match.
     """
     number, rest = 0, b""
-    file, size = _open_records(path, compression)
+    file, size = _open_record_file(path, compression)
     with file:
         while True:
             data = rest + file.read(max(_WINDOW, _count_missing_bytes(path, number, rest, size - file.tell())))
             if not data:
                 return
             if len(data) == len(rest):
-                raise _truncation_error(path, number, "unknown length")
-            spans, checksums, at = _split_records(data)
+                raise _make_truncation_error(path, number, "unknown length")
+            spans, checksums, at = _find_record_spans(data)
             for i, right in enumerate(matches(data, spans, checksums)):
                 if not right:
-                    raise _checksum_error(path, number, "content" if i % 2 else "length")
+                    raise _make_checksum_error(path, number, "content" if i % 2 else "length")
                 if i % 2:
                     yield data[slice(*spans[i])]
                     number += 1
@@ -87,11 +87,15 @@ def _count_missing_bytes(path, number, rest, left):
     lacking = _AROUND + length - len(rest)
     if lacking > left:
         right = masked_crc32c(rest[:8]) == checksum
-        raise _truncation_error(path, number, f"{length} bytes") if right else _checksum_error(path, number, "length")
+        raise (
+            _make_truncation_error(path, number, f"{length} bytes")
+            if right
+            else _make_checksum_error(path, number, "length")
+        )
     return lacking
 
 
-def _split_records(data):
+def _find_record_spans(data):
     """Return (spans, checksums, end) of the complete records in `data`.
 
     The spans are (start, end) of the length and the payload of each record, in turn. `end` is the position after the
@@ -113,16 +117,16 @@ def count_records(path, compression=""):
     """Return the number of records, from their lengths only. Raises OSError and BadFileError as :func:`records`
     does."""
     at = count = 0
-    file, size = _open_records(path, compression)
+    file, size = _open_record_file(path, compression)
     with file:
         while at < size:
             head = file.read(8)
             if len(head) < 8:
-                raise _truncation_error(path, count, "unknown length")
+                raise _make_truncation_error(path, count, "unknown length")
             length = int.from_bytes(head, "little")
             at += _AROUND + length
             if at > size:
-                raise _truncation_error(path, count, f"{length} bytes")
+                raise _make_truncation_error(path, count, f"{length} bytes")
             file.seek(at)
             count += 1
     return count
@@ -131,7 +135,7 @@ def count_records(path, compression=""):
 def is_tfrecord(path, compression=""):
     """Return True if the file can be read and the length of its first record matches its checksum."""
     try:
-        with _open_records(path, compression)[0] as file:
+        with _open_record_file(path, compression)[0] as file:
             head = file.read(_HEAD.size)
     except (OSError, BadFileError):
         return False
@@ -146,10 +150,10 @@ def examples(path, compression=""):
         BadFileError: If it is damaged or a record is not an Example.
     """
     for number, data in enumerate(records(path, compression)):
-        yield number, data, _find_features(data, path, number)
+        yield number, data, _find_feature_spans(data, path, number)
 
 
-def _find_features(data, path, number):
+def _find_feature_spans(data, path, number):
     """Return {feature name: (start, end) in `data`} of a serialised Example."""
     spans = {}
     try:
@@ -165,13 +169,15 @@ def _find_features(data, path, number):
                         feature = value
                 spans[name] = feature
     except UnicodeDecodeError:
-        raise _not_example_error(path, number, f"the name of the feature at byte {entry[0]} is not UTF-8") from None
+        raise _make_not_example_error(
+            path, number, f"the name of the feature at byte {entry[0]} is not UTF-8"
+        ) from None
     except WireError as error:
-        raise _not_example_error(path, number, error) from None
+        raise _make_not_example_error(path, number, error) from None
     return spans
 
 
-def _not_example_error(path, number, why):
+def _make_not_example_error(path, number, why):
     return BadFileError(
         f"Invalid file, failed to parse tfrecord file {path!r}: record {number} is no tf.train.Example: {why}."
     )
@@ -200,11 +206,11 @@ def values_of(data, span):
     return None, []
 
 
-def _bytes_list(data, span):
+def _decode_bytes_list(data, span):
     return "bytes", [data[start:end] for start, end in _iterate_fields(data, span, 1)]
 
 
-def _float_list(data, span):
+def _decode_float_list(data, span):
     pieces = []
     for _, kind, value in fields(data, *span):
         if kind not in (LENGTH, FIXED32) or kind == LENGTH and (value[1] - value[0]) % 4:
@@ -213,7 +219,7 @@ def _float_list(data, span):
     return "float", np.frombuffer(b"".join(pieces), "<f4")
 
 
-def _int64_list(data, span):
+def _decode_int64_list(data, span):
     out = []
     for _, kind, value in fields(data, *span):
         if kind == VARINT:
@@ -231,4 +237,4 @@ def _int64_list(data, span):
     return "int64", np.array(out, np.int64)
 
 
-_LISTS = {1: _bytes_list, 2: _float_list, 3: _int64_list}
+_LISTS = {1: _decode_bytes_list, 2: _decode_float_list, 3: _decode_int64_list}

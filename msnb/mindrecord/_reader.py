@@ -41,28 +41,28 @@ def read_header(path):
         if not fits(header[key]):
             raise MRMOpenError(f"{path!r} is damaged: its header says {reprlib.repr(header[key])} for {key!r}.")
     fields = header.get("index_fields") or []
-    if not _is_list(fields, dict) or not all(isinstance(f.get("index_field"), str) for f in fields):
+    if not _is_list_of(fields, dict) or not all(isinstance(f.get("index_field"), str) for f in fields):
         raise MRMOpenError(f"{path!r} is damaged: its header says {reprlib.repr(fields)} for 'index_fields'.")
     return header
 
 
-def _is_list(value, kind):
+def _is_list_of(value, kind):
     return isinstance(value, list) and all(type(v) is kind for v in value)
 
 
-def _is_size(value):
+def _is_positive_size(value):
     return type(value) is int and 0 < value < 1 << 62
 
 
-def _is_schema(value):
+def _is_valid_schema(value):
     """Return True if the value is a valid schema entry: the type of each field and the list of blob fields."""
-    if not _is_list(value, dict) or not value:
+    if not _is_list_of(value, dict) or not value:
         return False
     fields, blobs = value[0].get("schema"), value[0].get("blob_fields")
-    if not isinstance(fields, dict) or not _is_list(blobs, str) or not fields.keys() >= set(blobs):
+    if not isinstance(fields, dict) or not _is_list_of(blobs, str) or not fields.keys() >= set(blobs):
         return False
     for kind in fields.values():
-        if not isinstance(kind, dict) or kind.get("type") not in _TYPES or not _is_list(kind.get("shape", []), int):
+        if not isinstance(kind, dict) or kind.get("type") not in _TYPES or not _is_list_of(kind.get("shape", []), int):
             return False
     return True
 
@@ -71,11 +71,11 @@ _TYPES = (*NUMPY, "string")
 _NUMBERS = (int, float, bool)
 _PYTHON_TYPES = {kind: _NUMBERS for kind in NUMPY} | {"string": (str, bytes)}  # Python types of stored values, by type
 _HEADER = {
-    "schema": _is_schema,
+    "schema": _is_valid_schema,
     "page": lambda value: isinstance(value, list),
-    "page_size": _is_size,
-    "header_size": _is_size,
-    "shard_addresses": lambda value: _is_list(value, str) and value != [],
+    "page_size": _is_positive_size,
+    "header_size": _is_positive_size,
+    "shard_addresses": lambda value: _is_list_of(value, str) and value != [],
 }
 
 
@@ -122,7 +122,7 @@ class _File:
         used = table if blobs else table[:, :3]
         size = len(self.data)
         if (used < 0).any() or (used > size).any() or (used[:, ::3] > size // self._page).any():
-            raise self._out_of_range_error(database)
+            raise self._make_out_of_range_error(database)
         raw = self._start + table[:, 0] * self._page
         ends = raw + table[:, 2]
         positions = [np.stack([raw + table[:, 1] + 8, ends], 1), None]
@@ -130,14 +130,14 @@ class _File:
             blob = self._start + table[:, 3] * self._page
             positions[1] = np.stack([blob + table[:, 4] + 8, blob + table[:, 5]], 1)
         if any(len(table) and position is not None and position[:, 1].max() > size for position in positions):
-            raise self._out_of_range_error(database)
+            raise self._make_out_of_range_error(database)
         return positions
 
-    def _out_of_range_error(self, database):
+    def _make_out_of_range_error(self, database):
         return MRMOpenError(f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file.")
 
 
-def _join_strings(texts):
+def _make_string_column(texts):
     """Return a column of bytes objects as one array, or as a list if one long string would widen all others."""
     widest = max(map(len, texts))
     if widest > 4096 and widest * len(texts) > 4 * sum(map(len, texts)):
@@ -252,10 +252,10 @@ class Records:
             if blobs:
                 values.update(_batch.blobs(file.data, file.blob[at], blobs, fields))
         except (_batch.UnlikeError, DamagedError, ValueError, IndexError, KeyError, OverflowError, struct.error):
-            return self._read_one_by_one(numbers, columns)
-        return [_join_strings(values[c]) if self.schema[c]["type"] == "string" else values[c] for c in columns]
+            return self._read_rows_one_by_one(numbers, columns)
+        return [_make_string_column(values[c]) if self.schema[c]["type"] == "string" else values[c] for c in columns]
 
-    def _read_one_by_one(self, numbers, columns):
+    def _read_rows_one_by_one(self, numbers, columns):
         return [list(c) for c in zip(*[self.arrays(n, columns) for n in numbers.tolist()], strict=True)]
 
     def _read_several_files(self, numbers, columns, file_numbers):
@@ -275,7 +275,7 @@ class Records:
                 if isinstance(column, np.ndarray) and isinstance(part, np.ndarray):
                     column[selected] = part
                 elif isinstance(column, np.ndarray):
-                    return self._read_one_by_one(numbers, columns)
+                    return self._read_rows_one_by_one(numbers, columns)
                 else:
                     for i, value in zip(selected.tolist(), part, strict=True):
                         column[i] = np.asarray(value)

@@ -53,7 +53,7 @@ class ShardFile:
         if self.blob_page is not None and (
             self.blob_at + need_blob > self.page_size or self.group_size + need_raw > self.page_size
         ):
-            self._write_group()
+            self._write_row_group()
         if self.blob_page is None:
             self.blob_page, self.next_page = self.next_page, self.next_page + 1
             self.file.seek(self.header_size + self.blob_page * self.page_size)
@@ -63,7 +63,7 @@ class ShardFile:
         self.blob_at += need_blob
         self.group_size += need_raw
 
-    def _write_group(self):
+    def _write_row_group(self):
         if not self.group_rows:
             return
         count = len(self.group_rows)
@@ -118,7 +118,7 @@ class ShardFile:
 
     def commit(self, fields, desc, index_fields, addresses):
         """Write the header; `publish` then gives the file its name."""
-        self._write_group()
+        self._write_row_group()
         if self.raw_page is not None:
             self._finish_raw_page()
         header = {

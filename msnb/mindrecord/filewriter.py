@@ -132,7 +132,7 @@ class FileWriter:
         Raises:
             MRMInvalidSchemaError: If it is not a valid schema.
         """
-        error = self._schema_error(content)
+        error = self._find_schema_error(content)
         if error:
             raise MRMInvalidSchemaError(error)
         self._fields = Fields({k: dict(v) for k, v in content.items()})
@@ -140,7 +140,7 @@ class FileWriter:
         return 0
 
     @staticmethod
-    def _schema_error(content):
+    def _find_schema_error(content):
         if not content:
             return "Schema content is empty."
         if not isinstance(content, dict):
@@ -257,9 +257,9 @@ class FileWriter:
 
     def _add_row(self, file, row):
         raw, blob = self._fields.pack(row)
-        file.add(raw, blob, [to_python(row[k]) for k in self._index_names()])
+        file.add(raw, blob, [to_python(row[k]) for k in self._get_index_names()])
 
-    def _index_names(self):
+    def _get_index_names(self):
         return self._index or self._fields.scalars
 
     def write_raw_data(self, raw_data: list[dict[Any, Any]], parallel_writer: bool = False) -> int:
@@ -281,7 +281,7 @@ class FileWriter:
         self.open_and_set_header()
         rows = []
         for number, row in enumerate(raw_data):
-            error = self._row_error(row)
+            error = self._find_row_error(row)
             if error:
                 log.warning(f"for schema, {number} th data is wrong, {error}")
             else:
@@ -303,7 +303,7 @@ class FileWriter:
         for row in rows:
             self._add_row(self._files[shard], row)
 
-    def _row_error(self, row):
+    def _find_row_error(self, row):
         for name, kind in self._fields.schema.items():
             if name not in row:
                 return f"there is not '{name}' object in the raw data."
@@ -333,7 +333,7 @@ class FileWriter:
         self.open_and_set_header()
         names = [os.path.basename(p) for p in self._paths]
         for file in self._files:
-            file.commit(self._fields, self._desc, self._index_names(), names)
+            file.commit(self._fields, self._desc, self._get_index_names(), names)
         if self._old is not None:  # replace the old files only after all new ones are written
             for file in self._files:
                 file.write_index()

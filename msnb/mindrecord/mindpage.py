@@ -72,7 +72,7 @@ class MindPage:
         else:
             raise ParamTypeError("category_fields", "str")
 
-    def _group_rows(self):
+    def _group_rows_by_category(self):
         """Return {category name: row indices}, sorted by name."""
         if self._by_name is None:
             if self._category_field is None:
@@ -87,7 +87,8 @@ class MindPage:
         """Return the categories and their numbers of rows as JSON text: ``{"categories": [{"count", "id", "name"},
         ...], "key": field}``."""
         categories = [
-            {"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._group_rows().items())
+            {"count": len(rows), "id": i, "name": name}
+            for i, (name, rows) in enumerate(self._group_rows_by_category().items())
         ]
         return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
 
@@ -107,7 +108,7 @@ class MindPage:
             MRMFetchDataError: If there is no such category or page.
         """
         _check_int("Category id", category_id, 0)
-        names = list(self._group_rows())
+        names = list(self._group_rows_by_category())
         if category_id < len(names):
             return self.read_at_page_by_name(names[category_id], page, num_row)
         raise MRMFetchDataError(f"There is no category {category_id}; there are {len(names)}.")
@@ -131,7 +132,7 @@ class MindPage:
             raise ParamValueError("Category name should be str.")
         _check_int("Page", page, 0)
         _check_int("num_row", num_row, 1)
-        rows_of = self._group_rows()
+        rows_of = self._group_rows_by_category()
         if category_name not in rows_of:
             raise MRMFetchDataError(f"There is no category {category_name!r}; there are {list(rows_of)[:20]}.")
         return self._read_page(rows_of[category_name], page, num_row)

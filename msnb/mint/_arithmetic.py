@@ -96,7 +96,7 @@ def bitwise_not(input: Tensor) -> Tensor:
     return F.logical_not(input) if input._array.dtype.kind == "b" else F.invert(input)
 
 
-def _promote_operands(operands):
+def _promote_if_all_tensors(operands):
     return common_type(*operands) if operands and all(isinstance(x, Tensor) for x in operands) else operands
 
 
@@ -110,7 +110,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     Returns:
         Tensor.
     """
-    return F.einsum(equation, *_promote_operands(operands))
+    return F.einsum(equation, *_promote_if_all_tensors(operands))
 
 
 def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
@@ -163,7 +163,7 @@ def allclose(
     Returns:
         bool; a Tensor inside a graph.
     """
-    return _to_bool(F.isclose(input, other, rtol, atol, equal_nan).all())
+    return _to_bool_unless_traced(F.isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def equal(input: Tensor, other: Tensor) -> Tensor | bool:
@@ -176,10 +176,10 @@ def equal(input: Tensor, other: Tensor) -> Tensor | bool:
     Returns:
         bool; a Tensor inside a graph.
     """
-    return input.shape == other.shape and _to_bool(F.equal(input, other).all())
+    return input.shape == other.shape and _to_bool_unless_traced(F.equal(input, other).all())
 
 
-def _to_bool(answer):
+def _to_bool_unless_traced(answer):
     return answer if is_tracer(answer._array) else bool(answer)
 
 

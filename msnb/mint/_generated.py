@@ -70,7 +70,7 @@ def _bind_arguments(name, names, args, kwargs):
     return {**dict(zip(names, args)), **kwargs}
 
 
-def _find_function(name):
+def _find_mint_function(name):
     """Return the function of mint with that name, or None."""
     namespaces = (mint, mint.nn.functional, mint.linalg)
     return next((vars(namespace)[name] for namespace in namespaces if callable(vars(namespace).get(name))), None)
@@ -82,11 +82,11 @@ def generated(name: str) -> Any:
     if name in _VIEWS:
         return _VIEWS[name]
     if name.endswith("_ext"):
-        return _find_function(name[: -len("_ext")])
+        return _find_mint_function(name[: -len("_ext")])
     function, settings = _SPECIAL_FUNCTIONS.get(name), ()
     if name in _CLASSES:
         called, _, setting_names = _CLASSES[name].partition("|")
-        function, settings = _find_function(called), tuple(setting_names.split(",")) if setting_names else ()
+        function, settings = _find_mint_function(called), tuple(setting_names.split(",")) if setting_names else ()
     if function is None:
         return None
     arguments = tuple(p for p in inspect.signature(function).parameters if p not in settings)

@@ -62,11 +62,11 @@ def ones(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None)
     return F.ones(check(Shape, size, "size", "ones"), dtype or mstype.float32)
 
 
-def _as_shape(size):
+def _unpack_shape(size):
     return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
-def _log_device(name, device):
+def _log_ignored_device(name, device):
     log.unused(name, "every Tensor is on the device of the context", device=device is not None)
 
 
@@ -82,8 +82,8 @@ def empty(*size: Any, dtype: DType | None = None, device: str | None = None) -> 
     Returns:
         Tensor.
     """
-    _log_device("empty", device)
-    return zeros(_as_shape(size), dtype=dtype)
+    _log_ignored_device("empty", device)
+    return zeros(_unpack_shape(size), dtype=dtype)
 
 
 @readable
@@ -98,7 +98,7 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None 
     Returns:
         Tensor.
     """
-    _log_device("empty_like", device)
+    _log_ignored_device("empty_like", device)
     return F.zeros_like(input, dtype=dtype)
 
 
@@ -134,7 +134,7 @@ def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = N
         Tensor.
     """
     with drawn_from("rand", generator):
-        return F.rand(*_as_shape(size), dtype=dtype)
+        return F.rand(*_unpack_shape(size), dtype=dtype)
 
 
 @readable
@@ -165,7 +165,7 @@ def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = 
         Tensor.
     """
     with drawn_from("randn", generator):
-        return F.randn(*_as_shape(size), dtype=dtype)
+        return F.randn(*_unpack_shape(size), dtype=dtype)
 
 
 @readable
@@ -182,7 +182,7 @@ def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     return F.randn_like(input, dtype=dtype)
 
 
-def _split_bounds(name, args, rest):
+def _split_bounds_from_args(name, args, rest):
     """Return (low, high, *others) from positional arguments, where `others` has `rest` elements. A missing `low` is
     0."""
     if len(args) not in (rest + 1, rest + 2):
@@ -203,7 +203,7 @@ def randint(*args: Any, generator: Generator | None = None, dtype: DType | None 
     Returns:
         Tensor.
     """
-    low, high, size = _split_bounds("randint", args, 1)
+    low, high, size = _split_bounds_from_args("randint", args, 1)
     with drawn_from("randint", generator):
         return F.randint(low, high, size, dtype=dtype or mstype.int64)
 
@@ -221,7 +221,7 @@ def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tenso
     Returns:
         Tensor.
     """
-    low, high = _split_bounds("randint_like", args, 0)
+    low, high = _split_bounds_from_args("randint_like", args, 0)
     return F.randint(low, high, input.shape, dtype=dtype or input.dtype)
 
 

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def _cast_to(x, dtype):
+def _cast_unless_none(x, dtype):
     return x if dtype is None else Cast.functional(x, dtype)
 
 
@@ -67,7 +67,7 @@ def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Returns:
         Tensor.
     """
-    return F.mean(_cast_to(input, dtype), dim, keepdim)
+    return F.mean(_cast_unless_none(input, dtype), dim, keepdim)
 
 
 @readable
@@ -100,7 +100,7 @@ def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
     return F.sum(F.not_equal(input, 0), dim)
 
 
-def _find_extreme(name, arg_class, elementwise, reduce_all, input, dim, keepdim, other):
+def _find_extreme_values(name, arg_class, elementwise, reduce_all, input, dim, keepdim, other):
     if not isinstance(input, Tensor):
         raise TypeError(f"For '{name}', 'input' should be a Tensor, but got {type(input).__name__}.")
     if dim is None and keepdim:
@@ -129,7 +129,7 @@ def max(
     Returns:
         Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
-    return _find_extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
+    return _find_extreme_values("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
 
 @readable
@@ -148,7 +148,7 @@ def min(
     Returns:
         Tensor; with a dimension a tuple (elements, indices), int64 indices.
     """
-    return _find_extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
+    return _find_extreme_values("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
@@ -224,7 +224,7 @@ def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
         Tensor of the shape of `input`.
     """
     is_integer = input._array.dtype.kind in "biu"
-    return F.cumsum(_cast_to(input, mstype.int64 if is_integer and dtype is None else dtype), dim)
+    return F.cumsum(_cast_unless_none(input, mstype.int64 if is_integer and dtype is None else dtype), dim)
 
 
 @readable

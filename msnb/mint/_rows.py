@@ -61,13 +61,13 @@ def with_mint_names(name: str, parameters: str, fn: Any = None) -> Callable[...,
     function.__signature__ = inspect.Signature(
         new_parameters, return_annotation=inspect.signature(fn).return_annotation
     )
-    function.__doc__ = _rename_in_docstring(
+    function.__doc__ = _rename_args_in_docstring(
         fn.__doc__ or "", {old: new for new, old in ops_names.items() if old != new}
     )
     return function
 
 
-def _rename_in_docstring(doc, names):
+def _rename_args_in_docstring(doc, names):
     for old, new in names.items():
         doc = re.sub(rf"`{old}`|\*\*{old}\*\*|(?m:^ +{old} \()", lambda m, o=old, n=new: m[0].replace(o, n), doc)
     return doc
@@ -89,7 +89,9 @@ def with_float_input(name: str) -> Callable[[Tensor], Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
-    function.__doc__ = _rename_in_docstring(fn.__doc__ or "", {next(iter(inspect.signature(fn).parameters)): "input"})
+    function.__doc__ = _rename_args_in_docstring(
+        fn.__doc__ or "", {next(iter(inspect.signature(fn).parameters)): "input"}
+    )
     return function
 
 

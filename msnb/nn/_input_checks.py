@@ -27,16 +27,16 @@ def check_dtypes(layer: str, allowed: tuple, **tensors: Tensor) -> None:
         if x.dtype not in allowed:
             expected = " or ".join(map(str, allowed))
             raise TypeError(f"For '{layer}', '{name}' should be of type {expected}, but got {x.dtype}.")
-    _check_equal(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
+    _check_equal_properties(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
 
 
 def check_alike(layer: str, **tensors: Tensor) -> None:
     """Raise TypeError unless the Tensors have one dtype, ValueError unless they have one shape."""
-    _check_equal(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
-    _check_equal(layer, ValueError, "one shape", {name: tuple(x.shape) for name, x in tensors.items()})
+    _check_equal_properties(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
+    _check_equal_properties(layer, ValueError, "one shape", {name: tuple(x.shape) for name, x in tensors.items()})
 
 
-def _check_equal(layer, error, requirement, properties):
+def _check_equal_properties(layer, error, requirement, properties):
     if len(set(properties.values())) > 1:
         names, values = (" and ".join(map(str, part)) for part in (map(repr, properties), properties.values()))
         raise error(f"For '{layer}', {names} should have {requirement}, but got {values}.")

@@ -48,7 +48,7 @@ def _check_real(value):
     return value
 
 
-def _not_nan(kind, expects):
+def _make_kind_without_nan(kind, expects):
     """Return a kind that accepts the values of `kind` except NaN. Infinity is allowed: it still defines a function."""
 
     def accept(value):
@@ -71,7 +71,7 @@ def _accept_number_type(value):
     return dtype
 
 
-def _sizes_kind(count, word, least=1):
+def _make_sizes_kind(count, word, least=1):
     """Return the kind of a tuple of `count` sizes. A wrong length is a TypeError, a bool a ValueError, as in
     MindSpore."""
     kind = "positive" if least else "non-negative"
@@ -101,17 +101,17 @@ def _check_callable(value):
 
 CallableKind = Annotated[Callable[..., Any], Kind("a function or a Cell", _check_callable)]
 Real = Annotated[float, Kind("an int or a float", _check_real)]  # not converted
-NumberNotNan = Annotated[float, _not_nan(Float, "a number other than NaN")]
-FloatNotNan = Annotated[float, _not_nan(StrictFloat, "a float other than NaN")]
+NumberNotNan = Annotated[float, _make_kind_without_nan(Float, "a number other than NaN")]
+FloatNotNan = Annotated[float, _make_kind_without_nan(StrictFloat, "a float other than NaN")]
 AboveZero = Annotated[float, Between(StrictFloat, 0, None, low_in=False)]
 Share = Annotated[float, Between(Float, 0, 1)]
 Epsilon = Annotated[float, Between(Float, 0, 1, low_in=False)]
 Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _check_axes)]
 NumberType = Annotated[Any, Kind("a number type", _accept_number_type)]
-TwoSizes = Annotated[int | tuple[int, int], _sizes_kind(2, "two")]
-ThreeSizes = Annotated[int | tuple[int, int, int], _sizes_kind(3, "three")]
-TwoOffsets = Annotated[int | tuple[int, int], _sizes_kind(2, "two", least=0)]
-ThreeOffsets = Annotated[int | tuple[int, int, int], _sizes_kind(3, "three", least=0)]
+TwoSizes = Annotated[int | tuple[int, int], _make_sizes_kind(2, "two")]
+ThreeSizes = Annotated[int | tuple[int, int, int], _make_sizes_kind(3, "three")]
+TwoOffsets = Annotated[int | tuple[int, int], _make_sizes_kind(2, "two", least=0)]
+ThreeOffsets = Annotated[int | tuple[int, int, int], _make_sizes_kind(3, "three", least=0)]
 PoolMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
 Divisor = Annotated[int | None, Optional(PositiveInt)]
 Layout = Annotated[str, OneOf("NCHW", "NHWC")]

@@ -536,7 +536,7 @@ class Cell(CallMixin, StateDictMixin):
         itself."""
         log.unused("Cell.init_parameters_data", "a Parameter is always whole", auto_parallel_mode=auto_parallel_mode)
         for param in self.get_parameters():
-            param._stored()
+            param._get_stored_array()
         return {param: param for param in self.get_parameters()}
 
 

@@ -17,12 +17,12 @@ __all__ = [
 ]
 
 
-def _epochs_of_steps(total_step, step_per_epoch):
+def _list_epochs_of_steps(total_step, step_per_epoch):
     """Return the epoch of each step."""
     return [step // step_per_epoch for step in range(total_step)]
 
 
-def _elapsed_fraction(epoch, epochs, is_stair):
+def _compute_elapsed_fraction(epoch, epochs, is_stair):
     return epoch // epochs if is_stair else epoch / epochs
 
 
@@ -92,8 +92,8 @@ def exponential_decay_lr(
         >>> nn.exponential_decay_lr(0.1, 0.9, total_step=6, step_per_epoch=2, decay_epoch=1)
         [0.1, 0.1, 0.09000000000000001, 0.09000000000000001, 0.08100000000000002, 0.08100000000000002]
     """
-    epochs = _epochs_of_steps(total_step, step_per_epoch)
-    return [learning_rate * decay_rate ** _elapsed_fraction(epoch, decay_epoch, is_stair) for epoch in epochs]
+    epochs = _list_epochs_of_steps(total_step, step_per_epoch)
+    return [learning_rate * decay_rate ** _compute_elapsed_fraction(epoch, decay_epoch, is_stair) for epoch in epochs]
 
 
 @checked
@@ -129,7 +129,7 @@ def natural_exp_decay_lr(
         [0.1, 0.1, 0.1, 0.1, 0.016529888822158657, 0.016529888822158657]
     """
     width = decay_epoch if is_stair else 1
-    epochs = _epochs_of_steps(total_step, step_per_epoch)
+    epochs = _list_epochs_of_steps(total_step, step_per_epoch)
     return [learning_rate * math.e ** (-decay_rate * (epoch - epoch % width)) for epoch in epochs]
 
 
@@ -165,8 +165,10 @@ def inverse_decay_lr(
         >>> nn.inverse_decay_lr(0.1, 0.5, total_step=6, step_per_epoch=1, decay_epoch=1, is_stair=True)
         [0.1, 0.06666666666666667, 0.05, 0.04, 0.03333333333333333, 0.028571428571428574]
     """
-    epochs = _epochs_of_steps(total_step, step_per_epoch)
-    return [learning_rate / (1 + decay_rate * _elapsed_fraction(epoch, decay_epoch, is_stair)) for epoch in epochs]
+    epochs = _list_epochs_of_steps(total_step, step_per_epoch)
+    return [
+        learning_rate / (1 + decay_rate * _compute_elapsed_fraction(epoch, decay_epoch, is_stair)) for epoch in epochs
+    ]
 
 
 @checked
@@ -203,7 +205,7 @@ def cosine_decay_lr(
         raise ValueError(
             f"For 'cosine_decay_lr', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
         )
-    epochs = _epochs_of_steps(total_step, step_per_epoch)
+    epochs = _list_epochs_of_steps(total_step, step_per_epoch)
     angles = [math.pi * min(epoch / decay_epoch, 1) for epoch in epochs]
     return [min_lr + (max_lr - min_lr) / 2 * (1 + math.cos(angle)) for angle in angles]
 
@@ -250,7 +252,9 @@ def polynomial_decay_lr(
         return 1 - min(epoch / (decay_epoch * times), 1)
 
     span = learning_rate - end_learning_rate
-    return [end_learning_rate + span * left(epoch) ** power for epoch in _epochs_of_steps(total_step, step_per_epoch)]
+    return [
+        end_learning_rate + span * left(epoch) ** power for epoch in _list_epochs_of_steps(total_step, step_per_epoch)
+    ]
 
 
 @checked
@@ -278,4 +282,4 @@ def warmup_lr(
         >>> nn.warmup_lr(0.1, total_step=6, step_per_epoch=2, warmup_epoch=2)
         [0.0, 0.0, 0.05, 0.05, 0.1, 0.1]
     """
-    return [learning_rate * min(epoch / warmup_epoch, 1) for epoch in _epochs_of_steps(total_step, step_per_epoch)]
+    return [learning_rate * min(epoch / warmup_epoch, 1) for epoch in _list_epochs_of_steps(total_step, step_per_epoch)]

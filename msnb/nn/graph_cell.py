@@ -66,7 +66,7 @@ class GraphCell(Cell):
                 "network without obfuscation."
             )
         if not isinstance(graph, OpenGraph) or graph.build is None:
-            _check_runs(graph)
+            _check_operators_available(graph)
         self.graph = graph
         self._built: dict[Any, FuncGraph] = {}
         self._written: list[ParameterNode] | None = None
@@ -87,16 +87,16 @@ class GraphCell(Cell):
             inputs = tuple(flatten(inputs)[0])
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
-        graph, input_values, values = self._graph_for(inputs), iter(inputs), []
+        graph, input_values, values = self._get_graph_for_inputs(inputs), iter(inputs), []
         for node in graph.parameters:
             values.append(self._params[node.name] if node.is_weight else next(input_values))
         # Nodes read the old values of Parameters that the graph writes. The new values are results of nodes.
-        before = {node: box(self._params[node.name]._array) for node in self._written_parameters(graph)}
+        before = {node: box(self._params[node.name]._array) for node in self._get_written_parameters(graph)}
         env = {node: (value, self._params[node.name]) for node, value in before.items()}
         results = _run_graph(graph, values, env)[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _written_parameters(self, graph):
+    def _get_written_parameters(self, graph):
         """Return the Parameters that a graph writes."""
         if graph is not self.graph:
             return written_parameters(graph)
@@ -104,14 +104,14 @@ class GraphCell(Cell):
             self._written = written_parameters(graph)
         return self._written
 
-    def _graph_for(self, inputs):
+    def _get_graph_for_inputs(self, inputs):
         """Return the graph to run. For a graph with dynamic axes it is built for the shapes of the inputs."""
         if not isinstance(self.graph, OpenGraph) or self.graph.build is None:
             return self.graph
         shapes = tuple(np.shape(x) if not isinstance(x, Tensor) else x.shape for x in inputs)
         if shapes not in self._built:
             self._built[shapes] = self.graph.build(list(shapes))
-            _check_runs(self._built[shapes])
+            _check_operators_available(self._built[shapes])
         return self._built[shapes]
 
 
@@ -180,12 +180,12 @@ def prune(graph: FuncGraph) -> None:
     """Remove nodes that have no used result and write no Parameter, also in sub-graphs. The other nodes are numbered
     in the order of execution, which views and names rely on."""
     used: set[AnfNode] = set()
-    _mark_used(graph, used)
+    _mark_and_prune_nodes(graph, used)
     for index, node in enumerate(graph.all_nodes()):
         node.id = index
 
 
-def _mark_used(graph, used):
+def _mark_and_prune_nodes(graph, used):
     """Add the nodes that the outputs of a graph need to `used`, and remove the other nodes from the graph."""
     used.update(node for node, _ in graph.outputs)
     used_nodes = []
@@ -193,13 +193,13 @@ def _mark_used(graph, used):
         if node not in used and not written_inputs(node):
             continue
         for inner in node.graphs:
-            _mark_used(inner, used)
+            _mark_and_prune_nodes(inner, used)
         used.update(node.inputs)
         used_nodes.append(node)
     graph.nodes[:] = used_nodes[::-1]
 
 
-def _check_runs(graph):
+def _check_operators_available(graph):
     """Raise an error that names all operators that cannot run."""
     missing = {}
     for node in graph.all_nodes():
@@ -220,24 +220,24 @@ def _run_graph(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any])
 
     def value_of(node, slot):
         if isinstance(node, ValueNode):
-            return _constant_value(node)
+            return _get_constant_value(node)
         return env[node][slot]
 
     for node in graph.nodes:
         inputs = [value_of(source, slot) for source, slot in node.uses]
-        with _named_scope(node):
+        with _make_named_scope(node):
             control = _CONTROL.get(node.op)
             if control is not None:
                 out = control(node, inputs, env)
             elif (op := operator_of(node)).written:
-                out = _run_writing_node(op, node, inputs, env)
+                out = _run_parameter_writing_node(op, node, inputs, env)
             else:
                 out = op.call_again(node.attrs, node.layout, inputs)
         env[node] = out if isinstance(out, (tuple, list)) else (out,)
     return [value_of(node, slot) for node, slot in graph.outputs]
 
 
-def _run_writing_node(op, node, inputs, env):
+def _run_parameter_writing_node(op, node, inputs, env):
     """Run a node that writes Parameters. Its results are their new values."""
     indices = written_inputs(node)
     parameters = [env[node.inputs[i]][1] for i in indices]
@@ -247,13 +247,13 @@ def _run_writing_node(op, node, inputs, env):
     return tuple(box(parameter._array) for parameter in parameters)
 
 
-def _named_scope(node):
+def _make_named_scope(node):
     """Return a context with the scope of a node, relative to the scope of the GraphCell."""
     path = node.scope.removeprefix("Default").strip("/")
     return jax.named_scope(path) if path else contextlib.nullcontext()
 
 
-def _constant_value(node):
+def _get_constant_value(node):
     """Return the value of a constant. A number stays a number, so that it does not widen dtypes; an array becomes a
     Tensor."""
     value = node.value
@@ -262,7 +262,7 @@ def _constant_value(node):
     return value
 
 
-def _subgraph_inputs(graph, inputs):
+def _select_subgraph_inputs(graph, inputs):
     """Return the values for the parameters of a sub-graph, from the inputs of its call."""
     return [inputs[i] for i in graph.feeds]
 
@@ -273,7 +273,10 @@ def _run_switch(node, inputs, env):
     graphs = node.graphs
 
     def choose(branches: Sequence[FuncGraph], index: Any) -> Any:
-        run = [lambda graph=graph: tuple(_run_graph(graph, _subgraph_inputs(graph, inputs), env)) for graph in branches]
+        run = [
+            lambda graph=graph: tuple(_run_graph(graph, _select_subgraph_inputs(graph, inputs), env))
+            for graph in branches
+        ]
         if len(run) == 1:
             return run[0]()
         chosen = index if index is inputs[0] and len(graphs) == 2 else index == 0

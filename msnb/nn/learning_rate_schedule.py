@@ -44,7 +44,7 @@ class LearningRateSchedule(Cell):
         )
 
 
-def _elapsed_fraction(step, steps, *, at_most_all=False):
+def _compute_elapsed_fraction(step, steps, *, at_most_all=False):
     """Return ``step / steps`` in float32."""
     return F.cast(F.minimum(step, steps) if at_most_all else step, mstype.float32) / steps
 
@@ -62,9 +62,9 @@ class _Decay(LearningRateSchedule):
         self.decay_steps: PositiveInt = decay_steps
         self.is_stair: Bool = is_stair
 
-    def _count_periods(self, step):
+    def _count_decay_periods(self, step):
         """Return step / `decay_steps`, rounded down if `is_stair`."""
-        periods = _elapsed_fraction(step, self.decay_steps)
+        periods = _compute_elapsed_fraction(step, self.decay_steps)
         return F.floor(periods) if self.is_stair else periods
 
 
@@ -94,7 +94,7 @@ class ExponentialDecayLR(_Decay):
     """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return self.learning_rate * F.pow(self.decay_rate, self._count_periods(global_step))
+        return self.learning_rate * F.pow(self.decay_rate, self._count_decay_periods(global_step))
 
 
 class NaturalExpDecayLR(_Decay):
@@ -124,7 +124,7 @@ class NaturalExpDecayLR(_Decay):
 
     def construct(self, global_step: Tensor) -> Tensor:
         steps = (
-            self._count_periods(global_step) * self.decay_steps
+            self._count_decay_periods(global_step) * self.decay_steps
             if self.is_stair
             else F.cast(global_step, mstype.float32)
         )
@@ -157,7 +157,7 @@ class InverseDecayLR(_Decay):
     """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return self.learning_rate / (1.0 + self.decay_rate * self._count_periods(global_step))
+        return self.learning_rate / (1.0 + self.decay_rate * self._count_decay_periods(global_step))
 
 
 class CosineDecayLR(LearningRateSchedule):
@@ -198,7 +198,7 @@ class CosineDecayLR(LearningRateSchedule):
         self.max_lr: PositiveFloat = max_lr
 
     def construct(self, global_step: Tensor) -> Tensor:
-        angle = math.pi * _elapsed_fraction(global_step, self.decay_steps, at_most_all=True)
+        angle = math.pi * _compute_elapsed_fraction(global_step, self.decay_steps, at_most_all=True)
         return self.min_lr + (self.max_lr - self.min_lr) / 2 * (1.0 + F.cos(angle))
 
 
@@ -248,7 +248,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         self.power: float = power
 
     def construct(self, global_step: Tensor) -> Tensor:
-        share = _elapsed_fraction(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)
+        share = _compute_elapsed_fraction(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)
         if self.update_decay_steps:  # the share of the time until the next multiple of decay_steps
             share = share / F.maximum(F.ceil(share), 1.0)
         end = self.end_learning_rate
@@ -285,4 +285,4 @@ class WarmUpLR(LearningRateSchedule):
         self.warmup_steps: PositiveInt = warmup_steps
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return self.learning_rate * _elapsed_fraction(global_step, self.warmup_steps, at_most_all=True)
+        return self.learning_rate * _compute_elapsed_fraction(global_step, self.warmup_steps, at_most_all=True)

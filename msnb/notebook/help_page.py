@@ -60,7 +60,7 @@ def own_functions() -> dict[str, str]:
     return functions
 
 
-def _format_rows(pairs):
+def _format_table_rows(pairs):
     return "".join(f"<tr><th scope=row>{left}</th><td>{mark_code(right)}</td></tr>" for left, right in pairs)
 
 
@@ -81,9 +81,9 @@ def page() -> str:
         f'{_STYLE}<div class="help-page"><h1>msnb {escape(__version__)}</h1>'
         "<p>Begin a notebook with <code>%load_ext msnb</code>, and a cell of a MindSpore program with "
         "<code>%%mindspore</code>.</p>"
-        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_format_rows(links)}</table>"
-        f"<h2>Functions</h2><table>{_format_rows(functions)}</table><h2>Magics</h2>{magics}"
-        f"<h2>Keys in a graph</h2><table>{_format_rows(keys)}</table></div>",
+        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_format_table_rows(links)}</table>"
+        f"<h2>Functions</h2><table>{_format_table_rows(functions)}</table><h2>Magics</h2>{magics}"
+        f"<h2>Keys in a graph</h2><table>{_format_table_rows(keys)}</table></div>",
         "msnb: tutorials, magics, keys",
     )
 

@@ -49,8 +49,8 @@ def state() -> dict[str, Any]:
     return {
         "version": __version__,
         "mode": _MODES[context.get_context("mode")],
-        "device": _device_name(),
-        "devices": [_NAMES[platform] for platform in context._find_platforms()],
+        "device": _get_device_name(),
+        "devices": [_NAMES[platform] for platform in context._find_devices_by_platform()],
         "cells": _describe_cells(),
         "programs": _describe_programs(),
         "memory": _describe_memory(),
@@ -60,7 +60,7 @@ def state() -> dict[str, Any]:
 _NAMES = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
 
 
-def _device_name():
+def _get_device_name():
     return _NAMES.get(context.device().platform, "GPU")
 
 
@@ -81,14 +81,14 @@ def _locate_first_call(line):
     return {"cell": cell_names.ids().get(name), "file": name, "line": line[1]} if name else {}
 
 
-def _named_cells():
+def _list_session_cells():
     names = list(get_ipython().user_ns.items())
     return {name: value for name, value in names if isinstance(value, Cell) and not name.startswith("_")}
 
 
 def _describe_cells():
     rows = []
-    for name, cell in _named_cells().items():
+    for name, cell in _list_session_cells().items():
         parameters = list(cell.get_parameters())
         rows.append(
             {
@@ -128,7 +128,7 @@ def _describe_programs():
 def _describe_memory():
     arrays = [a for a in live_arrays() if not a.is_deleted()]
     stats = context.device().memory_stats() or {}
-    parameters = {id(p): p.nbytes for cell in _named_cells().values() for p in cell.get_parameters()}
+    parameters = {id(p): p.nbytes for cell in _list_session_cells().values() for p in cell.get_parameters()}
     return {
         "arrays": len(arrays),
         "bytes": sum(a.nbytes for a in arrays),

@@ -107,7 +107,7 @@ class _WithoutScripts(Filter):
                 yield token
 
 
-def _is_allowed(tag, name, value):
+def _is_attribute_allowed(tag, name, value):
     if name == "style" or name.startswith("aria-"):
         return True
     if name not in _ATTRIBUTES:
@@ -122,7 +122,7 @@ def _is_allowed(tag, name, value):
 
 _cleaner = bleach.Cleaner(
     tags=_TEXT_TAGS | _SVG_TAGS | _MATH_TAGS | _DROPPED_TAGS,
-    attributes=_is_allowed,
+    attributes=_is_attribute_allowed,
     protocols={"http", "https", "mailto", "data"},
     strip=True,
     strip_comments=True,
@@ -140,7 +140,7 @@ def clean(text: Any, views: static_output.Rebuilding) -> str:
 _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
 
 
-def _format_policy(text, views):
+def _format_security_policy(text, views):
     """Return a content security policy that allows the scripts of nbconvert's page and of msnb's views only."""
     scripts = {static_output.wake_script(), *_SCRIPT.findall(text)}
     scripts.update(script for document in views.documents for script in _SCRIPT.findall(document))
@@ -345,4 +345,4 @@ def to_html(notebook: NotebookNode, is_trusted: bool = False, as_slides: bool = 
     if as_slides:
         text = slides.add_slides(text, letters)
     styles = "".join((html.STYLE, table_css.STYLE, dataset_html.STYLE, f"<style>{drawing.style()}</style>"))
-    return text.replace("<head>", f"<head>{_format_policy(text, views)}{styles}", 1)
+    return text.replace("<head>", f"<head>{_format_security_policy(text, views)}{styles}", 1)

@@ -18,7 +18,7 @@ def slide_letters(cells: list[Any]) -> str:
 
     They come from the slide types that Jupyter stores. A notebook without a type "slide" begins one at each heading.
     """
-    kinds = [_slide_type(cell) for cell in cells]
+    kinds = [_read_slide_type(cell) for cell in cells]
     is_planned = "slide" in kinds
     letters = []
     for cell, kind in zip(cells, kinds, strict=True):
@@ -29,7 +29,7 @@ def slide_letters(cells: list[Any]) -> str:
     return "".join(letters)
 
 
-def _slide_type(cell):
+def _read_slide_type(cell):
     settings = (cell.get("metadata") or {}).get("slideshow")
     kind = settings.get("slide_type") if isinstance(settings, dict) else None
     return kind if isinstance(kind, str) else ""

@@ -51,10 +51,10 @@ class View:
     """Base class of views. A subclass provides `svg`, `__repr__` and these methods:
 
     - `_widget_class`: class of the widget, None without anywidget;
-    - `_initial_state`: initial values of the widget's traits;
-    - `_start_widget`: further actions after the widget is created;
+    - `_build_widget_state`: initial values of the widget's traits;
+    - `_connect_widget`: further actions after the widget is created;
     - `_build_page`: the standalone page;
-    - `_file_formats`: the formats of `save`, {suffix: function that returns the content}.
+    - `_list_file_formats`: the formats of `save`, {suffix: function that returns the content}.
     """
 
     height: int
@@ -64,16 +64,16 @@ class View:
     def _widget_class() -> Any:
         raise NotImplementedError
 
-    def _initial_state(self) -> dict[str, Any]:
+    def _build_widget_state(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _start_widget(self, widget: Any) -> None:
+    def _connect_widget(self, widget: Any) -> None:
         pass
 
     def _build_page(self) -> page.Page:
         raise NotImplementedError
 
-    def _file_formats(self) -> dict[str, Callable[[], str | bytes]]:
+    def _list_file_formats(self) -> dict[str, Callable[[], str | bytes]]:
         return {".html": self.html, ".svg": self.svg, ".txt": self.__repr__}
 
     def svg(self) -> str:
@@ -86,8 +86,8 @@ class View:
         if self._widget is None:
             kind = self._widget_class()
             if kind is not None:
-                self._widget = kind(**self._initial_state())
-                self._start_widget(self._widget)
+                self._widget = kind(**self._build_widget_state())
+                self._connect_widget(self._widget)
         return self._widget
 
     def html(self) -> str:
@@ -105,7 +105,7 @@ class View:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        page.save(path, self._file_formats(), type(self).__name__)
+        page.save(path, self._list_file_formats(), type(self).__name__)
 
     def close(self) -> None:
         """Close the widget and free its data; the saved form of the view remains."""
@@ -136,7 +136,7 @@ class Renewed(View):
 
         cell_views.remember(self)
         self._carries |= front_end.files_to_include(self._build_page().shared())
-        publish_display_data(*self._build_bundle(self._carries), transient={"display_id": self._display})
+        publish_display_data(*self._build_mime_bundle(self._carries), transient={"display_id": self._display})
         self._displayed = True
 
     def show_again(self) -> None:
@@ -145,11 +145,11 @@ class Renewed(View):
             from IPython.display import publish_display_data
 
             publish_display_data(
-                *self._build_bundle(self._carries), transient={"display_id": self._display}, update=True
+                *self._build_mime_bundle(self._carries), transient={"display_id": self._display}, update=True
             )
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return self._build_bundle(None)
+        return self._build_mime_bundle(None)
 
-    def _build_bundle(self, carries):
+    def _build_mime_bundle(self, carries):
         return static_output.bundle(self, self._build_page(), self._name(), self._purpose, carries)

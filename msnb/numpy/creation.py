@@ -59,7 +59,7 @@ def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
         TypeError: If `a` is none of these, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
     """
-    return in_type(as_tensor(_wrap_arrays(a), "asarray", "a"), dtype, "asarray")
+    return in_type(as_tensor(_convert_arrays_to_tensors(a), "asarray", "a"), dtype, "asarray")
 
 
 @spelling(numpy="asfarray")
@@ -87,13 +87,13 @@ def asfarray(a: Convertible, dtype: DType | str | None = mstype.float32) -> Tens
 _NARROW = {np.dtype(np.float64): np.float32, np.dtype(np.int64): np.int32}
 
 
-def _wrap_arrays(value):
+def _convert_arrays_to_tensors(value):
     """Replace numpy arrays, also in lists, by Tensors. Numbers of 64 bits are converted to 32 bits if they fit."""
     if isinstance(value, np.ndarray):
         narrow = value.astype(_NARROW.get(value.dtype, value.dtype))
         return Tensor(narrow if narrow.dtype.kind != "i" or (narrow == value).all() else value)
     if isinstance(value, (list, tuple)):
-        return [_wrap_arrays(v) for v in value]
+        return [_convert_arrays_to_tensors(v) for v in value]
     return value
 
 

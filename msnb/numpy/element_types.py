@@ -34,7 +34,7 @@ def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
     return promote(element_type(type1, "promote_types"), element_type(type2, "promote_types"))
 
 
-def _element_type(value):
+def _get_element_type(value):
     if isinstance(value, str):
         with contextlib.suppress(TypeError):  # numpy's short names, such as "i2", are valid here
             value = np.dtype(value)
@@ -59,4 +59,4 @@ def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
     """
     if not arrays_and_dtypes:
         raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")
-    return functools.reduce(promote_types, map(_element_type, arrays_and_dtypes))
+    return functools.reduce(promote_types, map(_get_element_type, arrays_and_dtypes))

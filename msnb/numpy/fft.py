@@ -72,7 +72,7 @@ Raises:
 """
 
 
-def _add_documentation(function: _Function) -> _Function:
+def _append_argument_docs(function: _Function) -> _Function:
     """Append the documentation of the common arguments to that of `function`."""
     names, defaults = function.__code__.co_varnames, function.__defaults__ or ()
     rest = _AXIS if names[1] == "n" else _AXES.format(default="the last two" if defaults[1] else "None, all")
@@ -101,44 +101,44 @@ def _transform_axes(function, kind, a, s, axes, norm):
     return _FourierOfAxes(kind, lengths, axes, check(Norm, norm, "norm", function))(a)
 
 
-@_add_documentation
+@_append_argument_docs
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Return the Fourier transform along an axis."""
     return _transform_axis("fft", a, n, axis, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Return the inverse Fourier transform along an axis."""
     return _transform_axis("ifft", a, n, axis, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Return the non-redundant half of the Fourier transform of real numbers along an axis."""
     return _transform_axis("rfft", a, n, axis, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Return the inverse transform of `rfft`, a Tensor of real numbers."""
     return _transform_axis("irfft", a, n, axis, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along an
     axis."""
     return _transform_axis("hfft", a, n, axis, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """Return the inverse transform of `hfft`."""
     return _transform_axis("ihfft", a, n, axis, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def fft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -149,7 +149,7 @@ def fft2(
     return _transform_axes("fft2", "fftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def fftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -160,7 +160,7 @@ def fftn(
     return _transform_axes("fftn", "fftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def ifft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -171,7 +171,7 @@ def ifft2(
     return _transform_axes("ifft2", "ifftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def ifftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -182,7 +182,7 @@ def ifftn(
     return _transform_axes("ifftn", "ifftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def rfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -193,7 +193,7 @@ def rfft2(
     return _transform_axes("rfft2", "rfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def rfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -204,7 +204,7 @@ def rfftn(
     return _transform_axes("rfftn", "rfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def irfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -215,7 +215,7 @@ def irfft2(
     return _transform_axes("irfft2", "irfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def irfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -226,7 +226,7 @@ def irfftn(
     return _transform_axes("irfftn", "irfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def hfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -238,7 +238,7 @@ def hfft2(
     return _transform_axes("hfft2", "hfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def hfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -250,7 +250,7 @@ def hfftn(
     return _transform_axes("hfftn", "hfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def ihfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
@@ -261,7 +261,7 @@ def ihfft2(
     return _transform_axes("ihfft2", "ihfftn", a, s, axes, norm)
 
 
-@_add_documentation
+@_append_argument_docs
 def ihfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,

@@ -108,7 +108,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     return (index,) * check(NonNegInt, ndim, "ndim", "diag_indices")
 
 
-def _triangle_indices(function, by_numpy, n, k, m):
+def _compute_triangle_indices(function, by_numpy, n, k, m):
     """Return the indices of a triangle, computed by the numpy function `by_numpy`. Lengths are rounded up to
     integers."""
     sizes = {"n": n, "k": k} if m is None else {"n": n, "k": k, "m": m}
@@ -132,7 +132,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     Raises:
         TypeError: If an argument is not a number.
     """
-    return _triangle_indices("tril_indices", np.tril_indices, n, k, m)
+    return _compute_triangle_indices("tril_indices", np.tril_indices, n, k, m)
 
 
 @spelling(numpy="triu_indices")
@@ -150,10 +150,10 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     Raises:
         TypeError: If an argument is not a number.
     """
-    return _triangle_indices("triu_indices", np.triu_indices, n, k, m)
+    return _compute_triangle_indices("triu_indices", np.triu_indices, n, k, m)
 
 
-def _checked_matrix_shape(function, arr):
+def _get_matrix_shape(function, arr):
     arr = as_tensor(arr, function, "arr")
     if arr.ndim != 2:
         raise ValueError(f"For '{function}', 'arr' should have 2 dimensions, but got shape {arr.shape}.")
@@ -176,8 +176,8 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
     """
-    rows, columns = _checked_matrix_shape("tril_indices_from", arr)
-    return _triangle_indices("tril_indices_from", np.tril_indices, rows, k, columns)
+    rows, columns = _get_matrix_shape("tril_indices_from", arr)
+    return _compute_triangle_indices("tril_indices_from", np.tril_indices, rows, k, columns)
 
 
 @spelling(numpy="triu_indices_from")
@@ -195,5 +195,5 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
     """
-    rows, columns = _checked_matrix_shape("triu_indices_from", arr)
-    return _triangle_indices("triu_indices_from", np.triu_indices, rows, k, columns)
+    rows, columns = _get_matrix_shape("triu_indices_from", arr)
+    return _compute_triangle_indices("triu_indices_from", np.triu_indices, rows, k, columns)

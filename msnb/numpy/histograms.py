@@ -78,7 +78,7 @@ def histogram_bin_edges(
         >>> print(mindspore.numpy.histogram_bin_edges([0.0, 1.0, 4.0], bins=2))
         [0. 2. 4.]
     """
-    return _make_edges("histogram_bin_edges", _flatten_inputs("histogram_bin_edges", a, weights)[0], bins, range)
+    return _make_bin_edges("histogram_bin_edges", _flatten_inputs("histogram_bin_edges", a, weights)[0], bins, range)
 
 
 def _flatten_inputs(function, a, weights):
@@ -94,7 +94,7 @@ def _flatten_inputs(function, a, weights):
     return Reshape.functional(x, (-1,)), weights
 
 
-def _make_edges(function, x, bins, range):
+def _make_bin_edges(function, x, bins, range):
     if isinstance(bins, (Tensor, list, tuple)):
         bins = as_tensor(bins, function, "bins")
         if bins.ndim != 1:
@@ -152,7 +152,7 @@ def histogram(
         [0. 2. 1.] [0 1 2 3]
     """
     x, weights = _flatten_inputs("histogram", a, weights)
-    edges = _make_edges("histogram", x, bins, range)
+    edges = _make_bin_edges("histogram", x, bins, range)
     counts = _BinCount(edges.shape[0])(_find_bins(x, edges), weights)[1:]
     if check(Bool, density, "density", "histogram"):
         counts = counts / in_type(_Diff.functional(edges), mstype.float32, "histogram") / ReduceSum.functional(counts)
@@ -181,10 +181,10 @@ def histogramdd(
         TypeError: If `sample` is none of these, or an argument has the wrong type.
         ValueError: If `sample` does not have 2 dimensions, or `bins`, `range` or `weights` do not fit it.
     """
-    return _count_boxes("histogramdd", sample, bins, range, weights, density)
+    return _count_points_in_boxes("histogramdd", sample, bins, range, weights, density)
 
 
-def _count_boxes(function, sample, bins, range, weights, density):
+def _count_points_in_boxes(function, sample, bins, range, weights, density):
     if isinstance(sample, (list, tuple)):
         sample = Stack(-1)(common_type(*[as_tensor(s, function, "sample") for s in sample]))
     sample = as_tensor(sample, function, "sample")
@@ -200,7 +200,7 @@ def _count_boxes(function, sample, bins, range, weights, density):
                 f"{len(entries)}."
             )
     columns = [sample[:, i] for i, _ in enumerate(bins)]
-    edges = [_make_edges(function, *of_one) for of_one in zip(columns, bins, ranges, strict=True)]
+    edges = [_make_bin_edges(function, *of_one) for of_one in zip(columns, bins, ranges, strict=True)]
     shape = tuple(e.shape[0] + 1 for e in edges)  # one more bin on either side, for outliers
     flat = 0
     for column, edge, length in zip(columns, edges, shape, strict=True):
@@ -249,5 +249,5 @@ def histogram2d(
     """
     if not isinstance(bins, int) and len(bins) != 2:  # the same edges for both axes
         bins = [bins, bins]
-    counts, edges = _count_boxes("histogram2d", [x, y], bins, range, weights, density)
+    counts, edges = _count_points_in_boxes("histogram2d", [x, y], bins, range, weights, density)
     return counts, *edges

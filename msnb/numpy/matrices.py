@@ -4,7 +4,7 @@ from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
 from msnb.ops.array.reshape import Reshape
-from msnb.ops.math.products import _dot_of_numpy
+from msnb.ops.math.products import _numpy_dot
 
 
 @spelling(numpy="multi_dot")
@@ -60,6 +60,6 @@ def _multiply_in_cheapest_order(factors):
         if i == j:
             return factors[i]
         k = cost[i, j][1]
-        return _dot_of_numpy(product(i, k), product(k + 1, j))
+        return _numpy_dot(product(i, k), product(k + 1, j))
 
     return product(0, len(factors) - 1)

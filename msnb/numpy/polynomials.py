@@ -18,7 +18,7 @@ from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Add, Sub
 
 
-def _as_coefficients(function, argument, value):
+def _to_coefficients(function, argument, value):
     p = as_tensor(value, function, argument)
     if p.ndim > 1:
         raise ValueError(f"For '{function}', '{argument}' should be a vector or a number, but got shape {p.shape}.")
@@ -28,7 +28,7 @@ def _as_coefficients(function, argument, value):
 
 def _align_lengths(function, a1, a2):
     """Return the coefficients of two polynomials with equal length: the shorter vector is padded with leading zeros."""
-    polynomials = common_type(_as_coefficients(function, "a1", a1), _as_coefficients(function, "a2", a2))
+    polynomials = common_type(_to_coefficients(function, "a1", a1), _to_coefficients(function, "a2", a2))
     length = max(p.shape[0] for p in polynomials)
     return [
         p if p.shape[0] == length else Concat(0)((Zeros.functional((length - p.shape[0],), p.dtype), p))
@@ -91,7 +91,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         TypeError: If `a1` or `a2` is none of these.
         ValueError: If one of them has more than 1 dimension, or is empty.
     """
-    x, y = common_type(_as_coefficients("polymul", "a1", a1), _as_coefficients("polymul", "a2", a2))
+    x, y = common_type(_to_coefficients("polymul", "a1", a1), _to_coefficients("polymul", "a2", a2))
     return _Convolve()(x, y)
 
 
@@ -114,7 +114,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
         >>> print(mindspore.numpy.polyval([3.0, 0.0, 1.0], 5.0))
         76.0
     """
-    p, x = common_type(_as_coefficients("polyval", "p", p), as_tensor(x, "polyval", "x"))
+    p, x = common_type(_to_coefficients("polyval", "p", p), as_tensor(x, "polyval", "x"))
     if p.dtype != mstype.float64:
         p, x = Cast.functional(p, mstype.float32), Cast.functional(x, mstype.float32)
     value = ZerosLike.functional(x)
@@ -142,7 +142,7 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
         >>> print(mindspore.numpy.polyder([1, 1, 1, 1]))
         [3 2 1]
     """
-    p = _as_coefficients("polyder", "p", p)
+    p = _to_coefficients("polyder", "p", p)
     for _ in range(check(NonNegInt, m, "m", "polyder")):
         if p.shape[0] < 2:
             return Tensor(np.zeros(0, np.float32))
@@ -173,10 +173,10 @@ def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
         >>> print(mindspore.numpy.polyint([6.0, 6.0, 6.0]))
         [2. 3. 6. 0.]
     """
-    p, m = _as_coefficients("polyint", "p", p), check(NonNegInt, m, "m", "polyint")
+    p, m = _to_coefficients("polyint", "p", p), check(NonNegInt, m, "m", "polyint")
     if not m:
         return p
-    p, constants = common_type(floating(p), _as_coefficients("polyint", "k", 0 if k is None else k))
+    p, constants = common_type(floating(p), _to_coefficients("polyint", "k", 0 if k is None else k))
     if constants.shape[0] not in (1, m):
         raise ValueError(f"For 'polyint', 'k' should be 1 number or {m}, but got {constants.shape[0]}.")
     constants = BroadcastTo.functional(constants, (m,))

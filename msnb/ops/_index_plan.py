@@ -21,7 +21,7 @@ def plan_of(index, shape):
     items = [entry_of(i) for i in (index if isinstance(index, tuple) else (index,))]
     if sum(i is Ellipsis for i in items) > 1:
         raise IndexError("An index holds at most one ellipsis (...).")
-    missing = len(shape) - sum(map(_count_dimensions, items))
+    missing = len(shape) - sum(map(_count_indexed_dimensions, items))
     if missing < 0:
         raise IndexError(
             f"The index has {len(shape) - missing} places for a Tensor of {len(shape)} dimensions, "
@@ -52,7 +52,7 @@ def plan_of(index, shape):
                     )
                 if not item.ndim:
                     plan.append(NEW)
-                arrays = _mask_positions(item)
+                arrays = _find_true_coordinates(item)
             elif item._array.dtype.kind not in "iu":
                 raise IndexError(f"A Tensor that indexes another is of int or bool, but got {item.dtype}.")
             tensors += arrays
@@ -78,10 +78,10 @@ def plan_of(index, shape):
 def _plan_slice(item, length, numbers, gather):
     if item.start is None and item.stop is None and item.step is None:
         return ALL
-    step = _slice_bound(item.step)
+    step = _convert_slice_bound(item.step)
     if step == 0:
         raise ValueError("The step of a slice should not be 0.")
-    start, stop, step = slice(_slice_bound(item.start), _slice_bound(item.stop), step).indices(length)
+    start, stop, step = slice(_convert_slice_bound(item.start), _convert_slice_bound(item.stop), step).indices(length)
     count = len(range(start, stop, step))
     if count == length and step == 1:
         return ALL
@@ -101,7 +101,7 @@ def entry_of(item):
     if isinstance(item, np.integer):
         return int(item)
     if isinstance(item, (list, tuple, range)):
-        return _tensor_of_list(item)
+        return _convert_list_to_tensor(item)
     if isinstance(item, np.ndarray) and item.dtype.kind in "iub":
         return box(item)
     if isinstance(item, jax.Array):
@@ -112,7 +112,7 @@ def entry_of(item):
     )
 
 
-def _tensor_of_list(items):
+def _convert_list_to_tensor(items):
     """Convert a list of positions to a Tensor of a numpy array. It is a constant even while a graph is traced."""
     try:
         if any(isinstance(v, Tensor) for v in items):
@@ -126,7 +126,7 @@ def _tensor_of_list(items):
     return box(array)
 
 
-def _mask_positions(mask):
+def _find_true_coordinates(mask):
     """Return the coordinates of the True elements of a mask, one index Tensor per dimension."""
     if is_tracer(mask._array):
         raise DataDependentShape(
@@ -137,11 +137,11 @@ def _mask_positions(mask):
     return [box(positions) for positions in np.nonzero(np.asarray(mask._array))]
 
 
-def _slice_bound(value):
+def _convert_slice_bound(value):
     return value if value is None or isinstance(value, int) else value.__index__()
 
 
-def _count_dimensions(item):
+def _count_indexed_dimensions(item):
     """Return the number of dimensions of the Tensor that one entry of an index consumes."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0

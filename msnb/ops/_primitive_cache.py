@@ -24,7 +24,7 @@ def _get_cache_prim(cls: type) -> Callable[..., Any]:
 
     def make(*args: Any, **kwargs: Any) -> Any:
         try:
-            return _cached_primitive(cls, args, tuple(sorted(kwargs.items())))
+            return _create_cached_primitive(cls, args, tuple(sorted(kwargs.items())))
         except TypeError:  # an attribute that cannot be hashed, such as a list
             return cls(*args, **kwargs)
 
@@ -32,5 +32,5 @@ def _get_cache_prim(cls: type) -> Callable[..., Any]:
 
 
 @functools.lru_cache(maxsize=512, typed=True)
-def _cached_primitive(cls, args, kwargs):
+def _create_cached_primitive(cls, args, kwargs):
     return cls(*args, **dict(kwargs))

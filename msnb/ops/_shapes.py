@@ -91,7 +91,7 @@ def check(op: str, entries: tuple[Entry, ...], inputs: dict[str, Any], numbers: 
                 if bindings is not None:
                     break
             else:
-                raise ValueError(_format_error(op, label, shape, patterns, lengths, source))
+                raise ValueError(_format_shape_error(op, label, shape, patterns, lengths, source))
             source.update({key: f"'{label}' of shape {shape}" for key in bindings if key not in lengths})
             lengths.update(bindings)
 
@@ -105,7 +105,7 @@ def _match_pattern(pattern, shape, lengths):
     else:
         count_after = len(pattern) - open_at - 1
         middle = shape[open_at : len(shape) - count_after]
-        fits = len(shape) >= len(pattern) - 1 and _match_several(pattern[open_at], middle, lengths, bindings)
+        fits = len(shape) >= len(pattern) - 1 and _match_variadic_word(pattern[open_at], middle, lengths, bindings)
         pairs = (
             [
                 *zip(pattern[:open_at], shape),
@@ -119,7 +119,7 @@ def _match_pattern(pattern, shape, lengths):
     return bindings
 
 
-def _match_several(word, shape, lengths, bindings):
+def _match_variadic_word(word, shape, lengths, bindings):
     kind, name = word[0], word[1:]
     if kind == "*":
         return bindings.setdefault(word, lengths.get(word, lengths.get(f"~{name}", shape))) == shape
@@ -162,7 +162,7 @@ def _evaluate_length(word, lengths):
         return None
 
 
-def _format_error(op, name, shape, patterns, lengths, source):
+def _format_shape_error(op, name, shape, patterns, lengths, source):
     words = [word.removesuffix(">0") for pattern in patterns for word in pattern]
     for word in words:
         if patterns == ((word,),) and word[0] == "~":
@@ -170,12 +170,12 @@ def _format_error(op, name, shape, patterns, lengths, source):
         if word[0] == "<":
             return f"For '{op}', '{name}' should broadcast into {source[f'*{word[1:]}']}, but got {shape}."
     expected = " or ".join(dict.fromkeys(_format_pattern(pattern, lengths) for pattern in patterns))
-    names = {n for word in words for n in (word, f"~{word[1:]}", *_names_in(word)) if n in source}
+    names = {n for word in words for n in (word, f"~{word[1:]}", *_list_length_names(word)) if n in source}
     reason = f" beside {' and '.join(sorted({source[n] for n in names}))}" if names else ""
     return f"For '{op}', '{name}' should have {expected}{reason}, but got {shape}."
 
 
-def _names_in(word):
+def _list_length_names(word):
     if word[0] in "*.~<":
         return []
     return [node.id for node in ast.walk(ast.parse(word, mode="eval")) if isinstance(node, ast.Name)]

@@ -63,7 +63,7 @@ class _Matrix(SparseBase):
 
     def _with_values(self, values) -> Self:
         """Return a matrix with the same coordinates and other values."""
-        return self._of(*(getattr(self, name) for name in self._columns[:-1]), values, self.dense_shape)
+        return self._from_components(*(getattr(self, name) for name in self._columns[:-1]), values, self.dense_shape)
 
     def astype(self, dtype: Any) -> Self:
         """
@@ -95,7 +95,7 @@ class _Matrix(SparseBase):
         """
         return (*(getattr(self, name) for name in self._columns), self.dense_shape)
 
-    def _coordinates(self) -> Tensor:
+    def _get_coordinates(self) -> Tensor:
         """Return the coordinates of the values, of shape (n, rank)."""
         raise NotImplementedError
 
@@ -106,7 +106,7 @@ class _Matrix(SparseBase):
         Returns:
             Tensor.
         """
-        return ScatterNd.functional(self._coordinates(), self.values, self.dense_shape)
+        return ScatterNd.functional(self._get_coordinates(), self.values, self.dense_shape)
 
     def _gather_elements(self, dense, what):
         """Gather the elements of `dense` at the coordinates of this matrix. A number is returned unchanged."""
@@ -119,7 +119,7 @@ class _Matrix(SparseBase):
                 f"A {type(self).__name__} of shape {self.dense_shape} is {what} by a number, or by a Tensor that "
                 f"broadcasts to its shape, but got {describe(dense)}."
             ) from None
-        return GatherNd.functional(expanded, self._coordinates())
+        return GatherNd.functional(expanded, self._get_coordinates())
 
     def __neg__(self) -> Self:
         return self._with_values(-self.values)
@@ -218,7 +218,7 @@ class COOTensor(_Matrix):
                 f"{len(self.dense_shape)}) and 'values' of (n,), but got {self.indices.shape} and {self.values.shape}."
             )
 
-    def _coordinates(self):
+    def _get_coordinates(self):
         return self.indices
 
     def coalesce(self) -> "COOTensor":
@@ -233,7 +233,7 @@ class COOTensor(_Matrix):
         positions, number = np.unique(flat, return_inverse=True)
         coordinates = np.stack(np.unravel_index(positions, self.dense_shape), 1).astype(self.indices.asnumpy().dtype)
         values = UnsortedSegmentSum.functional(self.values, Tensor(number.reshape(-1).astype(np.int32)), len(positions))
-        return self._of(Tensor(coordinates), values, self.dense_shape)
+        return self._from_components(Tensor(coordinates), values, self.dense_shape)
 
     def to_csr(self) -> "CSRTensor":
         """
@@ -250,7 +250,7 @@ class COOTensor(_Matrix):
         order = np.lexsort((columns.asnumpy(), rows.asnumpy())) if len(rows) else np.zeros(0, np.int64)
         order = Tensor(order.astype(np.int32))
         rows, columns, values = (Gather.functional(x, order, 0) for x in (rows, columns, self.values))
-        return CSRTensor._of(starts_of(rows, self.dense_shape[0]), columns, values, self.dense_shape)
+        return CSRTensor._from_components(starts_of(rows, self.dense_shape[0]), columns, values, self.dense_shape)
 
     def add(self, other: "COOTensor", thresh: Any = 0) -> "COOTensor":
         """
@@ -271,13 +271,15 @@ class COOTensor(_Matrix):
         if least <= 0:
             return total
         indices = Tensor(np.flatnonzero(np.abs(total.values.asnumpy()) >= least).astype(np.int32))
-        return self._of(
+        return self._from_components(
             Gather.functional(total.indices, indices, 0), Gather.functional(total.values, indices, 0), self.dense_shape
         )
 
     def _add_matrix(self, other, sign):
         indices = Concat(0)(common_type(self.indices, other.indices))
-        return self._of(indices, Concat(0)((self.values, other.values * sign)), self.dense_shape).coalesce()
+        return self._from_components(
+            indices, Concat(0)((self.values, other.values * sign)), self.dense_shape
+        ).coalesce()
 
 
 class CSRTensor(_Matrix):
@@ -319,7 +321,7 @@ class CSRTensor(_Matrix):
         super().__init__(*components[1:3], _check_shape("CSRTensor", components[3], 2))
         self.indptr = components[0]
         if not isinstance(self.indptr, Tensor) or self.indptr._array.dtype.kind != "i":
-            self._refuse(f"'indptr' should be a Tensor of integers, but got {describe(self.indptr)}")
+            self._raise_component_error(f"'indptr' should be a Tensor of integers, but got {describe(self.indptr)}")
         if self.indptr.shape != (self.dense_shape[0] + 1,) or self.indices.ndim != 1 or self.values.ndim != 1:
             raise ValueError(
                 f"For 'CSRTensor' of shape {self.dense_shape}, 'indptr' should be of shape "
@@ -327,12 +329,12 @@ class CSRTensor(_Matrix):
                 f"{self.indices.shape} and {self.values.shape}."
             )
 
-    def _value_rows(self):
+    def _compute_row_indices(self):
         """Return the row index of each value."""
         return rows_of(self.indptr, self.values.shape[0])
 
-    def _coordinates(self):
-        return Stack(1)((self._value_rows(), self.indices.astype(self.indptr.dtype)))
+    def _get_coordinates(self):
+        return Stack(1)((self._compute_row_indices(), self.indices.astype(self.indptr.dtype)))
 
     def to_coo(self) -> COOTensor:
         """
@@ -341,10 +343,10 @@ class CSRTensor(_Matrix):
         Returns:
             COOTensor.
         """
-        return COOTensor._of(self._coordinates(), self.values, self.dense_shape)
+        return COOTensor._from_components(self._get_coordinates(), self.values, self.dense_shape)
 
     def _sum_by_rows(self, products):
-        return UnsortedSegmentSum.functional(products, self._value_rows(), self.dense_shape[0])
+        return UnsortedSegmentSum.functional(products, self._compute_row_indices(), self.dense_shape[0])
 
     def mv(self, dense_vector: Tensor) -> Tensor:
         """
@@ -435,7 +437,9 @@ def dense_to_coo(tensor: Tensor) -> COOTensor:
     It does not run in a compiled graph: the number of elements depends on values.
     """
     coordinates = np.argwhere(tensor.asnumpy()).astype(np.int32)
-    return COOTensor._of(Tensor(coordinates), GatherNd.functional(tensor, Tensor(coordinates)), tuple(tensor.shape))
+    return COOTensor._from_components(
+        Tensor(coordinates), GatherNd.functional(tensor, Tensor(coordinates)), tuple(tensor.shape)
+    )
 
 
 def dense_to_csr(tensor: Tensor) -> CSRTensor:

@@ -29,14 +29,14 @@ def in_float32(function):
         half = types.pop() if len(types) == 1 else None
         if half not in _HALVES:
             return function(*args, **settings)
-        out = function(*[_cast_matching(arg, half, jnp.float32) for arg in args], **settings)
-        return _cast_matching(out, jnp.float32, half)
+        out = function(*[_cast_if_dtype_matches(arg, half, jnp.float32) for arg in args], **settings)
+        return _cast_if_dtype_matches(out, jnp.float32, half)
 
     return wide
 
 
-def _cast_matching(value, source, target):
+def _cast_if_dtype_matches(value, source, target):
     """Cast an array, or each array of a tuple, from `source` to `target`. Others are returned unchanged."""
     if type(value) is tuple:
-        return tuple(_cast_matching(v, source, target) for v in value)
+        return tuple(_cast_if_dtype_matches(v, source, target) for v in value)
     return value.astype(target) if getattr(value, "dtype", None) == source else value

@@ -39,7 +39,7 @@ def _cast_scalar(name, variable, value):
     return value.astype(variable.dtype)
 
 
-def _new_value(name, variable, value):
+def _convert_assigned_value(name, variable, value):
     dtype_in(name, "variable", variable, ANY)
     if value.weak_type:
         return jnp.broadcast_to(_cast_scalar(name, variable, value), variable.shape)
@@ -72,10 +72,10 @@ def _make_checked_update(combine):
     return compute
 
 
-def _writing_operator(functional, value, example, numbers=True):
+def _declare_assign_operator(functional, value, example, numbers=True):
     """Decorator that declares an operator which writes a Parameter. The function `combine(variable, value)` returns the
     new value."""
-    compute = _make_checked_update if numbers else lambda combine: _new_value
+    compute = _make_checked_update if numbers else lambda combine: _convert_assigned_value
 
     def declare(combine):
         name, new = combine.__name__, compute(combine)
@@ -89,7 +89,7 @@ def _writing_operator(functional, value, example, numbers=True):
     return declare
 
 
-@_writing_operator(
+@_declare_assign_operator(
     "assign", "The value, of the shape of `variable` or, for one element, a scalar", "[2. 2.]", numbers=False
 )
 def Assign(variable, value):
@@ -97,13 +97,15 @@ def Assign(variable, value):
     return value
 
 
-@_writing_operator("assign_add", "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
+@_declare_assign_operator("assign_add", "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
 def AssignAdd(variable, value):
     """Add a value to a Parameter."""
     return variable + value
 
 
-@_writing_operator("assign_sub", "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]")
+@_declare_assign_operator(
+    "assign_sub", "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]"
+)
 def AssignSub(variable, value):
     """Subtract a value from a Parameter."""
     return variable - value

@@ -51,9 +51,9 @@ Reduction = OneOf("sum", "max", "min", "prod")
 def gather_members(x: jax.Array, others: DeviceGroup) -> jax.Array:
     """Gather the values of all members of a group along a new first axis."""
     if others.even:
-        return jax.lax.all_gather(x, others.axis, axis_index_groups=_axis_index_groups(others))
+        return jax.lax.all_gather(x, others.axis, axis_index_groups=_get_axis_index_groups(others))
     alone = jnp.zeros((others.size, *x.shape), x.dtype).at[others.place()].set(x)
-    return jax.lax.psum(alone, others.axis, axis_index_groups=_axis_index_groups(others))
+    return jax.lax.psum(alone, others.axis, axis_index_groups=_get_axis_index_groups(others))
 
 
 def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
@@ -63,49 +63,49 @@ def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Arr
     if op == ReduceOp.PROD:
         return jnp.prod(gather_members(x, others), axis=0, dtype=x.dtype)
     if op == ReduceOp.SUM:
-        return jax.lax.psum(x, others.axis, axis_index_groups=_axis_index_groups(others))
-    return _reduce_extreme(x, op, others)
+        return jax.lax.psum(x, others.axis, axis_index_groups=_get_axis_index_groups(others))
+    return _reduce_max_or_min(x, op, others)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def _reduce_extreme(x, op, others):
+def _reduce_max_or_min(x, op, others):
     """Return the largest or smallest value of all members of a group. The gradient goes to the member with this
     value."""
     joined = jax.lax.pmax if op == ReduceOp.MAX else jax.lax.pmin
-    return joined(x, others.axis, axis_index_groups=_axis_index_groups(others))
+    return joined(x, others.axis, axis_index_groups=_get_axis_index_groups(others))
 
 
-def _extreme_with_residuals(x, op, others):
-    out = _reduce_extreme(x, op, others)
+def _reduce_max_or_min_forward(x, op, others):
+    out = _reduce_max_or_min(x, op, others)
     return out, x == out
 
 
-def _extreme_gradient(_op, others, has_it, cotangent):
-    total = jax.lax.psum(cotangent, others.axis, axis_index_groups=_axis_index_groups(others))
+def _reduce_max_or_min_backward(_op, others, has_it, cotangent):
+    total = jax.lax.psum(cotangent, others.axis, axis_index_groups=_get_axis_index_groups(others))
     return (jnp.where(has_it, total, jnp.zeros_like(total)),)
 
 
-_reduce_extreme.defvjp(_extreme_with_residuals, _extreme_gradient)
+_reduce_max_or_min.defvjp(_reduce_max_or_min_forward, _reduce_max_or_min_backward)
 
 
 def value_of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
     """Return the value of one member, by its index in the group."""
     sent = jnp.where(others.place() == root, x, jnp.zeros_like(x))
-    return jax.lax.psum(sent, others.axis, axis_index_groups=_axis_index_groups(others))
+    return jax.lax.psum(sent, others.axis, axis_index_groups=_get_axis_index_groups(others))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def _broadcast_root(x, root, others):
+def _broadcast_from_root(x, root, others):
     """Broadcast the value of the member `root`. Each member keeps the gradient of its copy, as in r1.1."""
     return value_of_root(x, root, others)
 
 
-_broadcast_root.defvjp(
-    lambda x, root, others: (_broadcast_root(x, root, others), None), lambda _r, _o, _s, cotangent: (cotangent,)
+_broadcast_from_root.defvjp(
+    lambda x, root, others: (_broadcast_from_root(x, root, others), None), lambda _r, _o, _s, cotangent: (cotangent,)
 )
 
 
-def _axis_index_groups(others):
+def _get_axis_index_groups(others):
     return None if others.groups is None else [list(group) for group in others.groups]
 
 
@@ -230,7 +230,7 @@ def ReduceScatter(
         return input_x
     count_rows(input_x, "ReduceScatter", others)
     if op == ReduceOp.SUM and others.even:
-        return jax.lax.psum_scatter(input_x, others.axis, axis_index_groups=_axis_index_groups(others), tiled=True)
+        return jax.lax.psum_scatter(input_x, others.axis, axis_index_groups=_get_axis_index_groups(others), tiled=True)
     return member_rows(reduce_members(input_x, op, others), "ReduceScatter", others)
 
 
@@ -258,7 +258,7 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
         dtype_in("Broadcast", f"input_x[{i}]", x, _SENDABLE)
     if others is None:
         return tuple(input_x)
-    return tuple([_broadcast_root(x, root, others) for x in input_x])
+    return tuple([_broadcast_from_root(x, root, others) for x in input_x])
 
 
 @operator(collective=True)

@@ -241,7 +241,7 @@ class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
 
 
 @replaces_in_api2(identity, "it is a function, `ops.identity(x)`", "msnb.ops")
-def _return_input(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     """Return the input unchanged.
 
     Args:

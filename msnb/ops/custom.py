@@ -92,12 +92,12 @@ class Custom(PrimitiveWithInfer):
         """Return the gradient function `bprop`. Raise NotImplementedError if there is none."""
         if self._bprop is None:
             raise NotImplementedError(
-                f"The operator 'Custom' of {_function_name(self.func)} has no gradient; "
+                f"The operator 'Custom' of {_get_function_name(self.func)} has no gradient; "
                 f"give one: Custom(..., bprop=function)."
             )
         return self._bprop
 
-    def _result_types(self, arrays):
+    def _compute_result_types(self, arrays):
         """Return shapes and types of the results, and True if the function returns several."""
         shapes, kinds = self.out_shape, self.out_dtype
         if callable(shapes):
@@ -117,7 +117,7 @@ class Custom(PrimitiveWithInfer):
 
     def kernel(self, *arrays: Any) -> Any:
         """Call the user's function while the compiled program runs."""
-        results, several = self._result_types(arrays)
+        results, several = self._compute_result_types(arrays)
 
         def run(*inputs: Any) -> list[np.ndarray]:
             out = self.func(*[np.asarray(x) for x in inputs])
@@ -128,25 +128,26 @@ class Custom(PrimitiveWithInfer):
         return tuple(outputs) if several else outputs[0]
 
 
-def _function_name(function):
+def _get_function_name(function):
     return getattr(function, "__name__", type(function).__name__)
 
 
 def _check_results(function: Callable[..., Any], outs: list[Any], results: Sequence[Any]) -> list[np.ndarray]:
     if len(outs) != len(results):
         raise ValueError(
-            f"For 'Custom', {_function_name(function)} should return {len(results)} arrays, but returned {len(outs)}."
+            f"For 'Custom', {_get_function_name(function)} should return {len(results)} arrays, but returned "
+            f"{len(outs)}."
         )
     arrays = []
     for out, result in zip(outs, results, strict=True):
         out = np.asarray(out)
         if out.shape != result.shape:
             raise ValueError(
-                f"For 'Custom', out_shape says {result.shape}, but {_function_name(function)} returned {out.shape}."
+                f"For 'Custom', out_shape says {result.shape}, but {_get_function_name(function)} returned {out.shape}."
             )
         if out.dtype != result.dtype:
             raise TypeError(
-                f"For 'Custom', out_dtype says {result.dtype}, but {_function_name(function)} returned {out.dtype}."
+                f"For 'Custom', out_dtype says {result.dtype}, but {_get_function_name(function)} returned {out.dtype}."
             )
         arrays.append(out)
     return arrays

@@ -57,11 +57,11 @@ class Print(HostPrimitive):
     """
 
     def __call__(self, *input_x):
-        flat, rebuild = _flatten(input_x)
-        at_run_time(lambda *leaves: _print_lines(rebuild(leaves)), flat)
+        flat, rebuild = _flatten_nested_values(input_x)
+        at_run_time(lambda *leaves: _print_values(rebuild(leaves)), flat)
 
 
-def _flatten(values):
+def _flatten_nested_values(values):
     """Return the leaves of nested tuples and lists, and a function that rebuilds the structure from other leaves."""
     leaves = []
 
@@ -83,7 +83,7 @@ def _flatten(values):
     return leaves, rebuild
 
 
-def _print_lines(values):
+def _print_values(values):
     values = list(values)
     if print_redirect.current_target is not None:
         print_redirect.current_target(values)

@@ -38,14 +38,14 @@ def _check_boxes(op, **named):
             raise ValueError(f"For '{op}', '{argument}' should have shape (N, 4), but got {value.shape}.")
 
 
-def _to_float32(x):
+def _promote_to_float32(x):
     """Cast `x` to at least float32."""
     return x.astype(jnp.promote_types(x.dtype, jnp.float32) if x.dtype in FLOAT else jnp.float32)
 
 
-def _center_and_size(boxes):
+def _compute_center_and_size(boxes):
     """Return centre and size of boxes (x0, y0, x1, y1) whose corner pixels are inclusive."""
-    x0, y0, x1, y1 = jnp.moveaxis(_to_float32(boxes), -1, 0)
+    x0, y0, x1, y1 = jnp.moveaxis(_promote_to_float32(boxes), -1, 0)
     return (x0 + x1) * 0.5, (y0 + y1) * 0.5, x1 - x0 + 1, y1 - y0 + 1
 
 
@@ -82,8 +82,8 @@ def BoundingBoxEncode(
     _check_boxes(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     same_dtype(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     same_shape(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
-    ax, ay, aw, ah = _center_and_size(anchor_box)
-    gx, gy, gw, gh = _center_and_size(groundtruth_box)
+    ax, ay, aw, ah = _compute_center_and_size(anchor_box)
+    gx, gy, gw, gh = _compute_center_and_size(groundtruth_box)
     offsets = jnp.stack([(gx - ax) / aw, (gy - ay) / ah, jnp.log(gw / aw), jnp.log(gh / ah)], axis=-1)
     offsets = (offsets - jnp.asarray(means, offsets.dtype)) / jnp.asarray(stds, offsets.dtype)
     return offsets.astype(anchor_box.dtype)
@@ -130,12 +130,12 @@ def BoundingBoxDecode(
     _check_boxes(op, anchor_box=anchor_box, deltas=deltas)
     same_dtype(op, anchor_box=anchor_box, deltas=deltas)
     same_shape(op, anchor_box=anchor_box, deltas=deltas)
-    offsets = _to_float32(deltas)
+    offsets = _promote_to_float32(deltas)
     offsets = offsets * jnp.asarray(stds, offsets.dtype) + jnp.asarray(means, offsets.dtype)
     dx, dy, dw, dh = jnp.moveaxis(offsets, -1, 0)
     limit = jnp.abs(jnp.log(wh_ratio_clip))
     dw, dh = jnp.clip(dw, -limit, limit), jnp.clip(dh, -limit, limit)
-    ax, ay, aw, ah = _center_and_size(anchor_box)
+    ax, ay, aw, ah = _compute_center_and_size(anchor_box)
     cx, cy, w, h = ax + aw * dx, ay + ah * dy, aw * jnp.exp(dw), ah * jnp.exp(dh)
     corners = [cx - w * 0.5 + 0.5, cy - h * 0.5 + 0.5, cx + w * 0.5 - 0.5, cy + h * 0.5 - 0.5]
     if max_shape is not None:
@@ -208,7 +208,7 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _accept_iou_mode
     _check_boxes("IOU", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
     dtype_in("IOU", "anchor_boxes", anchor_boxes, FLOAT)
     dtype_in("IOU", "gt_boxes", gt_boxes, FLOAT)
-    a, g = _to_float32(anchor_boxes), _to_float32(gt_boxes)[:, None]
+    a, g = _promote_to_float32(anchor_boxes), _promote_to_float32(gt_boxes)[:, None]
     width = jnp.maximum(jnp.minimum(a[..., 2], g[..., 2]) - jnp.maximum(a[..., 0], g[..., 0]) + 1, 0)
     height = jnp.maximum(jnp.minimum(a[..., 3], g[..., 3]) - jnp.maximum(a[..., 1], g[..., 1]) + 1, 0)
     shared = width * height
@@ -271,7 +271,7 @@ def ConfusionMatrix(
     return counts.at[cells].add(weights.astype(dtype), mode="drop", wrap_negative_indices=False)
 
 
-def _iou_matrix(boxes):
+def _compute_iou_matrix(boxes):
     """Return the overlap of every pair of boxes (N, 4). Widths are x2 - x1, as in MindSpore's NMS."""
     x1, y1, x2, y2 = boxes.T
     area = (x2 - x1) * (y2 - y1)
@@ -318,7 +318,7 @@ def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
         raise ValueError(f"For '{op}', 'bboxes' should have shape (N, 5) with N > 0, but got {bboxes.shape}.")
     count = bboxes.shape[0]
     boxes = bboxes[jnp.argsort(-bboxes[:, 4], stable=True)]
-    overlaps = _iou_matrix(boxes[:, :4]) > iou_threshold
+    overlaps = _compute_iou_matrix(boxes[:, :4]) > iou_threshold
     after = jnp.arange(count)
 
     def drop_worse(i, keep):

@@ -43,7 +43,7 @@ def _TensorGetRow(x, index):
     return jax.lax.dynamic_index_in_dim(x, index, 0, keepdims=False)
 
 
-def _bounding_block(x, starts, plan):
+def _compute_bounding_block(x, starts, plan):
     """Return (start indices, lengths) of the block of `x` that an index without arrays covers, one entry per
     dimension."""
     starts = iter(starts)
@@ -65,7 +65,7 @@ def _bounding_block(x, starts, plan):
     return begins, lengths
 
 
-def _numpy_index(tensors, plan):
+def _build_numpy_index(tensors, plan):
     """Build the index for jnp from a plan with arrays. Its slices are tuples (start, stop, step)."""
     arrays = iter(tensors)
     return tuple(
@@ -80,7 +80,7 @@ def _numpy_index(tensors, plan):
     )
 
 
-def _index_ranges(inputs):
+def _yield_index_ranges(inputs):
     """Yield the valid range of each index Tensor: the length of its dimension. `plan_of` has checked plain numbers."""
     tensors, dimension = iter(inputs["tensors"]), 0
     for entry in inputs["plan"]:
@@ -91,7 +91,7 @@ def _index_ranges(inputs):
         dimension += entry != NEW
 
 
-_IN_RANGE = Check("index", _index_ranges, IndexError)
+_IN_RANGE = Check("index", _yield_index_ranges, IndexError)
 
 
 @operator(checks=[_IN_RANGE])
@@ -108,9 +108,9 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
         Tensor of the element type of `x`.
     """
     if ARRAY in plan:
-        return x.at[_numpy_index(tensors, plan)].get(mode="fill")
+        return x.at[_build_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
-        x = jax.lax.dynamic_slice(x, *_bounding_block(x, starts, plan))
+        x = jax.lax.dynamic_slice(x, *_compute_bounding_block(x, starts, plan))
     rest = tuple(
         0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL else slice(None, None, entry[1])
         for entry in plan
@@ -148,10 +148,10 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         Tensor of the shape and element type of `x`.
     """
     if ARRAY in plan:
-        index = _numpy_index(tensors, plan)
+        index = _build_numpy_index(tensors, plan)
         part = jax.eval_shape(lambda a: a[index], x).shape
         return x.at[index].set(_broadcast_value(value, part, x.dtype), mode="drop")
-    begins, lengths = _bounding_block(x, starts, plan)
+    begins, lengths = _compute_bounding_block(x, starts, plan)
     counts = [entry[0] if isinstance(entry, tuple) else None for entry in plan if entry != NEW]
     counts = [n if c is None else c for c, n in zip(counts, lengths, strict=True)]
     dimension, part = 0, []
@@ -214,7 +214,7 @@ _thread = trace_state.thread
 _FEW = 64
 
 
-def _run_kernel(op, operands, numbers, tensors, plan):
+def _run_index_kernel(op, operands, numbers, tensors, plan):
     """Run the index operator `op` on its Tensor operands and a checked index."""
     key = op.name, len(numbers), len(tensors), plan
     kernel = _kernels.get(key)
@@ -240,7 +240,7 @@ def getitem(x, index):
             Tensor out of range only with ``check_indices``, and else reads NaN.
         ValueError: If a mask is known only when the graph runs.
     """
-    if _thread.frame is not None and (part := _index_constant(x._array, index)) is not None:
+    if _thread.frame is not None and (part := _index_constant_array(x._array, index)) is not None:
         return part
     if _thread.compute_dtype is not None and is_constant(x):
         x = cast_tensor(x, _thread.compute_dtype)
@@ -250,10 +250,10 @@ def getitem(x, index):
             raise IndexError(f"The index {index} is out of range for dimension 0 of length {length}, shape {x.shape}.")
         return _row(x, index + length if index < 0 else index)
     numbers, tensors, plan = plan_of(index, x._array.shape)
-    return _run_kernel(_get, (x,), numbers, tensors, plan)
+    return _run_index_kernel(_get, (x,), numbers, tensors, plan)
 
 
-def _index_constant(array, index):
+def _index_constant_array(array, index):
     """Index a small constant array of integers, such as a shape, and return the result as a constant. Return None for
     other arrays.
     """
@@ -288,12 +288,12 @@ def setitem(x, index, value):
     if isinstance(index, np.ndarray) or isinstance(index, list):
         index = entry_of(index)
     if isinstance(index, Tensor) and index._array.dtype == bool and index.ndim:
-        return _assign_mask(x, index, value)
+        return _assign_masked_elements(x, index, value)
     numbers, tensors, plan = plan_of(index, x._array.shape)
-    return _run_kernel(_set, (x, value), numbers, tensors, plan)
+    return _run_index_kernel(_set, (x, value), numbers, tensors, plan)
 
 
-def _assign_mask(x, mask, value):
+def _assign_masked_elements(x, mask, value):
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"A mask of shape {mask.shape} does not fit a Tensor of shape {x.shape}.")
     rest = x.ndim - mask.ndim
@@ -313,13 +313,13 @@ def _assign_mask(x, mask, value):
 
 
 @spelling(_TensorGetItem, method="__getitem__")
-def _getitem_of(self: Tensor, index: Any) -> Tensor:
+def _tensor_getitem(self: Tensor, index: Any) -> Tensor:
     """Return the elements that an index selects."""
     return view_of(self, index, getitem(self, index))
 
 
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=1)
-def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
+def _tensor_setitem(self: Tensor, index: Any, value: Any) -> Tensor:
     """Write `value` to the elements that an index selects."""
     if base_of(self) is not None:
         log.once(
@@ -342,7 +342,7 @@ def _setitem_api2(self: Tensor, index: Any, value: Any) -> Tensor:
 
 def _write_item(x, index, value):
     new = setitem(x, index, value)
-    x._assign(new._array)
+    x._rebind_array(new._array)
     x._node = new._node
     return x
 

@@ -21,7 +21,7 @@ def _check_callable(op, name, value):
     return script.call(value) if trace_state.thread.frame is not None else value
 
 
-def _run_while(op, test, body, start, unrolled=True):
+def _run_while_loop(op, test, body, start, unrolled=True):
     """Set value = body(value) while test(value) is true, beginning with `start`. Return the last value."""
     state = [start]
 
@@ -61,7 +61,7 @@ class WhileLoop(HostPrimitive):
             _check_callable("WhileLoop", "cond_func", cond_func),
             _check_callable("WhileLoop", "loop_func", loop_func),
         )
-        return _run_while("WhileLoop", test, body, init_val)
+        return _run_while_loop("WhileLoop", test, body, init_val)
 
 
 @host_operator()
@@ -105,7 +105,7 @@ class ForiLoop(HostPrimitive):
             return init_val
         end = to_tensor(upper)
         start = to_tensor(lower).astype(end.dtype)
-        state = _run_while(
+        state = _run_while_loop(
             "ForiLoop",
             lambda at: at[0] < end,
             lambda at: (at[0] + 1, body(at[0], at[1])),

@@ -32,7 +32,7 @@ class RegOp:
         self.op_name = op_name
         self.info = {"op_name": op_name, "inputs": [], "outputs": [], "attr": [], "dtype_format": []}
 
-    def _store(self, key, value):
+    def _set_info(self, key, value):
         self.info[key] = value
         return self
 
@@ -89,7 +89,7 @@ class CustomRegOp(RegOp):
 
     def target(self, target=None):
         """Set the target device."""
-        return self._store("target", target)
+        return self._set_info("target", target)
 
 
 def custom_info_register(*reg_info):
@@ -106,7 +106,7 @@ def custom_info_register(*reg_info):
 
 def _make_setter(key):
     def setter(self, value=None):
-        return self._store(key, value)
+        return self._set_info(key, value)
 
     setter.__name__ = key
     setter.__doc__ = f"Set `{key}`."

@@ -232,7 +232,7 @@ def switch_layer(index: Any, layers: Any) -> Any:
     return layers[int(index)]
 
 
-def _declare_unsupported(name):
+def _declare_unsupported_function(name):
     def form(*args):
         raise NotImplementedError(
             f"'{name}' is part of MindSpore's compiler and computes nothing by itself; "
@@ -260,4 +260,4 @@ for _name in (
     "J",
     "make_ref",
 ):
-    _declare_unsupported(_name)
+    _declare_unsupported_function(_name)

@@ -89,7 +89,7 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
         ValueError: If there is no device `src_rank` in the group, or the first dimension cannot be divided.
     """
-    others, root = _group_and_root("CollectiveScatter", input_x, "src_rank", src_rank, group)
+    others, root = _get_group_and_root("CollectiveScatter", input_x, "src_rank", src_rank, group)
     return input_x if others is None else member_rows(value_of_root(input_x, root, others), "CollectiveScatter", others)
 
 
@@ -114,7 +114,7 @@ def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
         ValueError: If there is no device `dest_rank` in the group, or `input_x` is a scalar.
     """
-    others, root = _group_and_root("CollectiveGather", input_x, "dest_rank", dest_rank, group)
+    others, root = _get_group_and_root("CollectiveGather", input_x, "dest_rank", dest_rank, group)
     return input_x if others is None else _gather_to_root(input_x, root, others)
 
 
@@ -148,7 +148,7 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
     return input_x if others is None else _reduce_to_root(input_x, dest_rank, op, others)
 
 
-def _group_and_root(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
+def _get_group_and_root(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
     """Return the device group and the index in it of global rank `rank`, for a Tensor with rows."""
     check_numbers(name, "input_x", x)
     if not x.ndim:
@@ -162,11 +162,11 @@ def _gather_to_root(x, root, others):
     return jnp.concatenate(gather_members(x, others))
 
 
-def _gather_gradient(root, others, _, cotangent):
+def _gather_to_root_backward(root, others, _, cotangent):
     return (member_rows(value_of_root(cotangent, root, others), "CollectiveGather", others),)
 
 
-_gather_to_root.defvjp(lambda x, root, others: (_gather_to_root(x, root, others), None), _gather_gradient)
+_gather_to_root.defvjp(lambda x, root, others: (_gather_to_root(x, root, others), None), _gather_to_root_backward)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))
@@ -174,12 +174,12 @@ def _reduce_to_root(x, root, op, others):
     return reduce_members(x, op, others)
 
 
-def _reduce_with_residuals(x, root, op, others):
+def _reduce_to_root_forward(x, root, op, others):
     out = reduce_members(x, op, others)
     return out, None if op == ReduceOp.SUM else (x, out)
 
 
-def _reduce_gradient(root, op, others, residuals, cotangent):
+def _reduce_to_root_backward(root, op, others, residuals, cotangent):
     """Return the gradient of a reduction to the root: each device gets that of the root.
 
     For a sum it is unchanged. For a maximum or minimum it goes to the devices that have the extreme value. For a
@@ -196,7 +196,7 @@ def _reduce_gradient(root, op, others, residuals, cotangent):
     return (jnp.where(x == out, cotangent, jnp.zeros_like(cotangent)),)
 
 
-_reduce_to_root.defvjp(_reduce_with_residuals, _reduce_gradient)
+_reduce_to_root.defvjp(_reduce_to_root_forward, _reduce_to_root_backward)
 
 
 CASES = [

@@ -83,7 +83,7 @@ def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
     step = np.eye(first.ndim, dtype=np.int64)[axis]
     moved = [t.indices + Tensor(begin * step, t.indices.dtype) for t, begin in zip(sp_input, begins)]
     shape = (*first.shape[:axis], begins[-1], *first.shape[axis + 1 :])
-    return COOTensor._of(Concat(0)(moved), Concat(0)([t.values for t in sp_input]), shape)
+    return COOTensor._from_components(Concat(0)(moved), Concat(0)([t.values for t in sp_input]), shape)
 
 
 @spelling()
@@ -189,13 +189,13 @@ def csr_reduce_sum(csr_tensor: CSRTensor, axis: int) -> Tensor:
 def csr_gather(indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: tuple[int, ...]) -> Tensor:
     """Gather the elements of a dense Tensor at the coordinates of a CSRTensor of `indptr`, `indices` and
     `sparse_shape`."""
-    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._gather_elements(dense, "read")
+    return CSRTensor._from_components(indptr, indices, indices, tuple(sparse_shape))._gather_elements(dense, "read")
 
 
 @spelling()
 def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
     """Apply softmax to the stored values of each row of a CSRTensor, and return values of type `dtype`."""
-    values, rows = _check_format("csr_softmax", CSRTensor, logits).values.astype(dtype), logits._value_rows()
+    values, rows = _check_format("csr_softmax", CSRTensor, logits).values.astype(dtype), logits._compute_row_indices()
     most = UnsortedSegmentMax.functional(values, rows, logits.shape[0])
     risen = Exp.functional(values - Gather.functional(most, rows, 0))
     return logits._with_values(
@@ -204,12 +204,12 @@ def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
 
 
 @spelling(method="to_coo")
-def _to_coo_of(self: Tensor) -> COOTensor:
+def _tensor_to_coo(self: Tensor) -> COOTensor:
     """Return the nonzero elements as a COOTensor. Not in a graph: their number depends on values."""
     return dense_to_coo(self)
 
 
 @spelling(method="to_csr")
-def _to_csr_of(self: Tensor) -> CSRTensor:
+def _tensor_to_csr(self: Tensor) -> CSRTensor:
     """Return the nonzero elements as a CSRTensor. Not in a graph: their number depends on values."""
     return dense_to_csr(self)

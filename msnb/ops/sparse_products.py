@@ -13,7 +13,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
 
 
-def _check_sparse(op, indices, values, shape, dense):
+def _check_sparse_tensor(op, indices, values, shape, dense):
     dtype_in(op, "indices", indices, INDEX)
     dtype_in(op, "values", values, NUMBER)
     same_dtype(op, values=values, dense=dense)
@@ -46,7 +46,7 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
         [[1. 2.]
          [3. 1.]]
     """
-    _check_sparse("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape, x2)
+    _check_sparse_tensor("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape, x2)
     if tuple(x2.shape) != tuple(x1_shape):
         raise ValueError(f"For 'SparseTensorDenseAdd', 'x2' should have shape {tuple(x1_shape)}, but got {x2.shape}.")
     return x2.at[tuple(x1_indices.T)].add(x1_values, mode="drop", wrap_negative_indices=False)
@@ -84,7 +84,7 @@ def SparseTensorDenseMatmul(
          [6.]]
     """
     op = "SparseTensorDenseMatmul"
-    _check_sparse(op, indices, values, sparse_shape, dense)
+    _check_sparse_tensor(op, indices, values, sparse_shape, dense)
     dense = dense.conj().T if adjoint_dt else dense
     rows, columns = indices.T
     height, width = sparse_shape

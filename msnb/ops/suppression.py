@@ -50,7 +50,7 @@ def _select_boxes(scores, overlaps, most, limit, least):
     return np.array(indices, np.int32)
 
 
-def _check_rows(op, name, x, columns, scores):
+def _check_rows_and_scores(op, name, x, columns, scores):
     tensor_argument(op, name, x)
     tensor_argument(op, "scores", scores)
     if scores.ndim != 1 or x.shape != (scores.shape[0], columns or scores.shape[0]):
@@ -93,7 +93,7 @@ class NonMaxSuppressionV3(HostPrimitive):
         score_threshold: float | Tensor,
     ) -> Tensor:
         op = "NonMaxSuppressionV3"
-        _check_rows(op, "boxes", boxes, 4, scores)
+        _check_rows_and_scores(op, "boxes", boxes, 4, scores)
         corners, numbers = self.values_of(boxes, scores)
         most = _read_number(op, "max_output_size", max_output_size, 0)
         limit = _read_number(op, "iou_threshold", iou_threshold, 0, 1)
@@ -136,7 +136,7 @@ class NonMaxSuppressionWithOverlaps(HostPrimitive):
         score_threshold: float | Tensor,
     ) -> Tensor:
         op = "NonMaxSuppressionWithOverlaps"
-        _check_rows(op, "overlaps", overlaps, None, scores)
+        _check_rows_and_scores(op, "overlaps", overlaps, None, scores)
         table, numbers = self.values_of(overlaps, scores)
         most = _read_number(op, "max_output_size", max_output_size, 0)
         limit = _read_number(op, "overlap_threshold", overlap_threshold)
@@ -209,13 +209,13 @@ class CombinedNonMaxSuppression(HostPrimitive):
         least = _read_number(op, "score_threshold", score_threshold)
         length = min(total, each * scores.shape[2]) if self.pad_per_class else total
         results = [
-            self._suppress_image(b, s, each, length, limit, least)
+            self._suppress_boxes_of_image(b, s, each, length, limit, least)
             for b, s in zip(*self.values_of(boxes, scores), strict=True)
         ]
         chosen, best, classes = (Tensor(np.stack(part)) for part in list(zip(*results, strict=True))[:3])
         return chosen, best, classes, Tensor(np.array([one[3] for one in results], np.int32))
 
-    def _suppress_image(self, boxes, scores, each, length, limit, least):
+    def _suppress_boxes_of_image(self, boxes, scores, each, length, limit, least):
         """Return boxes, scores, classes and their number for one image."""
         detections = []
         for c in range(scores.shape[1]):

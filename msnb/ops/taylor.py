@@ -23,7 +23,7 @@ def _as_float_tensors(op, name, value):
     return [x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x for x in tensors]
 
 
-def _derivatives_along(fn, primals, series, order):
+def _differentiate_along_curve(fn, primals, series, order):
     """Return a list: the value of `fn` and its derivatives up to `order`, at the start of a curve.
 
     The curve starts at `primals` and has the derivatives `series`.
@@ -80,7 +80,7 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
     """
     check(PositiveInt, order, "order", "derivative")
     inputs = _as_float_tensors("derivative", "primals", primals)
-    several, outputs = _split_outputs(_derivatives_along(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
+    several, outputs = _split_outputs(_differentiate_along_curve(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
     values, last = [one[0] for one in outputs], [one[-1] for one in outputs]
     return (values, last) if several else (values[0], last[0])
 
@@ -118,7 +118,7 @@ def jet(
         raise ValueError(f"For 'jet', 'series' should have the shapes (orders, *shape) of 'primals', but got {shapes}.")
     order = terms[0].shape[0]
     several, outputs = _split_outputs(
-        _derivatives_along(fn, inputs, [[t[k] for k in range(order)] for t in terms], order)
+        _differentiate_along_curve(fn, inputs, [[t[k] for k in range(order)] for t in terms], order)
     )
     values, rest = [one[0] for one in outputs], [Stack()(one[1:]) for one in outputs]
     return (values, rest) if several else (values[0], rest[0])

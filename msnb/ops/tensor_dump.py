@@ -46,10 +46,10 @@ class TensorDump(HostPrimitive):
 
     def __init__(self, input_output="out"):
         super().__init__()
-        _check_side("input_output", input_output)
+        _check_in_or_out("input_output", input_output)
 
     def __call__(self, file, input_x):
-        _dump("file", file, "input_x", input_x)
+        _dump_tensor("file", file, "input_x", input_x)
 
 
 @spelling(TensorDump, function="tensordump")
@@ -65,16 +65,16 @@ def tensordump(file_name: str, tensor: Tensor, mode: str = "out") -> None:
         TypeError: If `file_name` is no str, or `tensor` no Tensor.
         ValueError: If `file_name` is empty, or `mode` another word.
     """
-    _check_side("mode", mode)
-    _dump("file_name", file_name, "tensor", tensor)
+    _check_in_or_out("mode", mode)
+    _dump_tensor("file_name", file_name, "tensor", tensor)
 
 
-def _check_side(argument, side):
+def _check_in_or_out(argument, side):
     if side not in ("in", "out"):
         raise ValueError(f"For 'TensorDump', '{argument}' should be 'in' or 'out', but got {side!r}.")
 
 
-def _dump(name_argument, name, argument, tensor):
+def _dump_tensor(name_argument, name, argument, tensor):
     if not isinstance(name, str):
         raise TypeError(f"For 'TensorDump', '{name_argument}' should be a string, but got {describe(name)}.")
     if not name:

@@ -11,7 +11,7 @@ from msnb.core.transforms import gradient_hooks
 
 @spelling(method="register_hook")
 @keyword_aliases(hook_fn="hook")
-def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+def _tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
     """Call `hook(gradient)` in every backward pass that computes the gradient with respect to this Tensor. A result
     other than None replaces the gradient, also for the inputs of the Tensor. Several hooks run in order.
 
@@ -31,6 +31,6 @@ def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> 
 
 
 @spelling(method="hooks")
-def _hooks_of(self: Tensor) -> list[Any]:
+def _tensor_hooks(self: Tensor) -> list[Any]:
     """Return the hooks registered with `register_hook`."""
     return gradient_hooks.hooks_of(self)

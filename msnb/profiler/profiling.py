@@ -171,7 +171,7 @@ class Profiler:
                 raise RuntimeError("The Profiler has measured nothing: start() it before the network runs.")
             self.result = Profile(self._recording)
             if self.output_path is not None:
-                self._write_files(self.result)
+                self._write_profile_files(self.result)
         return self.result
 
     def op_analyse(self, op_name: str | list[str], device_id: int | None = None) -> list[dict[Any, Any]]:
@@ -187,7 +187,7 @@ class Profiler:
         if device_id is not None:
             log.once("Profiler.op_analyse: 'device_id' has no effect here.")
         names = {op_name} if isinstance(op_name, str) else set(op_name)
-        return [_row_values(row) for row in self.analyse().rows if row.op in names]
+        return [_convert_row_to_dict(row) for row in self.analyse().rows if row.op in names]
 
     def add_metadata(self, key: str, value: str) -> None:
         """Store a text in the timeline.
@@ -228,7 +228,7 @@ class Profiler:
             )
         return {"trainable_parameters": len(network.parameters_dict())}
 
-    def _write_files(self, profile):
+    def _write_profile_files(self, profile):
         import csv
         import json
         import pathlib
@@ -240,7 +240,7 @@ class Profiler:
         with writing(folder / "timeline.json", "w", encoding="utf-8") as file:
             file.write(json.dumps(timeline, separators=(",", ":")))
         for name, records in (
-            ("operators", [_row_values(row) for row in profile.rows]),
+            ("operators", [_convert_row_to_dict(row) for row in profile.rows]),
             (
                 "cells",
                 [
@@ -275,7 +275,7 @@ class Profiler:
         return False
 
 
-def _row_values(row):
+def _convert_row_to_dict(row):
     """Return a row as plain values."""
     return {
         "op": row.op,

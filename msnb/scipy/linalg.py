@@ -49,7 +49,7 @@ _FURTHER_TYPES = {
 _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
 
-def _check_numeric(function, argument, value, *ranks):
+def _check_numeric_tensor(function, argument, value, *ranks):
     """Check that an argument is a Tensor of a supported type whose number of dimensions is in `ranks`, and return it.
     Integers are converted to float."""
     if not isinstance(value, Tensor):
@@ -66,14 +66,14 @@ def _check_numeric(function, argument, value, *ranks):
     return x.astype(mstype.float32 if function == "solve_triangular" and x.itemsize < 8 else mstype.float64)
 
 
-def _check_square(function, argument, value):
-    x = _check_numeric(function, argument, value, 2)
+def _check_square_matrix(function, argument, value):
+    x = _check_numeric_tensor(function, argument, value, 2)
     if x.shape[0] != x.shape[1]:
         raise ValueError(f"For '{function}', '{argument}' should be a square matrix, but got shape {x.shape}.")
     return x
 
 
-def _report_unused(function, check_finite, **overwritten):
+def _report_unused_options(function, check_finite, **overwritten):
     for name, value in overwritten.items():
         check(Bool, value, name, function)
     log.unused(function, _NOT_OVERWRITTEN, **overwritten)
@@ -81,7 +81,7 @@ def _report_unused(function, check_finite, **overwritten):
     log.unused(function, "values are never checked", check_finite=not finite)
 
 
-def _transpose_code(function, trans):
+def _get_transpose_code(function, trans):
     if not isinstance(trans, int | str) or isinstance(trans, bool):
         raise TypeError(f"For '{function}', 'trans' should be an int or a str, but got {describe(trans)}.")
     if trans not in _TRANSPOSED:
@@ -123,8 +123,8 @@ def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
     """
-    _report_unused("inv", check_finite, overwrite_a=overwrite_a)
-    return MatrixInverse.functional(_check_square("inv", "a", a))
+    _report_unused_options("inv", check_finite, overwrite_a=overwrite_a)
+    return MatrixInverse.functional(_check_square_matrix("inv", "a", a))
 
 
 def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
@@ -142,8 +142,8 @@ def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
     """
-    _report_unused("det", check_finite, overwrite_a=overwrite_a)
-    return MatrixDeterminant.functional(_check_square("det", "a", a))
+    _report_unused_options("det", check_finite, overwrite_a=overwrite_a)
+    return MatrixDeterminant.functional(_check_square_matrix("det", "a", a))
 
 
 def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
@@ -162,8 +162,8 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
     """
-    _report_unused("cholesky", check_finite, overwrite_a=overwrite_a)
-    factor = Cholesky.functional(_check_square("cholesky", "a", a))
+    _report_unused_options("cholesky", check_finite, overwrite_a=overwrite_a)
+    factor = Cholesky.functional(_check_square_matrix("cholesky", "a", a))
     return factor if check(Bool, lower, "lower", "cholesky") else factor.T
 
 
@@ -206,9 +206,9 @@ def cho_solve(
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit.
     """
-    _report_unused("cho_solve", check_finite, overwrite_b=overwrite_b)
+    _report_unused_options("cho_solve", check_finite, overwrite_b=overwrite_b)
     c, lower = c_and_lower
-    c, b = common_type(_check_square("cho_solve", "c", c), _check_numeric("cho_solve", "b", b, 1, 2))
+    c, b = common_type(_check_square_matrix("cho_solve", "c", c), _check_numeric_tensor("cho_solve", "b", b, 1, 2))
     half = _SolveTriangular.functional(c, b, 0 if lower else 2, lower)
     return _SolveTriangular.functional(c, half, 2 if lower else 0, lower)
 
@@ -247,10 +247,10 @@ def eigh(
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix, or `b`, `eigvals` or another `type` is given.
     """
-    _report_unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    _report_unused_options("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     log.unused("eigh", "there is one algorithm", turbo=not check(Bool, turbo, "turbo", "eigh"))
     only_values = check(Bool, eigvals_only, "eigvals_only", "eigh")
-    lower, a = check(Bool, lower, "lower", "eigh"), _check_square("eigh", "a", a)
+    lower, a = check(Bool, lower, "lower", "eigh"), _check_square_matrix("eigh", "a", a)
     if b is not None or type != 1:
         raise ValueError("For 'eigh', 'b' should be None and 'type' 1: generalised problems are not supported.")
     if eigvals is not None:
@@ -274,8 +274,8 @@ def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
     """
-    _report_unused("lu_factor", check_finite, overwrite_a=overwrite_a)
-    return _LuFactor.functional(_check_square("lu_factor", "a", a))
+    _report_unused_options("lu_factor", check_finite, overwrite_a=overwrite_a)
+    return _LuFactor.functional(_check_square_matrix("lu_factor", "a", a))
 
 
 def lu_solve(
@@ -301,10 +301,12 @@ def lu_solve(
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `trans` is none of these.
     """
-    _report_unused("lu_solve", check_finite, overwrite_b=overwrite_b)
+    _report_unused_options("lu_solve", check_finite, overwrite_b=overwrite_b)
     factors, pivots = lu_and_piv
-    factors, b = common_type(_check_square("lu_solve", "lu", factors), _check_numeric("lu_solve", "b", b, 1, 2))
-    return _LuSolveBy.functional(factors, pivots, b, _transpose_code("lu_solve", trans))
+    factors, b = common_type(
+        _check_square_matrix("lu_solve", "lu", factors), _check_numeric_tensor("lu_solve", "b", b, 1, 2)
+    )
+    return _LuSolveBy.functional(factors, pivots, b, _get_transpose_code("lu_solve", trans))
 
 
 def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, ...]:
@@ -323,8 +325,8 @@ def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_fini
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no matrix.
     """
-    _report_unused("lu", check_finite, overwrite_a=overwrite_a)
-    p, lower, upper = _LuFactors.functional(_check_numeric("lu", "a", a, 2))
+    _report_unused_options("lu", check_finite, overwrite_a=overwrite_a)
+    p, lower, upper = _LuFactors.functional(_check_numeric_tensor("lu", "a", a, 2))
     return (p @ lower, upper) if check(Bool, permute_l, "permute_l", "lu") else (p.astype(mstype.int32), lower, upper)
 
 
@@ -357,14 +359,14 @@ def solve_triangular(
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `trans` is none of these.
     """
-    _report_unused("solve_triangular", check_finite, overwrite_b=overwrite_b)
+    _report_unused_options("solve_triangular", check_finite, overwrite_b=overwrite_b)
     log.unused("solve_triangular", "there is nothing to tell", debug=debug is not None)
     name = "solve_triangular"
-    a, b = common_type(_check_square(name, "a", a), _check_numeric(name, "b", b, 1, 2))
+    a, b = common_type(_check_square_matrix(name, "a", a), _check_numeric_tensor(name, "b", b, 1, 2))
     return _SolveTriangular.functional(
         a,
         b,
-        _transpose_code(name, trans),
+        _get_transpose_code(name, trans),
         check(Bool, lower, "lower", name),
         check(Bool, unit_diagonal, "unit_diagonal", name),
     )
@@ -393,5 +395,5 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[
     if driver is not None:
         raise NotImplementedError("For 'lstsq', 'driver' should be None: there is one algorithm.")
     return _LeastSquares.functional(
-        *common_type(_check_numeric("lstsq", "A", A, 2), _check_numeric("lstsq", "B", B, 1, 2))
+        *common_type(_check_numeric_tensor("lstsq", "A", A, 2), _check_numeric_tensor("lstsq", "B", B, 1, 2))
     )

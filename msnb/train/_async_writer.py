@@ -31,7 +31,7 @@ class JobThread:
         """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting is None or self._error is not None)
-            self._raise_error()
+            self._raise_stored_error()
             job = prepare()
             if self.busy():
                 self._waiting = job
@@ -51,13 +51,13 @@ class JobThread:
         """
         with self._changed:
             self._changed.wait_for(lambda: not self.busy())
-            self._raise_error()
+            self._raise_stored_error()
 
     def busy(self):
         """Return whether a job is running."""
         return self._running is not None
 
-    def _raise_error(self):
+    def _raise_stored_error(self):
         error, self._error = self._error, None
         if error is not None:
             raise error

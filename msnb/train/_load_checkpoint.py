@@ -66,7 +66,7 @@ def load_checkpoint(
     """
     Validator.check_string(format, FORMATS, "format", "load_checkpoint")
     check_flags("load_checkpoint", crc_check=crc_check, remove_redundancy=remove_redundancy)
-    path = _check_path(ckpt_file_name, format)
+    path = _check_checkpoint_path(ckpt_file_name, format)
     excluded = _check_prefixes("filter_prefix", filter_prefix)
     included = _check_prefixes("specify_prefix", specify_prefix)
     if format == "safetensors" and dec_key is not None:
@@ -142,7 +142,7 @@ def load_checkpoint_async(
     return job
 
 
-def _check_path(ckpt_file_name, form):
+def _check_checkpoint_path(ckpt_file_name, form):
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
         raise ValueError(
             f"For 'load_checkpoint', 'ckpt_file_name' should be a string, but got {type(ckpt_file_name).__name__}."

@@ -86,29 +86,29 @@ def _load_parameters(net, parameter_dict, strict_load, remove_redundancy, conver
         else:
             missing.append(param)
     if missing and not strict_load:
-        pairs += _match_with_prefix(parameter_dict, missing)
-    updates = [(param, _convert_value(param, new, converts)) for param, new in pairs]
+        pairs += _match_by_common_prefix(parameter_dict, missing)
+    updates = [(param, _convert_loaded_value(param, new, converts)) for param, new in pairs]
     for param, value in updates:
         param.set_data(value)
     if missing:
         log.warning(
             "%d of the network's Parameters are not in the checkpoint and were not loaded: %s.",
             len(missing),
-            _join_names([p.name for p in missing]),
+            _abbreviate_names([p.name for p in missing]),
         )
     return {param.name for param, _ in pairs}, missing
 
 
-def _join_names(names):
+def _abbreviate_names(names):
     return ", ".join(names) if len(names) <= 5 else f"{', '.join(names[:5])}, ..."
 
 
-def _match_with_prefix(parameter_dict, missing):
+def _match_by_common_prefix(parameter_dict, missing):
     """Return pairs (Parameter, loaded Parameter) for those of `missing` whose names are in the dict after a common
     prefix. Removes them from the list."""
     pairs, tried = [], {""}
     while missing:
-        prefix = next((p for p in _prefixes_before(parameter_dict, missing) if p not in tried), None)
+        prefix = next((p for p in _iterate_name_prefixes(parameter_dict, missing) if p not in tried), None)
         if prefix is None:
             break
         tried.add(prefix)
@@ -118,7 +118,7 @@ def _match_with_prefix(parameter_dict, missing):
     return pairs
 
 
-def _prefixes_before(parameter_dict, missing):
+def _iterate_name_prefixes(parameter_dict, missing):
     """Yield each prefix, up to a ".", that a name of the checkpoint has before the name of a missing Parameter."""
     for param in missing:
         ending = "." + param.name
@@ -133,7 +133,7 @@ _CONVERTED = (  # MindSpore 2 converts within each group.
 )
 
 
-def _convert_value(param, new, converts=False):
+def _convert_loaded_value(param, new, converts=False):
     """Return the value of `new` if it fits `param`. Additional trailing axes of length 1 are allowed."""
     if not isinstance(new, Parameter):
         raise TypeError(
@@ -160,7 +160,7 @@ def _convert_value(param, new, converts=False):
 
 def _update_param(param, new_param, strict_load=True):
     """Set one Parameter to the value of another. Without `strict_load` types of floats are converted."""
-    param.set_data(_convert_value(param, new_param, converts=not strict_load))
+    param.set_data(_convert_loaded_value(param, new_param, converts=not strict_load))
 
 
 def _fill_param_into_net(net, parameter_list):

@@ -8,9 +8,7 @@ from msnb import log
 from msnb.core.support.type_promotion import is_float
 from msnb.core.tensor.tensor import Tensor
 
-_QUEUE_LENGTH = (
-    1024  # Maximum number of scalar losses in the queue; more steps than the device lags behind.
-)
+_QUEUE_LENGTH = 1024  # Maximum number of scalar losses in the queue; more steps than the device lags behind.
 
 
 class LossWatch:
@@ -33,7 +31,7 @@ class LossWatch:
             outputs (Union[Tensor, tuple]): The loss, or a tuple that begins with it.
             epoch (int), step (int): Number of the epoch and of the step.
         """
-        arrays = (outputs._array,) if type(outputs) is Tensor else _select_arrays(outputs)
+        arrays = (outputs._array,) if type(outputs) is Tensor else _select_loss_arrays(outputs)
         if self._recent is None:  # two entries are enough for a loss that is not a scalar
             self._recent = deque(maxlen=2 if arrays and arrays[0].shape else _QUEUE_LENGTH)
         self._recent.append((arrays, epoch, step))
@@ -62,21 +60,21 @@ class LossWatch:
         if not read:
             return []
         stride = -(-count // most)
-        losses = [(step, _mean_loss(arrays)) for arrays, _, step in reversed(read[::-1][::stride])]
+        losses = [(step, _compute_mean_loss(arrays)) for arrays, _, step in reversed(read[::-1][::stride])]
         arrays, _, step = read[-1]
         if losses[-1][1] is not None:
             self.loss = losses[-1][1]
             if np.isfinite(self.loss):
                 self._finite = step
-            elif not self._has_warned and not _was_skipped(arrays):
-                self._warn_not_finite(read)
+            elif not self._has_warned and not _is_step_skipped(arrays):
+                self._warn_of_nonfinite_loss(read)
         return [(step, loss) for step, loss in losses if loss is not None]
 
-    def _warn_not_finite(self, read):
+    def _warn_of_nonfinite_loss(self, read):
         """Find the first loss since the last call that is not finite, and warn about it."""
         self._has_warned = True
-        arrays, epoch, step = next(entry for entry in read if _is_not_finite(entry[0]))
-        values = _loss_array(arrays).ravel()
+        arrays, epoch, step = next(entry for entry in read if _is_loss_not_finite(entry[0]))
+        values = _get_loss_array(arrays).ravel()
         log.warning(
             "The loss is not finite (%s) in step %d, epoch %d of Model.train%s, and training goes on. Is the learning "
             "rate too high, or is there a NaN in the data? GradientMonitor() among the callbacks, or %%ms_grad in a "
@@ -88,7 +86,7 @@ class LossWatch:
         )
 
 
-def _select_arrays(outputs):
+def _select_loss_arrays(outputs):
     """Return the loss; with a dynamic loss scale also the overflow flag and the scale; () if there is no loss."""
     if isinstance(outputs, Tensor):
         return (outputs._array,)
@@ -98,24 +96,24 @@ def _select_arrays(outputs):
     return tuple([o._array for o in (outputs if scaled else outputs[:1])])
 
 
-def _loss_array(arrays):
+def _get_loss_array(arrays):
     """Return the loss as a numpy array, or None."""
     if not arrays or arrays[0].is_deleted() or not is_float(arrays[0].dtype):
         return None
     return np.asarray(arrays[0])
 
 
-def _mean_loss(arrays):
+def _compute_mean_loss(arrays):
     """Return the loss as one number, or None."""
-    loss = _loss_array(arrays)
+    loss = _get_loss_array(arrays)
     return None if loss is None else float(np.mean(loss, dtype=np.float64))
 
 
-def _is_not_finite(arrays):
-    loss = _mean_loss(arrays)
-    return loss is not None and not np.isfinite(loss) and not _was_skipped(arrays)
+def _is_loss_not_finite(arrays):
+    loss = _compute_mean_loss(arrays)
+    return loss is not None and not np.isfinite(loss) and not _is_step_skipped(arrays)
 
 
-def _was_skipped(arrays):
+def _is_step_skipped(arrays):
     """Return True if the step overflowed and the loss scale can still fall. A dynamic loss scale skips such steps."""
     return len(arrays) == 3 and bool(np.asarray(arrays[1]).item()) and float(np.asarray(arrays[2]).item()) > 1

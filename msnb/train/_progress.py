@@ -53,18 +53,18 @@ class Progress:
         if self._draws:
             self._line = progress.begin()
         if self._line is not None:
-            self._line.show((*self._step_text(1), "the first step, which compiles"), 0.0)
+            self._line.show((*self._format_step(1), "the first step, which compiles"), 0.0)
         return self
 
     def __exit__(self, kind, error, trace):
         if isinstance(error, KeyboardInterrupt):
             self._add_losses(self._watch.look())
-            stopped = self._stopped_text()
+            stopped = self._format_stop_message()
             if not error.args:
                 error.args = (stopped,)  # else the traceback that is shown ends with an empty "KeyboardInterrupt:"
-            self._end_line(stopped)
+            self._end_progress_line(stopped)
         elif error is not None:
-            self._end_line(f"ended by {kind.__name__} in {self._epoch_text()}, after step {self.done:,}")
+            self._end_progress_line(f"ended by {kind.__name__} in {self._format_epoch()}, after step {self.done:,}")
 
     def begin_epoch(self, number):
         """Start epoch `number` in the display."""
@@ -82,14 +82,14 @@ class Progress:
         """End the display with the last loss, which it waits for."""
         deferred_errors.wait_and_report()
         self._add_losses(self._watch.finish(_POINTS if self._line is not None else 1))
-        self._end_line(self._summary_text())
+        self._end_progress_line(self._format_summary())
 
     def _update_display(self, now):
         deferred_errors.poll()
         self._add_losses(self._watch.look(_AT_ONCE if self._line is not None else 1))
         self._speed.reached(self.done, now)
         if self._line is not None:
-            texts = [*self._step_text(self.done - self._before), *self._loss_text()]
+            texts = [*self._format_step(self.done - self._before), *self._format_loss()]
             texts += self._speed.words(self.epochs * self.steps)
             self._line.show(texts, self.done / (self.epochs * self.steps), self._curve.points)
 
@@ -104,7 +104,7 @@ class Progress:
         def show(parts, share):
             if self._line is not None:
                 done = self.epoch / self.epochs if self.done else 0.0
-                self._line.show((self._epoch_text(), *parts), done, self._curve.points)
+                self._line.show((self._format_epoch(), *parts), done, self._curve.points)
 
         self._speed.pause()
         return Work("evaluating", steps, show=show)
@@ -120,29 +120,29 @@ class Progress:
             print(text, flush=True)
 
     # ------------------------------------------------------------------ text of the line
-    def _step_text(self, step):
-        return self._epoch_text(), f"step {step:,} of {self.steps:,}"
+    def _format_step(self, step):
+        return self._format_epoch(), f"step {step:,} of {self.steps:,}"
 
-    def _epoch_text(self):
+    def _format_epoch(self):
         return f"epoch {self.epoch:,} of {self.epochs:,}"
 
-    def _loss_text(self):
+    def _format_loss(self):
         return () if self._watch.loss is None else (f"loss {self._watch.loss:.4g}",)
 
-    def _summary_text(self):
+    def _format_summary(self):
         if self.done < self.epochs * self.steps:
-            epochs = f"ended early in {self._epoch_text()}"
+            epochs = f"ended early in {self._format_epoch()}"
         else:
             epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs:,} epochs"
-        return ", ".join((epochs, f"{self.done:,} steps in {duration(_clock() - self._begun)}", *self._loss_text()))
+        return ", ".join((epochs, f"{self.done:,} steps in {duration(_clock() - self._begun)}", *self._format_loss()))
 
-    def _stopped_text(self):
+    def _format_stop_message(self):
         if not self.done:
             return "stopped before the first step was complete; the weights are as they were"
-        where = ", ".join((f"stopped in {self._epoch_text()}", f"step {self.done:,}", *self._loss_text()))
+        where = ", ".join((f"stopped in {self._format_epoch()}", f"step {self.done:,}", *self._format_loss()))
         return f"{where}; the weights are those of step {self.done:,}"
 
-    def _end_line(self, text):
+    def _end_progress_line(self, text):
         line, self._line = self._line, None
         if line is not None:
             line.end((text,), self._curve.points)
@@ -167,14 +167,14 @@ class Curve:
             return
         self._new.append((step, loss))
         if len(self._new) == self._each:
-            self.points.append(_mean_point(self._new))
+            self.points.append(_average_points(self._new))
             self._new = []
         if len(self.points) == 2 * _POINTS:
-            self.points = [_mean_point(pair) for pair in zip(self.points[::2], self.points[1::2], strict=True)]
+            self.points = [_average_points(pair) for pair in zip(self.points[::2], self.points[1::2], strict=True)]
             self._each *= 2
 
 
-def _mean_point(points):
+def _average_points(points):
     return tuple(sum(values) / len(points) for values in zip(*points, strict=True))
 
 

@@ -83,9 +83,9 @@ class RunCallback(Callback):
         loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
         if isinstance(loss, Tensor):
             self._loss = loss._array
-            record_._keep("scalar", "loss", self._loss)
+            record_._store_array("scalar", "loss", self._loss)
         for name, value in self.run._system.look().items():
-            record_._keep("scalar", name, value)
+            record_._store_array("scalar", name, value)
         record_.record(self.run._set_step(self._first + number - 1))
 
     def on_train_end(self, run_context: "RunContext") -> None:

@@ -106,7 +106,7 @@ class UncertaintyEvaluation:
                 loss = MSELoss()
                 if self.task_type == "classification":
                     loss = SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-                self._train(net, loss, self.epi_uncer_model_path, "checkpoint_epi_uncer_model")
+                self._train_or_load(net, loss, self.epi_uncer_model_path, "checkpoint_epi_uncer_model")
             self.epi_uncer_model = net
         net = self.epi_uncer_model.draw()
         return np.var([net(eval_data).asnumpy() for _ in range(_SAMPLES)], axis=0)
@@ -129,12 +129,14 @@ class UncertaintyEvaluation:
             raise ValueError("For 'eval_aleatoric_uncertainty', UncertaintyEvaluation needs a 'train_dataset'.")
         if self.ale_uncer_model is None:
             net = AleatoricUncertaintyModel(self.ale_model, self.num_classes, self.task_type)
-            self._train(net, AleatoricLoss(self.task_type), self.ale_uncer_model_path, "checkpoint_ale_uncer_model")
+            self._train_or_load(
+                net, AleatoricLoss(self.task_type), self.ale_uncer_model_path, "checkpoint_ale_uncer_model"
+            )
             self.ale_uncer_model = net
         _, noise = self.ale_uncer_model(eval_data)
         return F.reduce_sum(F.square(noise), 1).asnumpy()
 
-    def _train(self, net, loss, path, prefix):
+    def _train_or_load(self, net, loss, path, prefix):
         """Train a network, or load its checkpoint if there is one."""
         if path is not None and not self.save_model:
             load_param_into_net(net, load_checkpoint(path))

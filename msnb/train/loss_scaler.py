@@ -79,20 +79,20 @@ class LossScaler(abc.ABC):
         """
 
 
-def _multiply(inputs, factor):
+def _multiply_tensors(inputs, factor):
     if isinstance(inputs, (tuple, list)):
-        return type(inputs)(_multiply(x, factor) for x in inputs)
+        return type(inputs)(_multiply_tensors(x, factor) for x in inputs)
     return map_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
 
 
 def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:
     """Multiply Tensors by a scale; programs that derive from `LossScaler` import it."""
-    return _multiply(inputs, scale_value)
+    return _multiply_tensors(inputs, scale_value)
 
 
 def _grad_unscale_map(scale_value: Tensor, inputs: Any) -> Any:
     """Divide Tensors by a scale; programs that derive from `LossScaler` import it."""
-    return _multiply(inputs, P.Reciprocal()(scale_value))
+    return _multiply_tensors(inputs, P.Reciprocal()(scale_value))
 
 
 class StaticLossScaler(LossScaler):
@@ -115,11 +115,11 @@ class StaticLossScaler(LossScaler):
 
     def scale(self, inputs: Any) -> Any:
         """Return `inputs` multiplied by the loss scale."""
-        return _multiply(inputs, self.scale_value)
+        return _multiply_tensors(inputs, self.scale_value)
 
     def unscale(self, inputs: Any) -> Any:
         """Return `inputs` divided by the loss scale."""
-        return _multiply(inputs, P.Reciprocal()(self.scale_value))
+        return _multiply_tensors(inputs, P.Reciprocal()(self.scale_value))
 
     def adjust(self, grads_finite: Tensor) -> bool:
         """Return False: the loss scale is fixed."""

@@ -201,7 +201,7 @@ class Model(Assembly):
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
 
-        cb_params = self._callback_params(
+        cb_params = self._make_callback_params(
             "train",
             callbacks,
             batch_num=sink_size if sink else dataset_size,
@@ -225,10 +225,10 @@ class Model(Assembly):
                 finally:
                     self._progress = outer_progress
 
-    def _callback_params(self, mode, callbacks, **values):
+    def _make_callback_params(self, mode, callbacks, **values):
         """Return the parameters that callbacks read."""
         return _InternalCallbackParam(
-            mode=mode, network=self._network, list_callback=_as_list(callbacks), cur_step_num=0, **values
+            mode=mode, network=self._network, list_callback=_list_callbacks(callbacks), cur_step_num=0, **values
         )
 
     def _train_process(self, numbers, train_dataset, helper, callbacks, cb_params, resumption=None):
@@ -343,7 +343,9 @@ class Model(Assembly):
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
             going_on: Any = resumption_of(resume, record)
-            others = _add_run_callback(callbacks, record, bool(resume)) if get_rank() == 0 else _as_list(callbacks)
+            others = (
+                _add_run_callback(callbacks, record, bool(resume)) if get_rank() == 0 else _list_callbacks(callbacks)
+            )
             record, resume = False, going_on or False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(
@@ -437,7 +439,7 @@ class Model(Assembly):
                 "Model.eval needs metrics, for example Model(net, loss_fn, metrics={'accuracy'}), "
                 "but this Model has none."
             )
-        cb_params = self._callback_params(
+        cb_params = self._make_callback_params(
             "eval",
             callbacks,
             batch_num=_get_dataset_size(valid_dataset, "valid_dataset"),
@@ -447,10 +449,10 @@ class Model(Assembly):
         self._clear_metrics()
         if dataset_sink_mode:
             log.info("Model.eval: there are no device queues here, the dataset is not sunk.")
-        with _CallbackManager(callbacks) as list_callback, self._show_evaluation(cb_params, display) as work:
+        with _CallbackManager(callbacks) as list_callback, self._make_evaluation_display(cb_params, display) as work:
             return self._eval_process(valid_dataset, list_callback, cb_params, work)
 
-    def _show_evaluation(self, cb_params, display):
+    def _make_evaluation_display(self, cb_params, display):
         """Return the progress display of an evaluation: in the line of the surrounding training, if there is one."""
         if self._progress is not None:
             return self._progress.validation(cb_params.batch_num)
@@ -522,7 +524,7 @@ class Model(Assembly):
             RuntimeError: If the mode is not GRAPH, the parallel mode neither semi-automatic nor automatic, the batch
                 not the global one, or a strategy does not fit.
         """
-        self._check_layout("infer_predict_layout")
+        self._check_can_infer_layout("infer_predict_layout")
         _parallel_predict_check()
         check_input_data(*predict_data, data_class=(Tensor, int, float, str, None))
         network = self._predict_network.set_train(False)
@@ -542,11 +544,11 @@ class Model(Assembly):
             RuntimeError: If the mode is not GRAPH, or the parallel mode neither semi-automatic nor automatic.
             NotImplementedError: Otherwise.
         """
-        self._check_layout("infer_train_layout")
+        self._check_can_infer_layout("infer_train_layout")
         raise not_yet("'Model.infer_train_layout'")
 
     @staticmethod
-    def _check_layout(name):
+    def _check_can_infer_layout(name):
         if context.get_context("mode") != context.GRAPH_MODE:
             raise RuntimeError(
                 f"'Model.{name}' works in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE)."
@@ -571,7 +573,7 @@ def _transfer_tensor_to_tuple(inputs):
     return (inputs,) if isinstance(inputs, Tensor) else inputs
 
 
-def _as_list(callbacks):
+def _list_callbacks(callbacks):
     if callbacks is None:
         return []
     return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
@@ -580,10 +582,10 @@ def _as_list(callbacks):
 def _add_run_callback(callbacks, record, resume=False):
     """Return the list of callbacks, with a RunCallback appended if `record` is set."""
     if not record:
-        return _as_list(callbacks)
+        return _list_callbacks(callbacks)
     from msnb.train._run_callback import RunCallback  # a lazy import: only recorded trainings need it
 
-    return [*_as_list(callbacks), RunCallback(record, resume)]
+    return [*_list_callbacks(callbacks), RunCallback(record, resume)]
 
 
 def _get_dataset_size(dataset, argument):

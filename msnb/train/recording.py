@@ -96,7 +96,7 @@ class Recording:
         name = time.strftime("%Y%m%d-%H%M%S") if name is None else name
         if not isinstance(name, str) or not name.strip(" .") or _FORBIDDEN & set(name):
             raise ValueError(f"For 'record', 'name' should be the name of a folder, but got {name!r}.")
-        self.folder: Path = _create_folder(Path(folder), name, resume)
+        self.folder: Path = _create_run_folder(Path(folder), name, resume)
         state = _read_run_file(self.folder) if resume else {}
         self.name: str = self.folder.name
         self.id: str = state.get("id") or secrets.token_hex(8)
@@ -105,14 +105,14 @@ class Recording:
         self.state: str = "running"
         self._started, self._ended = state.get("started") or now(), None
         self._step, self._process = -1, os.getpid()
-        self._code = _read_code() if code else None
+        self._code = _read_source_code() if code else None
         self._record = SummaryRecord(str(self.folder))
         self._record.takers.append(self._update_summary)
         if tensorboard:
             self._record.takers.append(_TensorBoard(self.folder))
         self._system = System()
         self._written: dict[str, Any] = {}
-        self._write()
+        self._write_run_file()
         atexit.register(self.finish, "interrupted")
 
     def __enter__(self) -> Self:
@@ -140,10 +140,10 @@ class Recording:
         numbers = dict(_flatten(values))
         step = self._set_step(step, increments=True)
         for name, value in {**numbers, **self._system.look()}.items():
-            self._record._keep("scalar", name, value)
+            self._record._store_array("scalar", name, value)
         self._record.record(step)
         if self.config != self._written:
-            self._save()
+            self._save_run_file()
 
     def image(self, name: str, images: Any, step: int | None = None) -> None:
         """Record images, (N, 1 or 3, H, W).
@@ -157,17 +157,17 @@ class Recording:
         Raises:
             ValueError: If the shape is another one.
         """
-        self._add("image", name, images, step)
+        self._record_array("image", name, images, step)
 
     def histogram(self, name: str, values: Any, step: int | None = None) -> None:
         """Record a histogram of the elements of an array; see `image` for the arguments."""
-        self._add("histogram", name, values, step)
+        self._record_array("histogram", name, values, step)
 
     def tensor(self, name: str, values: Any, step: int | None = None) -> None:
         """Record all numbers of a Tensor; see `image` for the arguments."""
-        self._add("tensor", name, values, step)
+        self._record_array("tensor", name, values, step)
 
-    def _add(self, plugin, name, values, step):
+    def _record_array(self, plugin, name, values, step):
         step = self._set_step(step)
         self._record.add_value(plugin, name, values if isinstance(values, Tensor) else Tensor(np.asarray(values)))
         self._record.record(step)
@@ -211,16 +211,16 @@ class Recording:
         self._record.close()
         self.state, self._ended = state, now()
         atexit.unregister(self.finish)
-        self._save()
+        self._save_run_file()
 
-    def _save(self):
+    def _save_run_file(self):
         """Write `run.json`. A full disk does not end the training."""
         try:
-            self._write()
+            self._write_run_file()
         except OSError as error:
             log.warning("%s could not be written: %s.", self.folder / "run.json", error.strerror or error)
 
-    def _write(self):
+    def _write_run_file(self):
         self._written = dict(self.config)
         content = {
             "format": FORMAT,
@@ -260,7 +260,7 @@ class _TensorBoard:
 
 
 # ---------------------------------------------------------------------- helpers
-def _create_folder(folder, name, resume):
+def _create_run_folder(folder, name, resume):
     """Create the folder of a run and return it; with `resume` it may exist."""
     folder.mkdir(parents=True, exist_ok=True)
     number, path = 1, folder / name
@@ -292,9 +292,9 @@ def _flatten(values, prefix=""):
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{name}/")
         elif isinstance(value, Parameter):  # the next step donates its array
-            yield name, _check_single(name, value.asnumpy())
+            yield name, _check_single_number(name, value.asnumpy())
         elif isinstance(value, Tensor):
-            yield name, _check_single(name, value._array)
+            yield name, _check_single_number(name, value._array)
         elif is_number(value):
             yield name, float(value)
         else:
@@ -304,7 +304,7 @@ def _flatten(values, prefix=""):
             )
 
 
-def _check_single(name, array):
+def _check_single_number(name, array):
     if array.size != 1:
         raise TypeError(f"For 'log', {name!r} should be one number, but has the shape {array.shape}; use 'histogram'.")
     return array
@@ -336,7 +336,7 @@ def _list_versions():
     return versions
 
 
-def _read_code():
+def _read_source_code():
     """Return the text of the current cell, or of the program."""
     log.once("The code is kept in the run's folder, and whoever gets the folder reads it: it should hold no passwords.")
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None

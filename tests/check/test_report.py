@@ -9,7 +9,7 @@ import pytest
 
 from msnb.__main__ import main
 from msnb.check import check, of_cells
-from msnb.check.generation import _load_unique_names
+from msnb.check.generation import _load_names_of_one_generation
 from msnb.check.judging import judge
 from msnb.check.report import Report
 from msnb.check.uses import Use
@@ -130,7 +130,9 @@ def test_tensor_methods_accept_arguments_of_both_generations():
 
 
 def test_every_name_of_either_generation_can_be_judged():
-    names = sorted(name for some in _load_unique_names().values() for name in some if not name.endswith("=)"))
+    names = sorted(
+        name for some in _load_names_of_one_generation().values() for name in some if not name.endswith("=)")
+    )
     assert len(names) > 2000
     for name in names:
         for use in (Use(name, 1, False, True, 1, ("nope",)), Use(f"{name}.inner", 1, False)):

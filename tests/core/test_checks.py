@@ -76,7 +76,7 @@ def test_a_verdict_that_is_there_is_reported_by_the_next_call_before_it_starts()
     net, _, train = step()
     train(X, i32(0, 9))
     trace_state.thread.pending_verdicts[0][0].block_until_ready()
-    weight = np.asarray(net.weight._stored())
+    weight = np.asarray(net.weight._get_stored_array())
     with pytest.raises(RuntimeError, match="got 9"):
         train(X, i32(0, 3))
     assert (net.weight.asnumpy() == weight).all()

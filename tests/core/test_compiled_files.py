@@ -123,7 +123,7 @@ def test_the_limit_is_kept_and_what_was_used_last_stays(tmp_path, monkeypatch):
     foreign.write_text("x" * 5000)
     for number in range(12):
         files.put(str(number), bytes(84))
-        os.utime(files.folder / persistent_cache._file_name(str(number)), (number, number))
+        os.utime(files.folder / persistent_cache._make_file_name(str(number)), (number, number))
     files.prune()
     left = [number for number in range(12) if files.get(str(number)) is not None]
     assert left == list(range(5, 12)) and foreign.exists()  # 100 bytes each, three quarters of 1000

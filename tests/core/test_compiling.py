@@ -26,13 +26,13 @@ def graph_mode():
 @pytest.fixture
 def held(monkeypatch):
     """Compilations that go on for as long as this event is not set."""
-    release, run = threading.Event(), background_compile._Job._run
+    release, run = threading.Event(), background_compile._Job._compile_form
 
     def slowly(job):
         release.wait(120)
         run(job)
 
-    monkeypatch.setattr(background_compile._Job, "_run", slowly)
+    monkeypatch.setattr(background_compile._Job, "_compile_form", slowly)
     yield release
     release.set()
 
@@ -101,15 +101,15 @@ def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
 
 
 def test_what_xla_raises_is_raised_and_the_next_call_tries_again(monkeypatch):
-    net, run = nn.Dense(4, 3), background_compile._Job._run
+    net, run = nn.Dense(4, 3), background_compile._Job._compile_form
 
     def fail(job):
         job.error = ValueError("XLA has no memory left")
 
-    monkeypatch.setattr(background_compile._Job, "_run", fail)
+    monkeypatch.setattr(background_compile._Job, "_compile_form", fail)
     with pytest.raises(ValueError, match="no memory left"):
         net(X)
-    monkeypatch.setattr(background_compile._Job, "_run", run)
+    monkeypatch.setattr(background_compile._Job, "_compile_form", run)
     assert net(X).shape == (2, 3)
 
 
@@ -150,7 +150,7 @@ def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatc
     monkeypatch.setattr(slow_compile_alarm, "SuppressAlarm", SuppressAlarm)
 
     class Job(background_compile._Job):
-        def _run(self):
+        def _compile_form(self):
             assert held.wait(120)
             os.write(2, ALARM.encode() + b"something else\n")
 

@@ -318,7 +318,7 @@ def test_on_a_gpu_a_kernel_is_compiled_that_can_be_and_else_interpreted(monkeypa
 
     monkeypatch.setattr(pallas_operator.context, "device", lambda: _Gpu)
     like = jnp.zeros(shape)
-    assert pallas_operator._is_interpreted(f"Kernel{shape}", [like], [like], {}) is not compiled
+    assert pallas_operator._needs_interpretation(f"Kernel{shape}", [like], [like], {}) is not compiled
 
 
 def test_what_xla_has_not_on_a_device_is_an_error_that_says_what_to_do():

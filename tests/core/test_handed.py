@@ -144,7 +144,7 @@ def test_a_training_step_writes_over_its_parameters_although_it_hands_something_
     step(x)
     remove = debug.on_summary(lambda _, name, tensor, ran: found.append(float(tensor.asnumpy())))
     losses.append(float(step(x)))
-    old = net.weight._stored()
+    old = net.weight._get_stored_array()
     losses.append(float(step(x)))
     with GradientMonitor() as monitor:
         losses.append(float(step(x)))

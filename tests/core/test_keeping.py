@@ -100,12 +100,12 @@ def test_a_call_with_one_more_input_is_what_jax_would_make_of_it():
 
     (call,) = jax.make_jaxpr(jax.jit(Scale))(jnp.ones(3), jnp.ones(3)).eqns
     body = keeping_module._add_flag_input(call.params["jaxpr"], ((0, 0),))
-    widened = keeping_module._extend_parameters(call.params, len(call.invars))
-    traced = keeping_module._trace_parameters(body, "Scale")
+    widened = keeping_module._extend_call_params(call.params, len(call.invars))
+    traced = keeping_module._trace_call_params(body, "Scale")
     assert widened.keys() == traced.keys()
     assert {k: v for k, v in widened.items() if k != "jaxpr"} == {k: v for k, v in traced.items() if k != "jaxpr"}
 
 
 def test_a_call_of_which_jax_says_more_is_traced():
     (call,) = jax.make_jaxpr(jax.jit(lambda x, y: x * y, donate_argnums=0))(jnp.ones(3), jnp.ones(3)).eqns
-    assert keeping_module._extend_parameters(call.params, len(call.invars)) is None
+    assert keeping_module._extend_call_params(call.params, len(call.invars)) is None

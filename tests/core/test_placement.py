@@ -118,7 +118,7 @@ def test_a_sharded_parameter_is_shown_as_it_runs_and_other_shardings_are_other_p
             def construct(self, x):
                 return ops.matmul(x, self.w)
         net = Forward()
-        out["kept"] = list(net.w._stored().sharding.spec)
+        out["kept"] = list(net.w._get_stored_array().sharding.spec)
         x = Tensor(np.ones((8, 4), np.float32))
         net(x)
         one = compile.program_of(net, x)

@@ -27,7 +27,7 @@ from msnb.core.support import interrupts
 
 context.set_context(mode=getattr(context, sys.argv[1]))
 ms.set_seed(1)
-run, set_flag, armed, sent = stop_flag.run, stop_flag._set, [], []
+run, set_flag, armed, sent = stop_flag.run, stop_flag._set_flag, [], []
 
 def run_and_interrupt(fn, *args, **kwargs):
     if armed:
@@ -366,13 +366,13 @@ def test_a_loop_has_the_same_bits_with_and_without_the_flag(graph_mode, monkeypa
 
 def test_a_thread_beside_the_main_one_is_not_stopped(graph_mode):
     net, seen = Repeats(), []
-    stop_flag._set(False)
+    stop_flag._set_flag(False)
     try:
         thread = threading.Thread(target=lambda: seen.append(net(X, N).asnumpy()))
         thread.start()
         thread.join()
     finally:
-        stop_flag._clear()
+        stop_flag._clear_flag()
     assert np.allclose(seen[0], Repeats()(X, N).asnumpy())
 
 

@@ -140,7 +140,14 @@ def test_set_data_checks_shape_and_never_narrows():
 def test_nothing_outside_holds_the_array_of_a_parameter():
     source = Tensor([1.0, 2.0])
     p, q = Parameter(source, name="p"), Parameter(source, name="q")
-    held = [p._stored(), q._stored(), source._array, jnp.asarray(p), Tensor(p)._array, p.value()._array]
+    held = [
+        p._get_stored_array(),
+        q._get_stored_array(),
+        source._array,
+        jnp.asarray(p),
+        Tensor(p)._array,
+        p.value()._array,
+    ]
     assert len({a.unsafe_buffer_pointer() for a in held}) == len(held)
     view = p.asnumpy()
     view[:] = 7

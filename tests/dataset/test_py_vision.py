@@ -55,14 +55,16 @@ def test_pixels_of_pil_images_equal_mindspore(op, image, md5):
 def test_random_crop_box_is_inside_the_image_and_not_empty(width, height, ratio, wider, seed):
     random.seed(seed)
     image = Image.new("L", (width, height))
-    top, left, high, wide = util._draw_crop_box(image, (0.01, 1.0), (ratio, ratio * wider), 3)
+    top, left, high, wide = util._sample_crop_box(image, (0.01, 1.0), (ratio, ratio * wider), 3)
     assert 0 <= top <= top + high <= height and 0 <= left <= left + wide <= width and max(high, wide) > 0
 
 
 def test_identity_and_translation_of_random_affine():
     image = Image.fromarray(np.arange(30, dtype=np.uint8).reshape(5, 6))
     assert np.array_equal(vision.RandomAffine(0)(image), image)
-    moved = image.transform(image.size, Image.Transform.AFFINE, util._inverse_affine((6, 5), 0, (2, 1), 1.0, (0, 0)))
+    moved = image.transform(
+        image.size, Image.Transform.AFFINE, util._compute_inverse_affine((6, 5), 0, (2, 1), 1.0, (0, 0))
+    )
     assert np.array_equal(np.asarray(moved)[1:, 2:], np.asarray(image)[:-1, :-2])
 
 

@@ -11,7 +11,7 @@ import msnb.dataset.transforms.py_transforms as PT
 import msnb.dataset.vision.c_transforms as CV
 import msnb.dataset.vision.py_transforms as PV
 from msnb.dataset.core.tensor_op import Described
-from msnb.dataset.engine.deserialize import _TRANSFORMS, DescriptionError, _transform_classes
+from msnb.dataset.engine.deserialize import _TRANSFORMS, DescriptionError, _list_transform_classes
 from msnb.formats.text_files import BadFileError
 
 VISION = "mindspore.dataset.vision.c_transforms"
@@ -55,8 +55,8 @@ def test_only_transforms_of_the_library_can_be_named(source, module, name):
 
 
 def test_every_transform_that_can_be_named_is_a_class_of_the_library():
-    known = {key: found for package in _TRANSFORMS for key, found in _transform_classes(package).items()}
-    assert len(known) > 150 and not _transform_classes("core") and not _transform_classes("")
+    known = {key: found for package in _TRANSFORMS for key, found in _list_transform_classes(package).items()}
+    assert len(known) > 150 and not _list_transform_classes("core") and not _list_transform_classes("")
     for (module, name), found in known.items():
         assert isinstance(found, type) and found.__module__.startswith("msnb.dataset.") and "." not in name, module
         assert issubclass(found, Described), f"a description of {name} would lose its arguments"

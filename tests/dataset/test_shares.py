@@ -76,7 +76,7 @@ def test_a_sampler_of_a_concatenation_divides_it_once(process):
 def test_a_program_of_one_process_asks_jax():
     from msnb.dataset.core import shares
 
-    assert shares._jax_process_shard() is None
+    assert shares._get_jax_process_shard() is None
     assert shares.resolve_shard(None, None) == (None, None)
 
 

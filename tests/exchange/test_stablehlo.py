@@ -33,7 +33,7 @@ def graph_mode():
 @pytest.fixture
 def without_file_check(monkeypatch):
     """Disable the check of files in a subprocess."""
-    monkeypatch.setattr(stablehlo, "_check_in_subprocess", lambda file, data: None)
+    monkeypatch.setattr(stablehlo, "_check_artefact_in_subprocess", lambda file, data: None)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_invalid_files_raise(artefact, tmp_path):
 def test_each_file_content_is_checked_once(artefact, tmp_path, monkeypatch):
     checked, file = [], str(tmp_path / "net.stablehlo")
     monkeypatch.setattr(stablehlo, "_checked_digests", set())
-    monkeypatch.setattr(stablehlo, "_check_in_subprocess", lambda file, data: checked.append(data))
+    monkeypatch.setattr(stablehlo, "_check_artefact_in_subprocess", lambda file, data: checked.append(data))
     for path in (artefact[1], artefact[1]):
         ms.load_stablehlo(path)
     for layer in (nn.ReLU(), nn.Sigmoid()):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from msnb.insight.gradients import host, summary
-from msnb.insight.gradients.step import StepNumbers, _step_statistics_on_device
+from msnb.insight.gradients.step import StepNumbers, _compute_step_statistics
 
 tiny = st.sampled_from([0.0, 2.0**-100, -(2.0**-110), 1.0])
 values = st.floats(-(2.0**50), 2.0**50, width=32, allow_subnormal=False) | tiny
@@ -39,7 +39,7 @@ def test_both_ways_agree(arrays):
     later = [a * 1.5 + 1 for a in arrays]
     (stats, bars, moved), (others, counts, ways) = (
         made.read() if hasattr(made, "read") else map(np.asarray, made)
-        for made in (StepNumbers(arrays, arrays, later), _step_statistics_on_device(arrays, arrays, later))
+        for made in (StepNumbers(arrays, arrays, later), _compute_step_statistics(arrays, arrays, later))
     )
     for number, array in enumerate(arrays):
         top = 1 + float(jnp.abs(array).max())

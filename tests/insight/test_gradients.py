@@ -715,7 +715,7 @@ def test_a_step_whose_parameters_were_written_over_still_names_the_gradient():
     net = Root()
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
     with GradientMonitor() as monitor:
-        before = net.w._stored()
+        before = net.w._get_stored_array()
         step(Tensor([1, 0, 1, 1.0]))
         before.delete()
     found = monitor.recording.nonfinite

@@ -27,7 +27,7 @@ from msnb.insight.profile import (
 )
 from msnb.insight.profile.advice import advice
 from msnb.insight.profile.machine import _update_stored_maximum
-from msnb.insight.profile.replay import _wall_time_fraction
+from msnb.insight.profile.replay import _compute_wall_time_fraction
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.nn.cell import Cell
 
@@ -129,9 +129,9 @@ def test_a_kernel_was_done_when_what_reads_it_began():
 
 
 def test_of_what_ran_beside_others_counts_what_it_lost_by_that():
-    assert _wall_time_fraction(1.0, 2.0, 5.0) == 1.0  # nothing ran beside it
-    assert _wall_time_fraction(0.5, 2.0, 2.0) == 0.5  # another group did, on a core of its own
-    assert _wall_time_fraction(0.5, 2.0, 4.0) == 1.0  # each slowed the other down to a half
+    assert _compute_wall_time_fraction(1.0, 2.0, 5.0) == 1.0  # nothing ran beside it
+    assert _compute_wall_time_fraction(0.5, 2.0, 2.0) == 0.5  # another group did, on a core of its own
+    assert _compute_wall_time_fraction(0.5, 2.0, 4.0) == 1.0  # each slowed the other down to a half
 
 
 def test_of_a_device_only_the_streams_are_read():
@@ -482,12 +482,12 @@ def test_pynative_operators_have_dispatch_kernel_time_and_the_line_of_the_forwar
 
 # ---------------------------------------------------------------------- listening leaves nothing behind
 def test_nothing_stays_hooked_whatever_happens():
-    before = Kernel.run, Cell.__call__, Cell._run, Program.__call__
+    before = Kernel.run, Cell.__call__, Cell._run_with_precision_and_hooks, Program.__call__
     for mode in (context.GRAPH_MODE, context.PYNATIVE_MODE):
         context.set_context(mode=mode)
         with pytest.raises(ZeroDivisionError):
             profile(lambda: 1 / 0)
-        assert (Kernel.run, Cell.__call__, Cell._run, Program.__call__) == before
+        assert (Kernel.run, Cell.__call__, Cell._run_with_precision_and_hooks, Program.__call__) == before
     Recorder().start().stop()  # the one that failed is not in the way
 
 

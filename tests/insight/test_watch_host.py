@@ -69,7 +69,7 @@ def test_a_hit_of_weights_alone_does_not_run_the_step_again(graph_mode, monkeypa
     def fail(*_):
         raise AssertionError("the step ran again")
 
-    monkeypatch.setattr(Replay, "_compute", fail)
+    monkeypatch.setattr(Replay, "_compute_node_values", fail)
     step, x, y = _train_step(10.0)
     with ms.watch(step, "WCL", "TO") as watch:
         step(x, y)

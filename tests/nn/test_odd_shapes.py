@@ -67,7 +67,7 @@ def test_a_layer_takes_any_rank_or_says_what_it_takes(cls, shapes):
     def run(*arrays):
         with trace_state.TraceFrame() as frame:
             frame.trace.number = 0
-            return _arrays(net._run(tuple(map(box, arrays)), {}))
+            return _arrays(net._run_with_precision_and_hooks(tuple(map(box, arrays)), {}))
 
     for shape in shapes:
         try:

@@ -53,19 +53,19 @@ def _graph_mode():
 def traced(monkeypatch):
     """Classes of the Cells of a list, as often as they were traced."""
     found = []
-    run = nn.Cell._run
+    run = nn.Cell._run_with_precision_and_hooks
 
     def counting(self, args, kwargs):
         found.append(type(self).__name__)
         return run(self, args, kwargs)
 
-    monkeypatch.setattr(nn.Cell, "_run", counting)
+    monkeypatch.setattr(nn.Cell, "_run_with_precision_and_hooks", counting)
     return found
 
 
 def flat(monkeypatch):
     """From here on each Cell is traced by itself."""
-    monkeypatch.setattr(deduplication, "_find_traced_cell", lambda cell, args, frame: None)
+    monkeypatch.setattr(deduplication, "_find_shared_traced_cell", lambda cell, args, frame: None)
 
 
 def equations(net, *args):

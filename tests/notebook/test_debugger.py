@@ -123,8 +123,8 @@ def test_breakpoints_beside_lines_act_in_the_next_cell(shell, monkeypatch, capsy
 def test_moves_do_not_wait_for_the_values_of_a_pause(shell, monkeypatch):
     run(shell, monkeypatch, "%%ms_debug\ntrain(x, y)", "c\n")
     replay, can_compute, is_answered = debugger.paused.replay, threading.Event(), threading.Event()
-    compute = replay._compute
-    monkeypatch.setattr(replay, "_compute", lambda window: can_compute.wait(60) and compute(window))
+    compute = replay._compute_node_values
+    monkeypatch.setattr(replay, "_compute_node_values", lambda window: can_compute.wait(60) and compute(window))
     replay._values.clear()
     shown = of_program(replay.program, replay.program.name)
     stepper = Stepper(debugger, shown)
@@ -193,7 +193,7 @@ def test_buttons_move_the_cursor_and_end_the_pause(shell, monkeypatch):
     shown = of_program(program, program.name)
     stepper = Stepper(debugger, shown)
     shown.attach_stepper(stepper)
-    assert shown._initial_state()["debug"]["status"] == "running"
+    assert shown._build_widget_state()["debug"]["status"] == "running"
     pause = Pause(debugger.paused.replay, (), 1)
     stepper.show(pause)
     assert stepper.state["status"] == "paused" and stepper.state["node"] == 0 and not stepper.state["ready"]

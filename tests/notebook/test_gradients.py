@@ -234,9 +234,9 @@ def test_a_saved_view_stays_small(view):
 
 
 def test_what_is_not_a_number_crosses_as_text():
-    from msnb.notebook.gradients.payload import _to_json
+    from msnb.notebook.gradients.payload import _round_for_json
 
-    assert [_to_json(v) for v in (float("inf"), -float("inf"), float("nan"), None, 0.123456)] == [
+    assert [_round_for_json(v) for v in (float("inf"), -float("inf"), float("nan"), None, 0.123456)] == [
         "inf",
         "-inf",
         None,

@@ -44,7 +44,7 @@ class Live:
 
     def __init__(self, page, shown):
         self.page, self.view = page, shown
-        state = {**shown._initial_state(), "columns": {}, "selected": -1, "wanted": "", "stale": ""}
+        state = {**shown._build_widget_state(), "columns": {}, "selected": -1, "wanted": "", "stale": ""}
         state["payload"] = base64.b64encode(shown.payload).decode()
         page.evaluate(LIVE, {"source": MODULE.read_text(encoding="utf-8"), "state": state})
         page.wait_for_selector(".msnb-graph[data-ready]")
@@ -171,7 +171,7 @@ def test_another_run_is_asked_for_its_values(page, shown):
     live.answer()
     before = page.inner_text(".values")
     shown.run(Tensor(3 * X))
-    page.evaluate("runs => live.set('runs', runs)", shown._value_state()["runs"])
+    page.evaluate("runs => live.set('runs', runs)", shown._get_value_state()["runs"])
     assert len(live.answer()) == 1 and page.inner_text(".values") != before
     shown.run(Tensor(X))
 

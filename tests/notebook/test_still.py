@@ -169,7 +169,10 @@ def test_nothing_is_remembered_after_the_session(front):
     front.begins("one")
     front.shows(graph())
     front_end.forget(front.shell)
-    assert not front_end._file_owners and front_end._forget_outputs not in front.shell.events.callbacks["pre_run_cell"]
+    assert (
+        not front_end._file_owners
+        and front_end._forget_files_of_rerun_cell not in front.shell.events.callbacks["pre_run_cell"]
+    )
 
 
 def test_a_program_that_runs_notebooks_gets_no_widget(front):

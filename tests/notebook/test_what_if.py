@@ -45,7 +45,7 @@ class LiveEdits(Live):
         """Answer the requests to change a value; returns them."""
         requests = [m for m in self.page.evaluate("live.sent.splice(0)") if m["kind"] == "change"]
         for request in requests:
-            self.page.evaluate("live.hear", self.view._answer_edit(request))
+            self.page.evaluate("live.hear", self.view._answer_edit_request(request))
         frames(self.page)
         return requests
 
@@ -78,7 +78,7 @@ def test_a_value_that_can_not_be_changed_is_named(shown):
         shown.change("op:ReLU", channel=4)
     with pytest.raises(ValueError, match="No node of the graph matches"):
         shown.change("op:Relw")
-    assert "no node 99" in shown._answer_edit({"node": 99, "factor": 0})["problem"]
+    assert "no node 99" in shown._answer_edit_request({"node": 99, "factor": 0})["problem"]
     with pytest.raises(ValueError, match=r"call its run\(...\) first"):
         view(nn.ReLU(), Tensor(X)).change("op:ReLU")
 
@@ -98,7 +98,7 @@ def test_the_loss_of_a_training_step_follows_a_change_and_its_gradients_do_not()
     assert not np.allclose(outcome.before[0], expected, rtol=1e-4)
     directions = {each.id: each.direction for each in trained.graph.all_nodes()}
     assert {directions[ident] for ident in outcome.differences} == {"forward"}
-    answer = trained._answer_edit({"node": node.id, "factor": 0})
+    answer = trained._answer_edit_request({"node": node.id, "factor": 0})
     assert "Gradients and updates do not follow" in answer["note"] and len(answer["results"]) == 1
     for other in {each.direction: each for each in trained.graph.all_nodes() if each.direction != "forward"}.values():
         with pytest.raises(ValueError, match="depends on a gradient, .* or use msnb.intervene on the network around"):

@@ -269,9 +269,9 @@ def structure(op, inputs):
 
 # What runs where something is dropped.
 DROPPING = {
-    "LSTM": declared_operator(lstm._lstm_dropping, "LSTM", (), "results", True),
-    "_LSTMOfLengths": declared_operator(lstm._lstm_of_lengths_dropping, "LSTMOfLengths", (), "results", True),
-    "BasicLSTMCell": declared_operator(lstm._basic_lstm_cell_dropping, "BasicLSTMCell", (), "results", True),
+    "LSTM": declared_operator(lstm._lstm_with_dropout, "LSTM", (), "results", True),
+    "_LSTMOfLengths": declared_operator(lstm._lstm_of_lengths_with_dropout, "LSTMOfLengths", (), "results", True),
+    "BasicLSTMCell": declared_operator(lstm._basic_lstm_cell_with_dropout, "BasicLSTMCell", (), "results", True),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb.parallel import plan
-from msnb.parallel.planning.pipeline_plans import _choose_num_parts
+from msnb.parallel.planning.pipeline_plans import _choose_num_micro_batches
 from msnb.parallel.search.batch_independence import is_batch_independent
 
 ROWS = jax.ShapeDtypeStruct((8, 4), np.float32)
@@ -134,9 +134,9 @@ def test_pipeline_communication_equals_prediction(plans):
 
 
 def test_devices_prefer_several_examples():
-    assert [_choose_num_parts([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
+    assert [_choose_num_micro_batches([Tensor(np.zeros((rows, 4)))], 2, 4) for rows in (64, 32, 16, 8)] == [8, 4, 2, 2]
     with pytest.raises(NotImplementedError, match=r"8 should divide the first axis of each argument, but those are"):
-        _choose_num_parts([Tensor(np.zeros((12, 4)))], 2, 4)
+        _choose_num_micro_batches([Tensor(np.zeros((12, 4)))], 2, 4)
 
 
 def test_network_without_equal_blocks_has_no_pipelines():

@@ -136,8 +136,8 @@ def test_why_not_costs_equal_tables(plans):
         for name in ("layers.0.weight", "layers.1.bias", "argument 0"):
             for row in one.why_not(name):
                 numbers = plans.problem.choice_indices((one._problem, one._chosen))
-                nodes = plans.problem.nodes[one._find_tensor(name)]
-                numbers[one._find_tensor(name)] = [choice.outputs[0] for choice in nodes].index(row["layout"])
+                nodes = plans.problem.nodes[one._find_tensor_index(name)]
+                numbers[one._find_tensor_index(name)] = [choice.outputs[0] for choice in nodes].index(row["layout"])
                 sent = sum(each.bytes for each in communication(plans.problem, numbers))
                 assert row["more"] == pytest.approx(sent - one.bytes, abs=1), (one.name, name, row)
 

@@ -179,7 +179,7 @@ def test_launcher_ends_all_processes_when_one_fails(capsys):
     }
     for failed in (1, 2):
         started[failed].wait()
-    assert launch._watch_processes(started, 3) == 137
+    assert launch._wait_for_processes(started, 3) == 137
     assert capsys.readouterr().err == "Process 2 of 3 was killed (SIGKILL); the others are stopped.\n"
     launch._stop_processes(started.values())
     assert started[0].poll() is not None

@@ -77,11 +77,13 @@ def test_search_respects_device_memory_capacity():
         assert device_memory() == 40e3
         for mode in auto.SEARCHES:
             context.set_auto_parallel_context(auto_parallel_search_mode=mode)
-            assert peak_nodes_bytes(search_problem, auto._get_search()(search_problem, device_memory())) <= 40e3
+            assert (
+                peak_nodes_bytes(search_problem, auto._get_search_function()(search_problem, device_memory())) <= 40e3
+            )
         set_cost_model_context(device_memory_capacity=1e3)
         context.set_auto_parallel_context(auto_parallel_search_mode="dynamic_programming")
         with pytest.raises(RuntimeError, match="each would have to keep .* KiB, but has 1,000 B"):
-            auto._get_search()(search_problem, device_memory())
+            auto._get_search_function()(search_problem, device_memory())
     finally:
         reset_cost_model_context()
         context.reset_auto_parallel_context()

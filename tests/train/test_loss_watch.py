@@ -67,7 +67,7 @@ class Pending:
 
 
 def test_a_look_reads_the_newest_loss_that_is_computed_and_waits_for_none(monkeypatch):
-    monkeypatch.setattr(_loss_monitoring, "_select_arrays", lambda outputs: (outputs,))
+    monkeypatch.setattr(_loss_monitoring, "_select_loss_arrays", lambda outputs: (outputs,))
     watch, losses = LossWatch(), [Pending(loss) for loss in (5, 4, 3)]
     for step, loss in enumerate(losses, 1):
         watch.step(loss, 1, step)

@@ -17,13 +17,13 @@ def check_subclass(arg_name, type_, template_types, prim_name, addition_error_in
 def check_type_name(arg_name, arg_type, valid_types, prim_name):
     """Return the element type of `arg_type` if it is one of `valid_types`; raise TypeError otherwise."""
     valid_types = as_tuple(valid_types)
-    arg_type = _element(arg_type)
+    arg_type = _get_element_type(arg_type)
     if arg_type not in valid_types:
         raise refusal(TypeError, prim_name, arg_name, names_of(valid_types), f"{names_of((arg_type,))}")
     return arg_type
 
 
-def _element(type_):
+def _get_element_type(type_):
     return type_.element_type() if isinstance(type_, mstype.TensorType) else type_
 
 
@@ -31,10 +31,10 @@ def check_types_same_and_valid(args, valid_values, prim_name):
     """Raise TypeError unless the types in the dict `args` (name to type) are valid and all the same."""
     for name, type_ in args.items():
         check_subclass(name, type_, valid_values, prim_name)
-    _check_same(args, prim_name)
+    _check_same_types(args, prim_name)
 
 
-def _check_same(args, prim_name):
+def _check_same_types(args, prim_name):
     (first, expected), *rest = args.items()
     for name, type_ in rest:
         if type_ != expected:
@@ -56,6 +56,8 @@ def check_tensor_dtype_valid(arg_name, arg_type, valid_dtypes, prim_name):
 def check_scalar_or_tensor_types_same(args, valid_values, prim_name, allow_mix=False):
     """Raise TypeError unless element types are valid and equal. With `allow_mix` Tensors and scalars may be mixed."""
     for name, type_ in args.items():
-        if _element(type_) not in valid_values:
+        if _get_element_type(type_) not in valid_values:
             raise refusal(TypeError, prim_name, name, " or ".join(map(str, valid_values)), str(type_))
-    _check_same({name: _element(type_) for name, type_ in args.items()} if allow_mix else args, prim_name)
+    _check_same_types(
+        {name: _get_element_type(type_) for name, type_ in args.items()} if allow_mix else args, prim_name
+    )

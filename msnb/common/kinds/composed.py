@@ -38,7 +38,7 @@ def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among
     return Kind(
         f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}",
         accept,
-        python=_literal_type(choices),
+        python=_get_choice_type(choices),
         examples=choices,
     )
 
@@ -66,7 +66,7 @@ class _OneEffective(Kind):
         return value
 
 
-def _literal_type(choices):
+def _get_choice_type(choices):
     """Return the Python type of one of `choices`; Literal does not support floats."""
     if all(type(c) in (str, int, bool, type(None)) for c in choices):
         return Literal[tuple(choices)]

@@ -78,30 +78,30 @@ class ReadableSignature(inspect.Signature):
         self._function = function
         self._read: inspect.Signature | None = None
 
-    def _signature(self) -> inspect.Signature:
+    def _build_signature(self) -> inspect.Signature:
         if self._read is None:
-            written = _written_signature(self._function)
+            written = _get_def_signature(self._function)
             self._read = written.replace(parameters=[readable_parameter(p) for p in written.parameters.values()])
         return self._read
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        return self._signature().parameters
+        return self._build_signature().parameters
 
     @property
     def return_annotation(self) -> Any:
-        return self._signature().return_annotation
+        return self._build_signature().return_annotation
 
     def replace(self, **changes: Any) -> inspect.Signature:
-        return self._signature().replace(**changes)
+        return self._build_signature().replace(**changes)
 
     __replace__ = replace
 
     def __reduce__(self) -> Any:
-        return self._signature().__reduce__()
+        return self._build_signature().__reduce__()
 
 
-def _written_signature(function):
+def _get_def_signature(function):
     """Return the signature of a function's `def`, ignoring its `__signature__`."""
     function = inspect.unwrap(function, stop=lambda f: f is not function and hasattr(f, "__signature__"))
     if getattr(function, "__signature__", None) is None or not isinstance(function, types.FunctionType):

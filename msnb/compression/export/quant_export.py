@@ -86,14 +86,14 @@ class ExportToQuantInferNetwork:
                 continue
             weight = _find_observer_name(node.inputs[1])
             if weight is not None:
-                self.quant_info_table[weight] = _find_source(node.inputs[0])
+                self.quant_info_table[weight] = _find_preceding_observer(node.inputs[0])
 
     def run(self) -> nn.Cell:
         """Return the converted network."""
         network = self.network.network if isinstance(self.network, _AddFakeQuantInput) else self.network
-        return self._convert_cached(network)
+        return self._convert_cell_once(network)
 
-    def _convert_cached(self, cell):
+    def _convert_cell_once(self, cell):
         """Return the replacement of `cell`, which is converted once."""
         if cell not in self._converted_cells:
             self._converted_cells[cell] = self._convert_cell(cell)
@@ -101,12 +101,14 @@ class ExportToQuantInferNetwork:
 
     def _convert_cell(self, cell):
         if isinstance(cell, CORES):
-            return self._build_block(cell, cell.activation if isinstance(cell, quant.DenseQuant) else None, None)
+            return self._build_quantised_block(
+                cell, cell.activation if isinstance(cell, quant.DenseQuant) else None, None
+            )
         if isinstance(cell, (nn.Conv2dBnAct, nn.DenseBnAct)):
             core = cell.conv if isinstance(cell, nn.Conv2dBnAct) else cell.dense
             if isinstance(core, CORES) and not cell.has_bn:
                 activation = cell.activation if cell.has_act else None
-                return self._build_block(
+                return self._build_quantised_block(
                     core, _strip_observers(activation), getattr(activation, "fake_quant_act", None)
                 )
         if isinstance(cell, (quant.ActQuant, _AddFakeQuantAfterSubCell)):
@@ -114,7 +116,7 @@ class ExportToQuantInferNetwork:
             if isinstance(origin, nn.Cell):
                 return origin
             if self.is_mindir:
-                _add_attributes(origin, _make_output_range(cell.fake_quant_act))
+                _add_operator_attributes(origin, _make_output_range_attributes(cell.fake_quant_act))
             return _OperatorCell(origin)
         if isinstance(cell, quant.FakeQuantWithMinMaxObserver):
             return nn.Identity()
@@ -122,20 +124,20 @@ class ExportToQuantInferNetwork:
         for name, inner in list(cell._cells.items()):
             if inner is None:
                 continue
-            converted = self._convert_cached(inner)
+            converted = self._convert_cell_once(inner)
             if isinstance(inner, quant.FakeQuantWithMinMaxObserver) and isinstance(previous, quant.QuantMindirBlock):
-                _add_attributes(previous.core_op, _make_output_range(inner))
+                _add_operator_attributes(previous.core_op, _make_output_range_attributes(inner))
             cell.insert_child_to_cell(name, converted)
             previous = converted
         if isinstance(cell, (nn.SequentialCell, nn.CellList)):
             cell.cell_list = list(cell._cells.values())
         return cell
 
-    def _build_block(self, core, activation, output):
+    def _build_quantised_block(self, core, activation, output):
         """Return the block that replaces a layer. `output` is the observer of the layer's result, or None."""
         observer = core.fake_quant_weight
         scale_w, zero_w, high_w, low_w = quant_utils.scale_zp_max_min_from_fake_quant_cell(observer, np.int8)
-        scale_x, zero_x, high_x, low_x = self._input_range(core)
+        scale_x, zero_x, high_x, low_x = self._find_input_range(core)
         weight, factor, bias = _compute_float_parameters(core)
         is_dense = isinstance(core, quant.DenseQuant)
         operator = P.MatMul() if is_dense else core.conv
@@ -148,7 +150,7 @@ class ExportToQuantInferNetwork:
             if low_x is None:
                 ranges |= {"mean": self.mean, "std_dev": self.std_dev}
             if output is not None:
-                ranges |= _make_output_range(output)
+                ranges |= _make_output_range_attributes(output)
             if type(activation) in _MERGEABLE_ACTIVATIONS:  # a reader of the file may merge it into the layer
                 ranges["activation_name"] = type(activation).__name__
             weight = weight * quant_utils.along_channels(factor, weight)
@@ -172,7 +174,7 @@ class ExportToQuantInferNetwork:
             Tensor(zero_w, mstype.int32),
         )
 
-    def _input_range(self, core):
+    def _find_input_range(self, core):
         """Return (scale, zero point, upper end, lower end) of the range of a layer's input. Both ends
         are None for the network's input data."""
         name = core.fake_quant_weight.minq.name
@@ -218,7 +220,7 @@ def _find_observer_name(node):
     return None
 
 
-def _find_source(node):
+def _find_preceding_observer(node):
     """Return the observer that is nearest before a node, as the name of the Parameter with the lower end of its range;
     `INPUT` if the network's input comes first; else None.
 
@@ -238,12 +240,12 @@ def _find_source(node):
     return None
 
 
-def _make_output_range(observer):
+def _make_output_range_attributes(observer):
     """Return the range of an operator's output as attributes of the operator."""
     return {"output_maxq": observer.maxq.asnumpy(), "output_minq": observer.minq.asnumpy()}
 
 
-def _add_attributes(operator, attributes):
+def _add_operator_attributes(operator, attributes):
     for name, value in attributes.items():
         operator.add_prim_attr(name, value)
 

@@ -27,7 +27,7 @@ PLAIN = (nn.ReLU, nn.ReLU6, nn.Sigmoid)  # activations followed by an observer
 BOTH_SIDES = (nn.LeakyReLU, nn.HSigmoid, nn.HSwish)  # activations between two observers
 
 
-def _split_setting(name, value):
+def _split_weight_and_activation(name, value):
     """Return (value for weights, value for activations) from one value or a pair."""
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(values) <= 2:
@@ -71,13 +71,13 @@ def create_quant_config(
         (8,)
     """
     settings = {
-        "quant_delay": _split_setting("quant_delay", quant_delay),
-        "quant_dtype": _split_setting("quant_dtype", quant_dtype),
-        "per_channel": _split_setting("per_channel", per_channel),
-        "symmetric": _split_setting("symmetric", symmetric),
-        "narrow_range": _split_setting("narrow_range", narrow_range),
+        "quant_delay": _split_weight_and_activation("quant_delay", quant_delay),
+        "quant_dtype": _split_weight_and_activation("quant_dtype", quant_dtype),
+        "per_channel": _split_weight_and_activation("per_channel", per_channel),
+        "symmetric": _split_weight_and_activation("symmetric", symmetric),
+        "narrow_range": _split_weight_and_activation("narrow_range", narrow_range),
     }
-    observers = _split_setting("quant_observer", quant_observer)
+    observers = _split_weight_and_activation("quant_observer", quant_observer)
     return QuantConfig(
         *(observer.partial_init(**{k: v[i] for k, v in settings.items()}) for i, observer in enumerate(observers))
     )
@@ -168,7 +168,7 @@ class QuantizationAwareTraining(Quantizer):
         one_conv_fold: Bool = True,
     ) -> None:
         super().__init__(optimize_option)
-        if _split_setting("per_channel", per_channel)[1]:
+        if _split_weight_and_activation("per_channel", per_channel)[1]:
             # The number of channels is known for weights, but not for an activation.
             raise ValueError(
                 "For 'QuantizationAwareTraining', 'per_channel' is for weights alone; write per_channel=(True, False)."
@@ -176,11 +176,11 @@ class QuantizationAwareTraining(Quantizer):
         self.bn_fold = bn_fold
         self.freeze_bn = freeze_bn
         self.one_conv_fold = one_conv_fold
-        self.weight_qdelay, self.act_qdelay = _split_setting("quant_delay", quant_delay)
-        self.weight_dtype, self.act_dtype = _split_setting("quant_dtype", quant_dtype)
-        self.weight_channel, self.act_channel = _split_setting("per_channel", per_channel)
-        self.weight_symmetric, self.act_symmetric = _split_setting("symmetric", symmetric)
-        self.weight_range, self.act_range = _split_setting("narrow_range", narrow_range)
+        self.weight_qdelay, self.act_qdelay = _split_weight_and_activation("quant_delay", quant_delay)
+        self.weight_dtype, self.act_dtype = _split_weight_and_activation("quant_dtype", quant_dtype)
+        self.weight_channel, self.act_channel = _split_weight_and_activation("per_channel", per_channel)
+        self.weight_symmetric, self.act_symmetric = _split_weight_and_activation("symmetric", symmetric)
+        self.weight_range, self.act_range = _split_weight_and_activation("narrow_range", narrow_range)
         self.quant_config: QuantConfig = create_quant_config(
             quant_delay=quant_delay,
             quant_dtype=quant_dtype,
@@ -229,7 +229,7 @@ class QuantizationAwareTraining(Quantizer):
                 return 0  # it was converted under another path, or in an earlier call
             convert = self._convert_conv if is_conv else self._convert_dense
             convert(cell)
-            self._convert_result(cell)
+            self._quantise_layer_output(cell)
             if path:
                 cell.update_parameters_name(path + ".")
             return 1
@@ -305,7 +305,7 @@ class QuantizationAwareTraining(Quantizer):
         _move_parameters(dense, quantised)
         cell.dense = quantised
 
-    def _convert_result(self, cell):
+    def _quantise_layer_output(self, cell):
         """Quantise the result of a layer after its activation; without an activation, the result itself."""
         if cell.has_act:
             cell.activation = self._convert_activation(cell.activation)

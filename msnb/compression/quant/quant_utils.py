@@ -205,10 +205,10 @@ def load_nonquant_param_into_quant_net(
             f"{quant_new_params!r}."
         )
     remaining = {
-        key: iter([item for item in params_dict.items() if _last_component(item[0]) == key]) for key in MATCHED
+        key: iter([item for item in params_dict.items() if _get_last_name_component(item[0]) == key]) for key in MATCHED
     }
     for name, parameter in quant_model.parameters_and_names():
-        key = _last_component(name)
+        key = _get_last_name_component(name)
         if key not in remaining:
             if key not in (*OBSERVER_ONLY, *(quant_new_params or ())):
                 raise ValueError(
@@ -227,5 +227,5 @@ def load_nonquant_param_into_quant_net(
         parameter.set_data(value)
 
 
-def _last_component(name):
+def _get_last_name_component(name):
     return name.rpartition(".")[2]

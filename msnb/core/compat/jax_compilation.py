@@ -50,7 +50,7 @@ class _CacheAdapter:
         self.cache = cache
         self.folder = jax.config.jax_compilation_cache_dir
 
-    def _current_cache(self):
+    def _get_current_cache(self):
         if jax.config.jax_compilation_cache_dir != self.folder:
             _compilation_cache.reset_cache()
             _compilation_cache._initialize_cache()
@@ -58,11 +58,11 @@ class _CacheAdapter:
         return self.cache
 
     def get(self, key):
-        cache, _last_lookup.key = self._current_cache(), key
+        cache, _last_lookup.key = self._get_current_cache(), key
         return None if cache is None else cache.get(key)
 
     def put(self, key, value):
-        cache = self._current_cache()
+        cache = self._get_current_cache()
         if cache is not None:
             cache.put(key, value)
 
@@ -120,10 +120,10 @@ def deliver_interrupts_with(deliver):
     for name in ("get_out_shardings_from_executable", "_get_layouts_from_executable"):
         original = getattr(_pxla, name, None)
         if original is not None:
-            setattr(_pxla, name, _wrap_call(deliver, original))
+            setattr(_pxla, name, _wrap_with_deliver(deliver, original))
 
 
-def _wrap_call(deliver, original):
+def _wrap_with_deliver(deliver, original):
     @functools.wraps(original)
     def wrapper(*args, **kwargs):
         return deliver(lambda: original(*args, **kwargs))
@@ -220,7 +220,7 @@ _unlowered_modules = weakref.WeakKeyDictionary()  # empty module that JAX gets -
 
 
 @functools.cache
-def _empty_location():
+def _make_unknown_location():
     context = _ir.Context()
     context.enable_multithreading(False)
     return _ir.Location.unknown(context)
@@ -254,7 +254,7 @@ def lower_when_needed(cache):
     def lower_jaxpr_to_module(name, graph, *rest, **settings):
         key = None if rest else cache.key(name, graph, settings)
         if key is not None and cache.has(key):
-            stand_in = _ir.Module.create(_empty_location())
+            stand_in = _ir.Module.create(_make_unknown_location())
             # JAX caches the lowered module for as long as the graph lives, so a copy is stored here.
             copied_graph = jex_core.ClosedJaxpr(graph.jaxpr, graph.consts)
             _unlowered_modules[stand_in] = _Unlowered(key, lambda: original_lower(name, copied_graph, **settings))
@@ -272,7 +272,7 @@ def lower_when_needed(cache):
         if key is None or profiler is not None:
             module = _lower_if_needed(computation)
             return original_compile(backend, module, devices, options, callbacks, executable_devices, profiler)
-        state, overrides = _hash_dependencies(backend, devices, options), list(options.env_option_overrides)
+        state, overrides = _hash_compile_dependencies(backend, devices, options), list(options.env_option_overrides)
         if unlowered is not None:
             record = cache.find(key, state)
             if record is not None:
@@ -321,7 +321,7 @@ def _set_detailed_logging(module, options):
     options.executable_build_options.debug_options.xla_detailed_logging = _compiler.use_detailed_logging(module)
 
 
-def _hash_dependencies(backend, devices, options):
+def _hash_compile_dependencies(backend, devices, options):
     """Return a hash of everything that an executable depends on besides its program, as in JAX's own key."""
     debug, state = options.executable_build_options.debug_options, hashlib.sha256()
     logging, debug.xla_detailed_logging = debug.xla_detailed_logging, False

@@ -208,7 +208,7 @@ def get_partial_jaxpr(values, constants):
     frame = tracing.frame
     constants_by_var = dict(frame.constvar_to_val)  # before `get_eqns`: equations keep constants alive
     eqns = frame.get_eqns()
-    atoms = [_find_variable(value, tracing) for value in values]
+    atoms = [_find_jaxpr_variable(value, tracing) for value in values]
     results = [atom for atom in atoms if isinstance(atom, jex_core.Var)]
     variables = {id(value): var for var, value in constants_by_var.items()}
     constant_vars = [variables.get(id(array)) for array in constants]
@@ -230,7 +230,7 @@ def get_partial_jaxpr(values, constants):
     )
 
 
-def _find_variable(value, tracing):
+def _find_jaxpr_variable(value, tracing):
     """Return the variable of `value` in a trace, through enclosing derivatives; None for any other value."""
     while is_tracer(value):
         if value._trace is tracing:
@@ -340,7 +340,7 @@ _exit_status: list[int] = []  # exit status of this process, once an error is re
 
 
 @atexit.register  # registered after `import jax`, whose exit handler waits for other processes, and before msnb's
-def _exit_at_once():
+def _exit_with_stored_status():
     if _exit_status:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -61,8 +61,10 @@ def check_operator(
         raise TypeError(f"For 'check_operator', 'op' should be an operator, but got {describe(op)}.")
     name = getattr(op, "name", None) or getattr(op, "__name__", type(op).__name__)
     inputs = list(inputs)
-    eager = _run_in_mode(context.PYNATIVE_MODE, lambda: _to_arrays(op(*inputs), name))
-    compiled = _run_in_mode(context.PYNATIVE_MODE, lambda: _to_arrays(jit(lambda *x: op(*x))(*inputs), name))
+    eager = _run_in_mode(context.PYNATIVE_MODE, lambda: _convert_outputs_to_numpy(op(*inputs), name))
+    compiled = _run_in_mode(
+        context.PYNATIVE_MODE, lambda: _convert_outputs_to_numpy(jit(lambda *x: op(*x))(*inputs), name)
+    )
     _require_equal_results(f"'{name}' within a graph", compiled, f"'{name}' on its own", eager, 1e-5)
     if expected is not None:
         expected_arrays = [np.asarray(e) for e in (expected if isinstance(expected, (tuple, list)) else [expected])]
@@ -72,7 +74,9 @@ def check_operator(
     floats = [i for i, a in enumerate(eager) if a.dtype.kind == "f"]
     if not gradient or not positions or not floats:
         return Checked(results, (), 0.0)
-    return Checked(results, tuple(positions), _check_gradient(op, name, inputs, eager, positions, floats, tolerance))
+    return Checked(
+        results, tuple(positions), _compare_gradient_numerically(op, name, inputs, eager, positions, floats, tolerance)
+    )
 
 
 def _run_in_mode(mode, run):
@@ -84,7 +88,7 @@ def _run_in_mode(mode, run):
         context.set_context(mode=before)
 
 
-def _to_arrays(out, name):
+def _convert_outputs_to_numpy(out, name):
     outs = out if isinstance(out, (tuple, list)) else (out,)
     for value in outs:
         if not isinstance(value, Tensor):
@@ -108,7 +112,7 @@ def _require_equal_results(name, results, reference_name, references, tolerance)
             )
 
 
-def _check_gradient(op, name, inputs, outputs, positions, floats, tolerance):
+def _compare_gradient_numerically(op, name, inputs, outputs, positions, floats, tolerance):
     """Return the largest relative difference between a gradient of a weighted sum and finite differences."""
     rng = np.random.default_rng(0)
     weights = [rng.uniform(0.5, 1.5, outputs[i].shape).astype(outputs[i].dtype) for i in floats]
@@ -160,7 +164,9 @@ def _compute_finite_difference(op, inputs, position, index, floats, weights):
         values.append(float(moved[index]))
         outs = _run_in_mode(
             context.PYNATIVE_MODE,
-            lambda moved=moved: _to_arrays(op(*inputs[:position], Tensor(moved), *inputs[position + 1 :]), "op"),
+            lambda moved=moved: _convert_outputs_to_numpy(
+                op(*inputs[:position], Tensor(moved), *inputs[position + 1 :]), "op"
+            ),
         )
         sums.append([outs[i].astype(np.float64) for i in floats])
     change = sum(float(((a - b) * w).sum()) for a, b, w in zip(*sums, weights, strict=True))

@@ -85,7 +85,7 @@ def make_operator_class(function: Callable[..., Any], name: str, gradient: Gradi
     if name in REGISTRY:
         raise ValueError(f"MindSpore has an operator '{name}'; call yours by another name.")
     signature = inspect.signature(function)
-    parameters = [_to_declared_parameter(p) for p in signature.parameters.values()]
+    parameters = [_convert_parameter_for_operator(p) for p in signature.parameters.values()]
     tensors = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY and kind_of(p.annotation) is None]
 
     def kernel(*args, **attributes):
@@ -122,19 +122,19 @@ def _again(cls, attributes):
 _again.__module__ = "msnb.core.custom"  # pickles name this module
 
 
-def _to_declared_parameter(parameter):
+def _convert_parameter_for_operator(parameter):
     """Return a parameter as `@operator` expects it: without annotation for a Tensor, else with a Kind."""
     kind = parameter.kind
     if kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise TypeError(f"An operator takes a fixed number of inputs, but got a function with '*{parameter.name}'.")
-    static = kind is parameter.KEYWORD_ONLY or _is_static(parameter.annotation)
+    static = kind is parameter.KEYWORD_ONLY or _is_static_annotation(parameter.annotation)
     annotation = parameter.empty
     if static:
         annotation = parameter.annotation if kind_of(parameter.annotation) is not None else Value
     return parameter.replace(annotation=annotation)
 
 
-def _is_static(annotation):
+def _is_static_annotation(annotation):
     names = {kind.__name__ for kind in _STATIC}
     return annotation in _STATIC or annotation in names or kind_of(annotation) is not None
 
@@ -169,14 +169,14 @@ def _call_with_gradient(function, bound, tensors, gradient, name):
             )
         present_grads = [value for key, value in zip(tensors, grads, strict=True) if key in present]
         return tuple(
-            _check_cotangent(g, a, key, name) for g, a, key in zip(present_grads, arrays, present, strict=True)
+            _normalize_cotangent(g, a, key, name) for g, a, key in zip(present_grads, arrays, present, strict=True)
         )
 
     run_with_gradient.defvjp(forward, back)
     return run_with_gradient(*[jnp.asarray(bound.arguments[key]) for key in present])
 
 
-def _check_cotangent(gradient, array, key, name):
+def _normalize_cotangent(gradient, array, key, name):
     if not is_inexact(array.dtype):
         return np.zeros(array.shape, jax.dtypes.float0)
     if gradient is None:

@@ -77,11 +77,13 @@ def pallas_operator(
             input_specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in map(jnp.asarray, arrays)]
 
             def evaluate(value: Any) -> Any:
-                return value(*input_specs, **_select_attributes(value, attributes)) if callable(value) else value
+                return (
+                    value(*input_specs, **_select_accepted_attributes(value, attributes)) if callable(value) else value
+                )
 
             shapes = evaluate(out)
             is_tuple = isinstance(shapes, list)
-            results = [_to_shape_struct(shape, called) for shape in (shapes if is_tuple else [shapes])]
+            results = [_to_shape_dtype_struct(shape, called) for shape in (shapes if is_tuple else [shapes])]
             settings: dict[str, Any] = {"in_specs": evaluate(in_specs), "out_specs": evaluate(out_specs)}
             settings = {key: value for key, value in settings.items() if value is not None}
             run = pallas.pallas_call(
@@ -89,7 +91,9 @@ def pallas_operator(
                 out_shape=tuple(results) if is_tuple else results[0],
                 grid=evaluate(grid),
                 scratch_shapes=scratch_shapes,
-                interpret=_is_interpreted(called, input_specs, results, settings) if interpret is None else interpret,
+                interpret=_needs_interpretation(called, input_specs, results, settings)
+                if interpret is None
+                else interpret,
                 name=called,
                 **settings,
             )
@@ -107,7 +111,7 @@ def pallas_operator(
     return declare
 
 
-def _is_interpreted(name, inputs, results, specs):
+def _needs_interpretation(name, inputs, results, specs):
     """Return True if the kernel has to be interpreted, because the current platform cannot compile it."""
     platform = context.device().platform
     if platform != "gpu":
@@ -127,7 +131,7 @@ def _is_interpreted(name, inputs, results, specs):
     return False
 
 
-def _select_attributes(function, attributes):
+def _select_accepted_attributes(function, attributes):
     """Return the attributes that a rule accepts."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -135,7 +139,7 @@ def _select_attributes(function, attributes):
     return {p.name: attributes[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY and p.name in attributes}
 
 
-def _to_shape_struct(spec, name):
+def _to_shape_dtype_struct(spec, name):
     """Return a result of the rule as `jax.ShapeDtypeStruct`."""
     if hasattr(spec, "shape") and hasattr(spec, "dtype"):
         return jax.ShapeDtypeStruct(tuple(spec.shape), spec.dtype)

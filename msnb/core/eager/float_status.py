@@ -27,7 +27,9 @@ def begin() -> None:
     (_thread if frame is None else frame.trace).checking = True
     # `vital`, because a training skips its step if an overflow is detected: errors of the listener are raised.
     if frame is None and _state.listener is None:
-        _state.listener = events.listen(pulled=_note_cotangents, name="float status", here=True, vital=True)
+        _state.listener = events.listen(
+            pulled=_check_cotangents_for_overflow, name="float status", here=True, vital=True
+        )
     trace_state.update_results_observed()
 
 
@@ -56,7 +58,7 @@ def note(arrays: Sequence[jax.Array]) -> None:
         frame.status = _overflow_kernel.run(frame.current_status(), *arrays)
 
 
-def _note_cotangents(node, cotangents):
+def _check_cotangents_for_overflow(node, cotangents):
     """Check the cotangents of one node's outputs for infinities and NaN. Results are checked elsewhere."""
     if _thread.results_observed:
         note([c._array for c in cotangents if c is not None])

@@ -60,14 +60,14 @@ def differentiable_inputs(
     inexact = [i for i in requested if is_inexact(arrays[i].dtype)]
     if not requested_integers:
         return inexact, list(arrays)
-    for chosen in _iterate_real_inputs(integers, requested_integers):
+    for chosen in _iterate_integer_subsets(integers, requested_integers):
         reals = [as_real(a) if i in chosen else a for i, a in enumerate(arrays)]
         if _accepts_arrays(fn, reals):
             return [i for i in requested if i in chosen or i in inexact], reals
     return inexact, list(arrays)
 
 
-def _iterate_real_inputs(integers, requested):
+def _iterate_integer_subsets(integers, requested):
     """Yield sets of integer inputs to convert to real numbers, largest first. Each has at least one requested input."""
     if len(integers) > _MAX_COMBINED:
         yield from (set(integers), set(requested), *({i} for i in requested))

@@ -68,7 +68,7 @@ class Kernel:
         self.run: Any = jax.jit(kernel)  # or a wrapper for observers
         with _lock:
             _live.add(self)
-            _install_wrappers(self)
+            _install_run_wrappers(self)
         self.quiet: Kernel | None = None  # the same kernel without prints, which the pullback runs
         self.real: Kernel | None = None  # the function to differentiate instead, see core.eager.integer_gradients
         self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
@@ -82,14 +82,14 @@ class Kernel:
         with _lock:
             self.is_stoppable = True
             self.run = StoppableRun(self.compiled)
-            _install_wrappers(self)
+            _install_run_wrappers(self)
 
     def join(self) -> None:
         """Make the kernel run in several processes at once, also outside a graph, as communication requires."""
         with _lock:
             self.joined = True
             self.run = partitioner.CollectiveKernel(self.fn, self.compiled)
-            _install_wrappers(self)
+            _install_run_wrappers(self)
 
     def call(self, *arrays: Any) -> Any:
         """Call `run` and clean up after an error. Hot paths call `run` and `recover` themselves."""
@@ -223,20 +223,20 @@ def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iter
     before, trace_state.thread.pullbacks = trace_state.thread.pullbacks, rules
     with _lock:
         _differentiating += 1
-        _install_wrappers(*_live)
+        _install_run_wrappers(*_live)
     try:
         yield
     finally:
         trace_state.thread.pullbacks = before
         with _lock:
             _differentiating -= 1
-            _install_wrappers(*_live)
+            _install_run_wrappers(*_live)
 
 
 _differentiating = 0  # number of threads with gradient rules
 
 
-def _install_wrappers(*kernels):
+def _install_run_wrappers(*kernels):
     """Set `run` of kernels to the wrapper that is needed now."""
     for kernel in kernels:
         kernel.run = kernel.compiled
@@ -252,13 +252,13 @@ def live_kernels() -> list[Kernel]:
         return list(_live)
 
 
-def _update_wrappers(has_listeners):
+def _update_run_wrappers(has_listeners):
     """Update all kernels after `dispatched` got its first listener or lost its last one."""
     with _lock:
-        _install_wrappers(*_live)
+        _install_run_wrappers(*_live)
 
 
-events.on_demand_change("dispatched", _update_wrappers)
+events.on_demand_change("dispatched", _update_run_wrappers)
 
 
 def clear_kernels() -> None:

@@ -77,7 +77,7 @@ class LookUp(Node):
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
         """Return the gradients of the inputs, that of the table as a RowTensor; see `Node.pull`."""
         cotangent = box(jnp.zeros(*self.outputs[0])) if cotangents[0] is None else cotangents[0]
-        indices, values = _run_recorded(self.kernel.rows, *map(box, self.arrays), cotangent)
+        indices, values = _run_and_record(self.kernel.rows, *map(box, self.arrays), cotangent)
         return [RowTensor(indices, values, self.arrays[0].shape), *[None] * (len(needs) - 1)]
 
 
@@ -241,9 +241,12 @@ def _add_cotangents(x, y):
     if x is None:
         return y
     if isinstance(x, RowTensor) and isinstance(y, RowTensor):
-        (indices,), (values,) = _run_recorded(_concat, x.indices, y.indices), _run_recorded(_concat, x.values, y.values)
+        (indices,), (values,) = (
+            _run_and_record(_concat, x.indices, y.indices),
+            _run_and_record(_concat, x.values, y.values),
+        )
         return RowTensor(indices, values, x.dense_shape)
-    return _run_recorded(_add_n, dense(x), dense(y))[0]
+    return _run_and_record(_add_n, dense(x), dense(y))[0]
 
 
 def dense(gradient: Any) -> Any:
@@ -251,10 +254,10 @@ def dense(gradient: Any) -> Any:
     if not isinstance(gradient, RowTensor):
         return gradient
     zeros = box(jnp.zeros(gradient.dense_shape, gradient.values._array.dtype))
-    return _run_recorded(_add_rows, zeros, gradient.indices, gradient.values)[0]
+    return _run_and_record(_add_rows, zeros, gradient.indices, gradient.values)[0]
 
 
-def _run_recorded(kernel, *boxes):
+def _run_and_record(kernel, *boxes):
     """Run `kernel` on Tensors and record it. Returns a tuple of Tensors."""
     arrays = [b._array for b in boxes]
     out = kernel.call(*arrays)

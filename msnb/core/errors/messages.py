@@ -104,7 +104,7 @@ def describe(value: Any) -> str:
         kind = "Tensor" if array is not value else type(value).__name__
         if kind.endswith("Tracer") or kind == "ArrayImpl":
             kind = "Tensor"
-        return f"{kind}[{_element_name(array.dtype)}]{tuple(array.shape)}"
+        return f"{kind}[{_get_element_type_name(array.dtype)}]{tuple(array.shape)}"
     if value is None or isinstance(value, (bool, int, float, str)):
         text = repr(value)
         return "None" if value is None else f"{type(value).__name__} {text if len(text) < 40 else text[:37] + '...'}"
@@ -113,7 +113,7 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-def _element_name(dtype):
+def _get_element_type_name(dtype):
     """Return MindSpore's name of an element type, or numpy's if no Tensor can have it."""
     try:
         return dtype_name(dtype)

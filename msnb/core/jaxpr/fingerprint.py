@@ -107,7 +107,7 @@ class _TextBuilder:
                 raise _NoFingerprint
             if not all(type(n) is int for n in aval.shape):
                 raise _NoFingerprint
-            text = f"{_element_name(aval.dtype)}{aval.shape}{aval.weak_type}{getattr(aval, 'memory_space', '')}"
+            text = f"{_get_dtype_name(aval.dtype)}{aval.shape}{aval.weak_type}{getattr(aval, 'memory_space', '')}"
             entry = self.kinds[id(aval)] = text, aval
         return entry[0]
 
@@ -137,7 +137,7 @@ class _TextBuilder:
                 self.add(name)
                 self.add(item)
         elif isinstance(value, np.dtype) or jnp.issubdtype(kind, jax.dtypes.extended):
-            self.text("dtype", _element_name(value))
+            self.text("dtype", _get_dtype_name(value))
         elif isinstance(value, (np.generic, np.ndarray)) or isinstance(value, jax.Array) and not is_tracer(value):
             array = np.asarray(value)
             if array.dtype.hasobject:
@@ -156,7 +156,7 @@ class _TextBuilder:
 
     def generator(self, value):
         """Add one of JAX's random generators to the text; all its functions must be those of JAX or msnb."""
-        if not all(_is_trusted(part, 0) for part in value if callable(part)):
+        if not all(_is_trusted_rule(part, 0) for part in value if callable(part)):
             raise _NoFingerprint
         self.text("generator", value.name, value.tag, str(value.key_shape))
 
@@ -185,7 +185,7 @@ def _hash_bytes(data):
     return hashlib.blake2b(data, digest_size=24).hexdigest()
 
 
-def _element_name(dtype):
+def _get_dtype_name(dtype):
     if not isinstance(dtype, np.dtype) and str(dtype) not in _KEYS:
         raise _NoFingerprint
     return str(dtype)
@@ -194,10 +194,10 @@ def _element_name(dtype):
 def _has_trusted_lowering(primitive):
     """Return True if all lowering rules of a primitive are those of JAX or msnb."""
     rules = lowering_rules(primitive)
-    return bool(rules) and all(_is_trusted(rule, 0) for rule in rules)
+    return bool(rules) and all(_is_trusted_rule(rule, 0) for rule in rules)
 
 
-def _is_trusted(rule, depth):
+def _is_trusted_rule(rule, depth):
     """Return True if a function, its partial arguments and its closure are from JAX, msnb, numpy or Python."""
     if depth > 8 or (getattr(rule, "__module__", None) or "").partition(".")[0] not in _TRUSTED_PACKAGES:
         return False
@@ -206,4 +206,4 @@ def _is_trusted(rule, depth):
         nested += [rule.func, *rule.args, *rule.keywords.values()]
     elif isinstance(rule, types.FunctionType):
         nested += [cell.cell_contents for cell in rule.__closure__ or () if cell.cell_contents is not rule]
-    return all(_is_trusted(part, depth + 1) for part in nested if callable(part))
+    return all(_is_trusted_rule(part, depth + 1) for part in nested if callable(part))

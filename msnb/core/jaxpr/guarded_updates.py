@@ -66,11 +66,11 @@ def _insert_selections(jaxpr, eqns, fine, olds):
     for eqn in eqns:
         olds_by_slot = {i: olds_by_variable[var] for i, var in enumerate(eqn.outvars) if var in olds_by_variable}
         input_indices = {
-            i: eqn.invars.index(old) for i, old in olds_by_slot.items() if _is_call(eqn) and old in eqn.invars
+            i: eqn.invars.index(old) for i, old in olds_by_slot.items() if _is_pure_call(eqn) and old in eqn.invars
         }
         if input_indices:
             body = _add_flag_input(eqn.params["jaxpr"], tuple(input_indices.items()))
-            params = _extend_parameters(eqn.params, len(eqn.invars)) or _trace_parameters(body, eqn.params["name"])
+            params = _extend_call_params(eqn.params, len(eqn.invars)) or _trace_call_params(body, eqn.params["name"])
             params = {**params, "jaxpr": body}
             eqn = eqn.replace(invars=[*eqn.invars, fine], params=params)
         unselected = {eqn.outvars[i]: new_variable(eqn.outvars[i]) for i in olds_by_slot if i not in input_indices}
@@ -83,7 +83,7 @@ def _insert_selections(jaxpr, eqns, fine, olds):
     return new_eqns + final_eqns, outvars
 
 
-def _is_call(eqn):
+def _is_pure_call(eqn):
     return eqn.primitive.name in ("jit", "pjit") and not eqn.effects
 
 
@@ -104,7 +104,7 @@ def _make_flag_variable():
     return jax.make_jaxpr(lambda fine: fine)(_FLAG).jaxpr.invars[0]
 
 
-def _extend_parameters(params, count):
+def _extend_call_params(params, count):
     """Return the parameters of a call extended by one input, with the same unspecified shardings as the first input.
 
     Return None if JAX has specified something for the inputs, or stores the parameters in another form.
@@ -122,7 +122,7 @@ def _extend_parameters(params, count):
     return {**params, **{name: (*value, value[0]) for name, value in specified.items()}}
 
 
-def _trace_parameters(body, name):
+def _trace_call_params(body, name):
     """Return the `params` of the equation that JAX traces for a jitted call of `body`."""
     function = jaxpr_as_fun(body)
     operator = lambda *arrays: function(*arrays)  # noqa: E731 - a def could not take the operator's name

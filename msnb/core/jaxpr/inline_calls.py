@@ -22,7 +22,7 @@ class PartName(GraphName):
 def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
     """Return `graph` with the calls of network parts inlined, at any depth; the same object if there are none."""
     consts: dict[int, tuple[Any, Any]] = {}
-    jaxpr = _inline_in_jaxpr(graph.jaxpr, consts, {})
+    jaxpr = _inline_jaxpr_calls(graph.jaxpr, consts, {})
     if jaxpr is graph.jaxpr:
         return graph
     variables, values = [v for v, _ in consts.values()], [value for _, value in consts.values()]
@@ -32,7 +32,7 @@ def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
     )
 
 
-def _inline_in_jaxpr(jaxpr, consts, cache):
+def _inline_jaxpr_calls(jaxpr, consts, cache):
     """Return a jaxpr with the calls of network parts inlined.
 
     Args:
@@ -41,23 +41,23 @@ def _inline_in_jaxpr(jaxpr, consts, cache):
     """
     eqns, substitutes, changed = [], {}, False
     for eqn in jaxpr.eqns:
-        invars = [_substitute(v, substitutes) for v in eqn.invars]
+        invars = [_substitute_variable(v, substitutes) for v in eqn.invars]
         if isinstance(eqn.params.get("name"), PartName):
-            _inline_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
+            _inline_part_call(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
             changed = True
             continue
-        new = map_nested_graphs(eqn.params, lambda graph: _inline_nested(graph, cache))
+        new = map_nested_graphs(eqn.params, lambda graph: _inline_calls_in_nested_graph(graph, cache))
         if new or any(a is not b for a, b in zip(invars, eqn.invars, strict=True)):
             eqn, changed = eqn.replace(invars=invars, params={**eqn.params, **new}), True
         eqns.append(eqn)
     if not changed:
         return jaxpr
-    return jaxpr.replace(eqns=eqns, outvars=[_substitute(v, substitutes) for v in jaxpr.outvars])
+    return jaxpr.replace(eqns=eqns, outvars=[_substitute_variable(v, substitutes) for v in jaxpr.outvars])
 
 
-def _inline_part(part, invars, call, eqns, substitutes, consts, cache):
+def _inline_part_call(part, invars, call, eqns, substitutes, consts, cache):
     """Append the equations of the call of a part to `eqns`, and its results to `substitutes`."""
-    jaxpr = _inline_cached(part.jaxpr, cache, consts)
+    jaxpr = _inline_calls_cached(part.jaxpr, cache, consts)
     variables = dict(zip(jaxpr.invars, invars, strict=True))
     for var, value in zip(jaxpr.constvars, part.consts, strict=True):
         variables[var] = consts.setdefault(id(value), (new_variable(var), value))[0]
@@ -68,39 +68,43 @@ def _inline_part(part, invars, call, eqns, substitutes, consts, cache):
         source_info = nest_source_info(eqn.source_info, call.source_info, scopes)
         eqns.append(
             eqn.replace(
-                invars=[_substitute(v, variables) for v in eqn.invars], outvars=outvars, source_info=source_info
+                invars=[_substitute_variable(v, variables) for v in eqn.invars],
+                outvars=outvars,
+                source_info=source_info,
             )
         )
-    substitutes.update((out, _substitute(var, variables)) for out, var in zip(call.outvars, jaxpr.outvars, strict=True))
+    substitutes.update(
+        (out, _substitute_variable(var, variables)) for out, var in zip(call.outvars, jaxpr.outvars, strict=True)
+    )
 
 
-def _substitute(atom, substitutes):
+def _substitute_variable(atom, substitutes):
     return substitutes.get(atom, atom) if isinstance(atom, Var) else atom
 
 
-def _inline_cached(jaxpr, cache, consts):
+def _inline_calls_cached(jaxpr, cache, consts):
     """Return `jaxpr` with the calls of network parts inlined, computed once per jaxpr."""
     entry = cache.get(id(jaxpr))
     if entry is None:
-        entry = cache[id(jaxpr)] = _inline_in_jaxpr(jaxpr, consts, cache), jaxpr  # the reference keeps the id unique
+        entry = cache[id(jaxpr)] = _inline_jaxpr_calls(jaxpr, consts, cache), jaxpr  # the reference keeps the id unique
     return entry[0]
 
 
-def _inline_nested(graph, cache):
+def _inline_calls_in_nested_graph(graph, cache):
     entry = cache.get(id(graph))
     if entry is None:
         entry = cache[id(graph)] = (
-            inline_calls(graph) if isinstance(graph, ClosedJaxpr) else _inline_in_open_jaxpr(graph),
+            inline_calls(graph) if isinstance(graph, ClosedJaxpr) else _inline_calls_in_open_jaxpr(graph),
             graph,
         )
     return entry[0]
 
 
-def _inline_in_open_jaxpr(jaxpr):
+def _inline_calls_in_open_jaxpr(jaxpr):
     """Return an open jaxpr with the calls of network parts inlined.
 
     An open jaxpr has no constants. If a part has an array as a constant, the jaxpr is returned unchanged.
     """
     consts: dict[int, tuple[Any, Any]] = {}
-    flat = _inline_in_jaxpr(jaxpr, consts, {})
+    flat = _inline_jaxpr_calls(jaxpr, consts, {})
     return jaxpr if consts else flat

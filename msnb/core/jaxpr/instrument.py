@@ -79,7 +79,7 @@ def instrument(
         measured_points[:] = [point for point, _ in values]
         return [*outs, *measure.finish(list(measured_points), [value for _, value in values], list(args), list(outs))]
 
-    return jax.make_jaxpr(traced)(*[_shape_of(v.aval) for v in closed.jaxpr.invars]), measured_points
+    return jax.make_jaxpr(traced)(*[_to_shape_dtype_struct(v.aval) for v in closed.jaxpr.invars]), measured_points
 
 
 def _group_keys_by_enclosing_equation(points_by_key):
@@ -90,7 +90,7 @@ def _group_keys_by_enclosing_equation(points_by_key):
     return keys_inside
 
 
-def _shape_of(aval):
+def _to_shape_dtype_struct(aval):
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
 
 
@@ -134,7 +134,7 @@ class _Evaluator:
             if plain:
                 evaluate_equations(jaxpr, plain, env)
                 for eqn in plain:
-                    measured.extend(self._visit_results(eqn, path, env))
+                    measured.extend(self._process_result_points(eqn, path, env))
                 plain.clear()
 
         for eqn in jaxpr.eqns:
@@ -144,19 +144,19 @@ class _Evaluator:
                     flush()
                 continue
             flush()
-            outs, nested = self._evaluate_nested(eqn, [look_up(v) for v in eqn.invars], path)
+            outs, nested = self._evaluate_nested_equation(eqn, [look_up(v) for v in eqn.invars], path)
             env.update(zip(eqn.outvars, outs))
             measured += nested
-            measured += self._visit_results(eqn, path, env)
+            measured += self._process_result_points(eqn, path, env)
         flush()
         return [look_up(v) for v in jaxpr.outvars], measured
 
-    def _visit_results(self, eqn, path, env):
+    def _process_result_points(self, eqn, path, env):
         """Return [(point, measurement)] of the points at the results of an equation."""
         points = self.points_by_key.get((*path, id(eqn)), ())
         return [(point, self.rule.measure(point, env[eqn.outvars[point.slot]])) for point in points]
 
-    def _evaluate_nested(self, eqn, args, path):
+    def _evaluate_nested_equation(self, eqn, args, path):
         kind = eqn.primitive.name
         if kind in _REMAT:
             return self._run_remat(eqn, args, path)
@@ -165,7 +165,7 @@ class _Evaluator:
             return self(*open_jaxpr(inner), args, (*path, (id(eqn), 0)))
         return {"cond": self._run_cond, "while": self._run_while, "scan": self._run_scan}[kind](eqn, args, path)
 
-    def _points_inside(self, path, eqn, index=None):
+    def _list_points_inside(self, path, eqn, index=None):
         """Return the measured points inside an equation, in the order of their measurement."""
         start = (*path, (id(eqn), index))
         return [
@@ -175,7 +175,7 @@ class _Evaluator:
             for point in self.points_by_key[key]
         ]
 
-    def _run_nested(self, jaxpr, consts, args, path, points):
+    def _run_nested_graph(self, jaxpr, consts, args, path, points):
         """Return the results of a nested graph and its measurements in the order of `points`, empty for unmeasured
         points.
         """
@@ -184,19 +184,19 @@ class _Evaluator:
         return outs, [by_point[id(p)] if id(p) in by_point else self.rule.empty(p) for p in points]
 
     def _run_remat(self, eqn, args, path):
-        inner, points = eqn.params["jaxpr"], self._points_inside(path, eqn)
+        inner, points = eqn.params["jaxpr"], self._list_points_inside(path, eqn)
 
         def body(*values):
-            return self._run_nested(*open_jaxpr(inner), values, (*path, (id(eqn), 0)), points)
+            return self._run_nested_graph(*open_jaxpr(inner), values, (*path, (id(eqn), 0)), points)
 
         outs, values = jax.checkpoint(body, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])(*args)
         return outs, list(zip(points, values))
 
     def _run_cond(self, eqn, args, path):
-        branches, points = eqn.params["branches"], self._points_inside(path, eqn)
+        branches, points = eqn.params["branches"], self._list_points_inside(path, eqn)
 
         def branch(index, inner):
-            return lambda *values: self._run_nested(*open_jaxpr(inner), values, (*path, (id(eqn), index)), points)
+            return lambda *values: self._run_nested_graph(*open_jaxpr(inner), values, (*path, (id(eqn), index)), points)
 
         outs, values = jax.lax.switch(args[0], [branch(i, b) for i, b in enumerate(branches)], *args[1:])
         return outs, list(zip(points, values))
@@ -205,14 +205,14 @@ class _Evaluator:
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
         cond_consts, body_consts, carry = args[:first], args[first : first + second], args[first + second :]
         condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
-        points = self._points_inside(path, eqn, 1)
+        points = self._list_points_inside(path, eqn, 1)
 
         def test(state):
             return eval_jaxpr(*open_jaxpr(condition), *cond_consts, *state[0])[0]
 
         def iterate(state):
             inside = (*path, (id(eqn), 1))
-            outs, values = self._run_iteration(*open_jaxpr(body), [*body_consts, *state[0]], inside, points)
+            outs, values = self._run_loop_iteration(*open_jaxpr(body), [*body_consts, *state[0]], inside, points)
             return outs, self._merge_measurements(points, state[1], values)
 
         outs, values = jax.lax.while_loop(test, iterate, (list(carry), [self.rule.empty(p) for p in points]))
@@ -222,12 +222,12 @@ class _Evaluator:
         params = eqn.params
         n_consts, n_carry = scan_counts(eqn)
         consts, carry, rows = args[:n_consts], args[n_consts : n_consts + n_carry], args[n_consts + n_carry :]
-        points = self._points_inside(path, eqn)
+        points = self._list_points_inside(path, eqn)
 
         def iterate(state, row):
             inside = (*path, (id(eqn), 0))
             args = [*consts, *state[0], *row]
-            outs, values = self._run_iteration(*open_jaxpr(params["jaxpr"]), args, inside, points)
+            outs, values = self._run_loop_iteration(*open_jaxpr(params["jaxpr"]), args, inside, points)
             return (outs[:n_carry], self._merge_measurements(points, state[1], values)), outs[n_carry:]
 
         start = list(carry), [self.rule.empty(p) for p in points]
@@ -236,10 +236,10 @@ class _Evaluator:
         )
         return [*outs, *stacked], list(zip(points, values))
 
-    def _run_iteration(self, jaxpr, consts, args, path, points):
+    def _run_loop_iteration(self, jaxpr, consts, args, path, points):
         self.depth += 1
         try:
-            return self._run_nested(jaxpr, consts, args, path, points)
+            return self._run_nested_graph(jaxpr, consts, args, path, points)
         finally:
             self.depth -= 1
 
@@ -308,7 +308,7 @@ class _Replacer(_Evaluator):
         super().__init__(points_by_key, keys_inside, rule)
         self._rounds = ()
 
-    def _visit_results(self, eqn, path, env):
+    def _process_result_points(self, eqn, path, env):
         points = self.points_by_key.get((*path, id(eqn)), ())
         for point in points:
             if self.rule.evaluates(point):  # the results before are unused, and the compiler removes them
@@ -319,13 +319,13 @@ class _Replacer(_Evaluator):
             env[var] = self.rule.replace(point, env[var], self._rounds)
         return []
 
-    def _points_inside(self, path, eqn, index=None):
+    def _list_points_inside(self, path, eqn, index=None):
         return []
 
-    def _evaluate_nested(self, eqn, args, path):
+    def _evaluate_nested_equation(self, eqn, args, path):
         if eqn.primitive.name in _CUSTOM_GRADIENTS:
             return self._run_custom_gradient(eqn, args, path)
-        return super()._evaluate_nested(eqn, args, path)
+        return super()._evaluate_nested_equation(eqn, args, path)
 
     def _run_custom_gradient(self, eqn, args, path):
         """Run a function that defines its own gradient. The gradient does not know the new values inside.
@@ -338,8 +338,8 @@ class _Replacer(_Evaluator):
         inner_path = (*path, (id(eqn), 0))
         if [inner.primitive.name for inner in jaxpr.eqns] == ["while"]:
             return self(jaxpr, consts, args, inner_path)
-        points_of_outputs = self._points_at_outputs(jaxpr, inner_path)
-        points = super()._points_inside(path, eqn)
+        points_of_outputs = self._map_outputs_to_points(jaxpr, inner_path)
+        points = super()._list_points_inside(path, eqn)
         if sum(map(len, points_of_outputs.values())) == len(points) and not any(map(self.rule.evaluates, points)):
             env = {var: arg for var, arg in zip(eqn.invars, args) if not isinstance(var, Literal)}
             evaluate_equations(jaxpr, [eqn], env)
@@ -365,7 +365,7 @@ class _Replacer(_Evaluator):
         run.defvjp(forward, backward)
         return list(run(*args)), []
 
-    def _points_at_outputs(self, jaxpr, path):
+    def _map_outputs_to_points(self, jaxpr, path):
         """Return {index of an output: points at it} for values that nothing else in the graph reads."""
         read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
         points: dict[int, list[Any]] = {}
@@ -377,7 +377,7 @@ class _Replacer(_Evaluator):
                     points.setdefault(indices[0], []).append(point)
         return points
 
-    def _run_body(self, jaxpr, args, path, count):
+    def _run_loop_body(self, jaxpr, args, path, count):
         outer, self._rounds = self._rounds, (*self._rounds, count)
         try:
             return self(*open_jaxpr(jaxpr), args, path)[0]
@@ -394,7 +394,7 @@ class _Replacer(_Evaluator):
 
         def iterate(state):
             count, values = state
-            return count + 1, self._run_body(body, [*body_consts, *values], (*path, (id(eqn), 1)), count)
+            return count + 1, self._run_loop_body(body, [*body_consts, *values], (*path, (id(eqn), 1)), count)
 
         return self.run_while(test, iterate, (jnp.int32(0), list(carry)))[1], []
 
@@ -405,7 +405,7 @@ class _Replacer(_Evaluator):
 
         def iterate(state, row):
             count, values = state
-            outs = self._run_body(params["jaxpr"], [*consts, *values, *row], (*path, (id(eqn), 0)), count)
+            outs = self._run_loop_body(params["jaxpr"], [*consts, *values, *row], (*path, (id(eqn), 0)), count)
             return (count + 1, outs[:n_carry]), outs[n_carry:]
 
         (_, outs), stacked = jax.lax.scan(

@@ -106,12 +106,12 @@ def graph_name(
     settings_text = [
         f"{key}={format_short(v)}"
         for key, v in settings.items()
-        if key not in defaults or not _are_equal(v, defaults[key])
+        if key not in defaults or not _are_settings_equal(v, defaults[key])
     ]
     inside = ",".join(settings_text + [f"{key}={format_short(value)}" for key, value in marks.items()])
     text = _UNSAFE.sub("_", operator)
     if inside or not text[:1].isupper():  # in HLO, brackets distinguish it from a function of jax.numpy
-        text += f"[{_truncate(inside, _LONGEST)}]"
+        text += f"[{_truncate_text(inside, _LONGEST)}]"
     return GraphName(text, OpInfo(operator, settings, marks), layout)
 
 
@@ -150,9 +150,9 @@ def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
         first = table.get(name)
         if first is None:
             table[name] = name.meaning
-        elif first is not name.meaning and not _are_equal(first, name.meaning):
+        elif first is not name.meaning and not _are_settings_equal(first, name.meaning):
             mates = numbered.setdefault(str(name), [])
-            mate = next((mate for mate in mates if _are_equal(mate.meaning, name.meaning)), None)
+            mate = next((mate for mate in mates if _are_settings_equal(mate.meaning, name.meaning)), None)
             if mate is None:
                 mate = GraphName(f"{name}#{len(mates) + 2}", name.meaning)
                 mates.append(mate)
@@ -167,14 +167,14 @@ def _rename_calls(jaxpr, rename, cache):
     """Apply `rename` to the name of each call in a jaxpr, open or closed, at any depth."""
     entry = cache.get(id(jaxpr))
     if entry is None:
-        inner = _rename_in_equations(jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr, rename, cache)
+        inner = _rename_calls_in_equations(jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr, rename, cache)
         if isinstance(jaxpr, ClosedJaxpr):
             inner = jaxpr if inner is jaxpr.jaxpr else jaxpr.replace(jaxpr=inner)
         entry = cache[id(jaxpr)] = inner, jaxpr  # the reference keeps the id unique
     return entry[0]
 
 
-def _rename_in_equations(jaxpr, rename, cache):
+def _rename_calls_in_equations(jaxpr, rename, cache):
     rename_nested = functools.partial(_rename_calls, rename=rename, cache=cache)
     eqns, changed = [], False
     for eqn in jaxpr.eqns:
@@ -191,7 +191,7 @@ def _rename_in_equations(jaxpr, rename, cache):
 # ---------------------------------------------------------------------- values
 def format_short(value: Any) -> str:
     """Return a value as a short text without characters that HLO escapes. Unequal values may share a text."""
-    return _truncate(_UNSAFE.sub("_", _format_value(value)), _LONGEST_VALUE)
+    return _truncate_text(_UNSAFE.sub("_", _format_value(value)), _LONGEST_VALUE)
 
 
 def _format_value(value):
@@ -220,23 +220,23 @@ def _format_value(value):
     return getattr(value, "__name__", None) or type(value).__name__
 
 
-def _truncate(text, longest):
+def _truncate_text(text, longest):
     if len(text) <= longest:
         return text
     text = text[: longest - 2] + ".."
     return text + ")" * (text.count("(") - text.count(")"))
 
 
-def _are_equal(some: Any, others: Any):
+def _are_settings_equal(some: Any, others: Any):
     """Return True if two settings are equal, types included: True differs from 1. An object always equals itself."""
     if some is others:
         return True
     if type(some) is not type(others):
         return False
     if isinstance(some, (tuple, list)):
-        return len(some) == len(others) and all(map(_are_equal, some, others))
+        return len(some) == len(others) and all(map(_are_settings_equal, some, others))
     if isinstance(some, dict):
-        return list(some) == list(others) and all(map(_are_equal, some.values(), others.values()))
+        return list(some) == list(others) and all(map(_are_settings_equal, some.values(), others.values()))
     if isinstance(some, (float, complex)):
         return repr(some) == repr(others)  # distinguishes the two zeros, and a NaN equals a NaN
     if not isinstance(some, np.ndarray) and hasattr(

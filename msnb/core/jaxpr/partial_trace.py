@@ -77,17 +77,17 @@ def store_on_error(
             return traced(*args)
         except Exception as error:
             record_error(error)
-            _store_trace(vars(error)[_ATTRIBUTE], error, describe)
+            _store_partial_trace(vars(error)[_ATTRIBUTE], error, describe)
             raise
 
     return wrapper
 
 
-def _store_trace(partial, error, describe):
+def _store_partial_trace(partial, error, describe):
     # An error in this function must not replace the user's error.
     with contextlib.suppress(Exception):
         name, inputs, extra_params = describe()
-        closed, indices, is_input = get_partial_jaxpr(partial.arrays, [p._stored() for p in extra_params])
+        closed, indices, is_input = get_partial_jaxpr(partial.arrays, [p._get_stored_array() for p in extra_params])
         read = [
             ("param", p.name, p.requires_grad) for p, is_read in zip(extra_params, is_input, strict=True) if is_read
         ]

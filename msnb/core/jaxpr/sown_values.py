@@ -149,14 +149,16 @@ def _remove_nested_callbacks(graph, is_first_pass):
 
 def return_sown(closed: ClosedJaxpr) -> SownGraph | None:
     """Return a graph with the values that `remove_callbacks` labelled as extra outputs; None if there are none."""
-    points = {key: [value] for key, value in _iterate_labelled(closed.jaxpr, (), True)}
+    points = {key: [value] for key, value in _iterate_labelled_values(closed.jaxpr, (), True)}
     if not points:
         return None
     jaxpr, values = instrument(closed, points, _LastValue())
     return SownGraph(jaxpr, tuple(values))
 
 
-def _iterate_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
+def _iterate_labelled_values(
+    jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool
+) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
     """Yield (key, value) of each labelled value; `instrument` explains the keys."""
     for eqn in jaxpr.eqns:
         kind = eqn.primitive.name
@@ -168,7 +170,7 @@ def _iterate_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterat
             first = 1 if kind == "while" else 0
             always = sure and kind not in ("cond", "while") and eqn.params.get("length") != 0
             for index, graph in enumerate(graphs if isinstance(graphs, tuple) else (graphs,), first):
-                yield from _iterate_labelled(getattr(graph, "jaxpr", graph), (*path, (id(eqn), index)), always)
+                yield from _iterate_labelled_values(getattr(graph, "jaxpr", graph), (*path, (id(eqn), index)), always)
 
 
 class _LastValue(Measure):

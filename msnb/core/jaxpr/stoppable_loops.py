@@ -49,7 +49,7 @@ class StoppableLoops:
     def contains_loop(self, eqn: Any) -> bool:
         """Return True if an equation is such a loop, or has one inside."""
         kind = eqn.primitive.name
-        if kind == "while" and not _runs_once(eqn) or kind == "scan" and self.is_long(eqn):
+        if kind == "while" and not _runs_at_most_once(eqn) or kind == "scan" and self.is_long(eqn):
             return True
         if kind not in TRANSPARENT and kind not in ("cond", "scan", "while"):
             return False
@@ -57,30 +57,30 @@ class StoppableLoops:
 
     def is_long(self, eqn: Any) -> bool:
         """Return True if a scan may take long enough for a person to want to stop it."""
-        return self._work_of(eqn) > _LONG
+        return self._estimate_equation_work(eqn) > _LONG
 
-    def _work_of(self, eqn):
+    def _estimate_equation_work(self, eqn):
         kind, params = eqn.primitive.name, eqn.params
         size = max([math.prod(v.aval.shape) for v in eqn.outvars if hasattr(v.aval, "shape")], default=0)
         if kind == "dot_general":
-            return _ROUND + size * _depth_of_product(eqn) / _PRODUCT_SPEED
+            return _ROUND + size * _compute_contracted_size(eqn) / _PRODUCT_SPEED
         if kind == "conv_general_dilated":
             kernel = eqn.invars[1].aval.shape
             features = kernel[params["dimension_numbers"].rhs_spec[0]]
             return _ROUND + size * math.prod(kernel) / max(features, 1) / _PRODUCT_SPEED
-        inner = [self._work_inside(jaxpr) for jaxpr in jaxprs_in_params(params)]
+        inner = [self._estimate_graph_work(jaxpr) for jaxpr in jaxprs_in_params(params)]
         if inner:
             return sum(inner) * params.get("length", 1)
         return _ROUND + size
 
-    def _work_inside(self, jaxpr):
+    def _estimate_graph_work(self, jaxpr):
         key = id(jaxpr)
         if key not in self._work:
-            self._work[key] = sum(map(self._work_of, jaxpr.eqns)), jaxpr
+            self._work[key] = sum(map(self._estimate_equation_work, jaxpr.eqns)), jaxpr
         return self._work[key][0]
 
 
-def _runs_once(eqn):
+def _runs_at_most_once(eqn):
     """Return True for a `while` of at most one round. `core.script.checkpointed_while` creates such loops."""
     condition, body = open_jaxpr(eqn.params["cond_jaxpr"])[0], open_jaxpr(eqn.params["body_jaxpr"])[0]
     outcome = condition.outvars[0]
@@ -91,7 +91,7 @@ def _runs_once(eqn):
     return isinstance(after, Literal) and not after.val
 
 
-def _find_counter(body, n_consts):
+def _find_loop_counter(body, n_consts):
     """Return the index of an int32 scalar of the state that each round computes anew; None if there is none."""
     for i, (before, after) in enumerate(zip(body.invars[n_consts:], body.outvars, strict=True)):
         is_number = before.aval.shape == () and before.aval.dtype == "int32"
@@ -100,7 +100,7 @@ def _find_counter(body, n_consts):
     return None
 
 
-def _depth_of_product(eqn):
+def _compute_contracted_size(eqn):
     contracted = eqn.params["dimension_numbers"][0][0]
     return math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
 
@@ -158,7 +158,7 @@ class _Evaluator:
                 continue
             flush()
             with source_context(eqn.source_info):
-                outs, count = self._evaluate_loop(eqn, [look_up(v) for v in eqn.invars])
+                outs, count = self._evaluate_nested_equation(eqn, [look_up(v) for v in eqn.invars])
                 rounds = rounds + count
                 n_left -= 1
                 if with_verdict and not n_left:
@@ -167,7 +167,7 @@ class _Evaluator:
         flush()
         return [look_up(v) for v in jaxpr.outvars], rounds, verdict
 
-    def _evaluate_loop(self, eqn, args):
+    def _evaluate_nested_equation(self, eqn, args):
         kind = eqn.primitive.name
         if kind in TRANSPARENT:
             return self._run_call(eqn, args)
@@ -191,7 +191,7 @@ class _Evaluator:
         branches = [lambda *values, inner=b: self(*open_jaxpr(inner), values)[:2] for b in eqn.params["branches"]]
         return lax.switch(args[0], branches, *args[1:])
 
-    def _goes_on(self, rounds):
+    def _is_stop_flag_clear(self, rounds):
         return self.flag[rounds & (CELLS - 1)] == 0
 
     def _run_while(self, eqn, args):
@@ -210,14 +210,16 @@ class _Evaluator:
                 outs = [jnp.where(lax.expand_dims(going, range(going.ndim, o.ndim)), o, c) for o, c in zip(outs, carry)]
             return outs
 
-        position = None if is_batched else _find_counter(body[0], second)
+        position = None if is_batched else _find_loop_counter(body[0], second)
         if position is not None:  # a second counter would cost a kernel in each round
-            outs = lax.while_loop(lambda carry: goes_on(carry) & self._goes_on(carry[position]), step, list(carry))
+            outs = lax.while_loop(
+                lambda carry: goes_on(carry) & self._is_stop_flag_clear(carry[position]), step, list(carry)
+            )
             return outs, outs[position]
 
         def test(state):
             carry, rounds = state
-            return jnp.any(goes_on(carry)) & self._goes_on(rounds)
+            return jnp.any(goes_on(carry)) & self._is_stop_flag_clear(rounds)
 
         def iterate(state):
             carry, rounds = state
@@ -244,7 +246,9 @@ class _Evaluator:
 
         stacked = [jnp.empty(v.aval.shape, v.aval.dtype) for v in results]
         carry, stacked, rounds = lax.while_loop(
-            lambda state: (state[2] < length) & self._goes_on(state[2]), iterate, (list(carry), stacked, jnp.int32(0))
+            lambda state: (state[2] < length) & self._is_stop_flag_clear(state[2]),
+            iterate,
+            (list(carry), stacked, jnp.int32(0)),
         )
         return [*carry, *stacked], rounds
 

@@ -53,10 +53,10 @@ def call_abstractly(
     """
     is_tuple = isinstance(dtypes, (tuple, list))
     outputs = tuple(zip(shapes, dtypes, strict=True)) if is_tuple else ((shapes, dtypes),)
-    output_types = tuple((tuple(shape), mstype.np_dtype(_element_type(dtype))) for shape, dtype in outputs)
+    output_types = tuple((tuple(shape), mstype.np_dtype(_get_element_type(dtype))) for shape, dtype in outputs)
     results = _abstract_call.bind(*arrays, operator=operator, outputs=output_types, instead=instead)
     return tuple(results) if is_tuple else results[0]
 
 
-def _element_type(dtype):
+def _get_element_type(dtype):
     return dtype.element if isinstance(dtype, mstype.TensorType) else dtype

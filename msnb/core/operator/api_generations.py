@@ -208,7 +208,7 @@ class _Api2Class(ABCMeta):
         first = cls.__dict__.get("_first")
         if first is None:  # a subclass of a program
             return super().__call__(*args, **kwargs)
-        args, kwargs = _to_first_arguments(first, args, kwargs)
+        args, kwargs = _convert_api2_arguments(first, args, kwargs)
         with generation_scope(2):
             return first(*args, **kwargs)
 
@@ -247,12 +247,12 @@ class _Api2Class(ABCMeta):
         return repr(cls.__dict__.get("_first")) if "_first" in cls.__dict__ else super().__repr__()
 
 
-def _reduce_class(cls):
+def _reduce_class_for_pickle(cls):
     first = cls.__dict__.get("_first")
     return cls.__qualname__ if first is None else (as_api2, (first,))
 
 
-copyreg.pickle(_Api2Class, _reduce_class)
+copyreg.pickle(_Api2Class, _reduce_class_for_pickle)
 
 
 class _Signature:
@@ -261,13 +261,13 @@ class _Signature:
     def __get__(self, instance: Any, owner: type) -> inspect.Signature | None:
         first = owner.__dict__.get("_first")
         if first is not None:
-            return _api2_signature(first)
+            return _make_api2_signature(first)
         return inspect.signature(owner.__init__.__get__(object()))
 
 
-def _api2_signature(first):
+def _make_api2_signature(first):
     """Return the signature that a class has in MindSpore 2."""
-    _, order, defaults, *_ = _get_difference(first)
+    _, order, defaults, *_ = _get_declared_difference(first)
     parameters = inspect.signature(first).parameters
     updated = [p.replace(default=defaults.get(p.name, p.default)) for p in parameters.values()]
     by_name = {p.name: p for p in updated}
@@ -277,14 +277,14 @@ def _api2_signature(first):
 
 
 @functools.cache
-def _positional_names(first):
+def _get_positional_names(first):
     """Return the names of the positional arguments that the class has in MindSpore 2."""
-    return _get_difference(first).order or tuple(inspect.signature(first).parameters)
+    return _get_declared_difference(first).order or tuple(inspect.signature(first).parameters)
 
 
-def _to_first_arguments(first, args, kwargs):
+def _convert_api2_arguments(first, args, kwargs):
     """Convert arguments of MindSpore 2's class to those of r1.1's class."""
-    names, defaults = _positional_names(first), _get_difference(first).defaults
+    names, defaults = _get_positional_names(first), _get_declared_difference(first).defaults
     by_name = dict(zip(names, args))
     if len(args) > len(names) or by_name.keys() & kwargs.keys():
         return args, kwargs  # the constructor will raise the error
@@ -304,7 +304,7 @@ def current(cls: Any) -> Any:
     return api2_meaning(cls.__name__, cls) if current_generation() == 2 else cls
 
 
-def _get_difference(cls):
+def _get_declared_difference(cls):
     declared = noted_difference(cls)
     assert declared is not None
     return declared
@@ -320,16 +320,16 @@ def as_api2(cls: type) -> type:
 
     # Read now: a program may replace `cls.__init__` by a method that calls this one with r1.1's arguments.
     written_init = cls.__init__
-    _positional_names(cls)
+    _get_positional_names(cls)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        args, kwargs = _to_first_arguments(cls, args, kwargs)
+        args, kwargs = _convert_api2_arguments(cls, args, kwargs)
         with generation_scope(2):
             written_init(self, *args, **kwargs)
 
     # Used by `inspect.signature` of `super().__init__`.
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    signature = _api2_signature(cls)
+    signature = _make_api2_signature(cls)
     __init__.__signature__ = signature.replace(parameters=[self_parameter, *signature.parameters.values()])  # type: ignore[attr-defined]
 
     members = {
@@ -360,7 +360,7 @@ def difference(first: Any, second: Any) -> Difference:
     """Return the difference declared for a name that means `first` in r1.1 and `second` in MindSpore 2."""
     if second in DIFFERENCES:
         return DIFFERENCES[second]
-    return _get_difference(first) if isinstance(first, type) else DIFFERENCES[first]
+    return _get_declared_difference(first) if isinstance(first, type) else DIFFERENCES[first]
 
 
 def takes_api2() -> bool:

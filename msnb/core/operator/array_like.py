@@ -25,11 +25,11 @@ _PYTHON = {int: mstype.int32, float: mstype.float32, bool: mstype.bool_}
 _scalars = LruCache(1024)  # number -> its array
 
 
-def _stack_kernel(arrays: Tensors):  # pyright: ignore[reportInvalidTypeForm] - a Kind, as in any operator
+def _stack_arrays(arrays: Tensors):  # pyright: ignore[reportInvalidTypeForm] - a Kind, as in any operator
     return jnp.stack(arrays)
 
 
-_STACK = Operator(_stack_kernel, "Stack", (), "results", False)
+_STACK = Operator(_stack_arrays, "Stack", (), "results", False)
 
 
 def as_tensor(value: Any, function: str, argument: str) -> Tensor:
@@ -54,9 +54,9 @@ def as_tensor(value: Any, function: str, argument: str) -> Tensor:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, int, float)):
-        return Tensor(_to_32_bits(np.array(value)))
+        return Tensor(_narrow_to_32_bits(np.array(value)))
     if isinstance(value, (list, tuple)):
-        return _convert_list(value, function, argument)
+        return _convert_list_to_tensor(value, function, argument)
     wrap = f"; wrap it: Tensor({argument})" if isinstance(value, np.ndarray) else ""
     raise TypeError(
         f"For '{function}', '{argument}' should be a Tensor, a list, a tuple or a number, but got "
@@ -79,8 +79,8 @@ def as_operand(value: Any, function: str, argument: str) -> Tensor:
     return box(array)
 
 
-def _convert_list(value, function, argument):
-    if _holds_tensor(value):
+def _convert_list_to_tensor(value, function, argument):
+    if _contains_tensor(value):
         tensors = common_type(*[as_tensor(v, function, argument) for v in value])
         if len({p.shape for p in tensors}) > 1:
             raise ValueError(
@@ -96,14 +96,14 @@ def _convert_list(value, function, argument):
         ) from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"For '{function}', '{argument}' should hold numbers, but got a {describe(value)}.")
-    return Tensor(_to_32_bits(array))
+    return Tensor(_narrow_to_32_bits(array))
 
 
-def _holds_tensor(value):
-    return isinstance(value, Tensor) or isinstance(value, (list, tuple)) and any(map(_holds_tensor, value))
+def _contains_tensor(value):
+    return isinstance(value, Tensor) or isinstance(value, (list, tuple)) and any(map(_contains_tensor, value))
 
 
-def _to_32_bits(array):
+def _narrow_to_32_bits(array):
     """Convert a numpy array from 64 to 32 bits; integers only if all of them fit."""
     narrow = _NARROW.get(array.dtype, array.dtype)
     if narrow != np.int32 or not array.size or _LEAST <= array.min() and array.max() <= _LARGEST:

@@ -57,10 +57,10 @@ def cast_kernel(dtype: Any) -> Kernel:
 
 def cast(array: jax.Array, dtype: Any) -> jax.Array:
     """Cast `array` to `dtype` (numpy), shown as Cast in the graph."""
-    return _run_cast(cast_kernel(dtype), array)
+    return _run_cast_kernel(cast_kernel(dtype), array)
 
 
-def _run_cast(kernel, array):
+def _run_cast_kernel(kernel, array):
     """Run a kernel that casts. A partitioner has to shard the cast of a Parameter as it shards the Parameter."""
     return kernel.run(array) if thread.spread is None else thread.spread.run(kernel, [array])
 
@@ -80,7 +80,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
     if array.dtype == dtype or array.dtype.kind != "f" and array.dtype != _BFLOAT16:
         return value
     kernel = cast_kernel(dtype)
-    result = box(_run_cast(kernel, array))
+    result = box(_run_cast_kernel(kernel, array))
     if thread.results_observed:
         if thread.recording:
             tape.record(kernel, (value._node,), (array,), (result,))

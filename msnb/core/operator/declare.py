@@ -72,7 +72,7 @@ def spell(kind: str, name: str, generation: int, target: Any, operators: tuple[t
         attach(name, target)
 
 
-def _as_names(names):
+def _to_name_tuple(names):
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -98,7 +98,7 @@ def spelling(
     """
 
     def declare(target: _Declared) -> _Declared:
-        kinds = {"function": _as_names(function), "method": _as_names(method), "numpy": _as_names(numpy)}
+        kinds = {"function": _to_name_tuple(function), "method": _to_name_tuple(method), "numpy": _to_name_tuple(numpy)}
         if not any(kinds.values()):
             kinds["function"] = (target.__name__,)
         for kind, names in kinds.items():
@@ -233,17 +233,17 @@ def operator(
             REGISTRY[key] = op
             spell("class", key, 1, cls, (cls,))
         shown_names = _register_argument_names(op, called)
-        form = _make_function(op, functional or (methods[0] if methods else op.name.lower()), shown_names)
+        form = _make_operator_function(op, functional or (methods[0] if methods else op.name.lower()), shown_names)
         op.functional, cls.functional = form, staticmethod(form)
         if functional:
             spell("function", functional, generation, form, (cls,))
         for method in methods:
-            spell("method", method, generation, _make_method(op, form, method), (cls,))
+            spell("method", method, generation, _make_tensor_method(op, form, method), (cls,))
         if numpy is not None:
             ufunc = as_given(numpy) if isinstance(numpy, str) else numpy
             for name in ufunc.names:
                 of_numpy = form_of(op, name, ufunc)
-                _set_source(of_numpy, op.fn)
+                _set_inspected_source(of_numpy, op.fn)
                 spell("numpy", name, 2, of_numpy, (cls,))
         return cls
 
@@ -332,14 +332,14 @@ def _register_argument_names(op, called):
     """
     shown_names = {}
     for declared_name, others in zip([i.name for i in op.inputs] + list(op.attributes), called):
-        others = _as_names(others or declared_name)
+        others = _to_name_tuple(others or declared_name)
         op.called.update({other: declared_name for other in others if other != declared_name})
         if others[0] != declared_name:
             shown_names[declared_name] = others[0]
     return shown_names
 
 
-def _make_function(op, name, shown_names) -> Callable:
+def _make_operator_function(op, name, shown_names) -> Callable:
     """Return the operator as a function: inputs first, then attributes. `shown_names`: name -> name in its
     signature."""
     order = [i.name for i in op.inputs]
@@ -350,7 +350,7 @@ def _make_function(op, name, shown_names) -> Callable:
         def function(*args, **kwargs):
             return call(prim, *args, **kwargs)
     else:
-        cache, key_of = LruCache(), _make_cache_key if op.traced is None else _make_exact_key
+        cache, key_of = LruCache(), _make_cache_key if op.traced is None else _make_exact_cache_key
         names = list(op.attributes)
 
         def function(*args, **kwargs):
@@ -369,7 +369,7 @@ def _make_function(op, name, shown_names) -> Callable:
             try:
                 prim = cache.get(key)
             except TypeError:
-                key = _make_exact_key(given)
+                key = _make_exact_cache_key(given)
                 prim = cache.get(key)
             if prim is None:
                 prim = cache.recall(key)
@@ -385,7 +385,7 @@ def _make_function(op, name, shown_names) -> Callable:
     for declared_name, other in shown_names.items():
         doc = doc.replace(f"`{declared_name}`", f"`{other}`").replace(f"**{declared_name}**", f"**{other}**")
     function.__doc__ = doc or None
-    _set_source(function, op.fn)
+    _set_inspected_source(function, op.fn)
     function.__signature__ = inspect.Signature(
         [
             p.replace(kind=p.POSITIONAL_OR_KEYWORD, name=shown_names.get(p.name, p.name))
@@ -399,7 +399,7 @@ def _make_cache_key(attributes):
     return tuple([(k, type(v), v) for k, v in attributes.items()])  # so that True and 1 differ
 
 
-def _make_exact_key(attributes):
+def _make_exact_cache_key(attributes):
     # Ints and nonzero floats are hashable as they are; skipping the call of `hashable` saves time.
     return tuple([(k, type(v), v if type(v) in _PLAIN and v else hashable(v)) for k, v in attributes.items()])
 
@@ -413,7 +413,7 @@ def _sort_defaults_last(parameters):
     return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
 
 
-def _make_method(op, form, name):
+def _make_tensor_method(op, form, name):
     """Return the Tensor method `name`, which calls the function `form`.
 
     A binary operator such as `__add__` takes the operands that `tensor.operands` converts, and returns NotImplemented
@@ -426,7 +426,7 @@ def _make_method(op, form, name):
             return form(self, *args, **kwargs)
 
         method.__name__ = method.__qualname__ = name
-        _set_source(method, op.fn)
+        _set_inspected_source(method, op.fn)
         return method
     swap = name.startswith("__r") and name not in ("__rshift__",)
     prim = op.primitive()
@@ -442,11 +442,11 @@ def _make_method(op, form, name):
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = op.fn.__doc__
-    _set_source(method, op.fn)
+    _set_inspected_source(method, op.fn)
     return method
 
 
-def _set_source(function, kernel):
+def _set_inspected_source(function, kernel):
     """Let `inspect`, an editor and ``??`` find the kernel as the source of a generated function."""
     code = inspect.unwrap(kernel).__code__
     function.__wrapped__ = kernel

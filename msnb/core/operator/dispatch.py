@@ -32,19 +32,19 @@ _BOX, _MANY, _STATIC = object(), object(), object()
 def call_of(op: "Operator") -> Callable[..., Any] | None:
     """Return the `__call__` for the class of operator `op`; None if the class keeps the inherited one."""
     if op.plain:
-        return _make_plain_call(op) if op.traced is None else traced_call(op)
+        return _make_call_for_tensors(op) if op.traced is None else traced_call(op)
     if op.written or op.random or op.checks or op.rows is not None:
         return None
-    return _make_static_call(op)
+    return _make_call_for_static_inputs(op)
 
 
-def _make_plain_call(op):
+def _make_call_for_tensors(op):
     """Return the `__call__` of an operator whose inputs are all required Tensors."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
     def general(self, args, kwargs):
         if kwargs or len(args) != count:
-            args = op._bind(args, kwargs)
+            args = op._bind_arguments(args, kwargs)
         if _thread.compute_dtype is not None:
             args = in_precision(args)
         arrays = [operand(a, name, n) for a, n in zip(args, names)]
@@ -100,7 +100,7 @@ def _make_plain_call(op):
     return call
 
 
-def _make_static_call(op):
+def _make_call_for_static_inputs(op):
     """Return the `__call__` of an operator with static inputs, tuples of Tensors, or optional Tensors.
 
     It caches the kernel for the types and static values of a call.
@@ -150,7 +150,7 @@ def _make_static_call(op):
         key = tuple(key)
         prepared = self._prepared.get(key)
         if prepared is None:
-            prepared = self._prepared.recall(key) or _prepare_kernel(self, key, args)
+            prepared = self._prepared.recall(key) or _prepare_and_cache_kernel(self, key, args)
             if prepared is None:
                 return self._operator(self._attributes, args, kwargs)
         kernel, numbers = prepared
@@ -177,7 +177,7 @@ def _find_tensors(args):
     return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
 
-def _prepare_kernel(prim, key, args):
+def _prepare_and_cache_kernel(prim, key, args):
     """Return (kernel, numbers) for arguments. Cached under `key`, except if a number is a Python float."""
     prepared = prim._operator.prepare_call(prim._attributes, args)
     if prepared is None or float in map(type, prepared[1]):

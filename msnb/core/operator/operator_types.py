@@ -131,7 +131,7 @@ class Operator:
         self.loops: bool = False  # True if its kernels have loops as long as a sequence
         self.collective: bool = False  # True if its kernels communicate with other devices
         self.refuses: Any = None  # takes the attributes; raises if one excludes another
-        self.defaults: tuple[Any, ...] = self._trailing_defaults()
+        self.defaults: tuple[Any, ...] = self._collect_trailing_defaults()
         self.signature = inspect.Signature([readable_parameter(p) for p in parameters])
         self.plain: bool = (
             not self.written
@@ -139,7 +139,7 @@ class Operator:
             and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs)
         )
 
-    def _trailing_defaults(self):
+    def _collect_trailing_defaults(self):
         """Return the defaults of the last inputs that have one."""
         defaults = []
         for inp in reversed(self.inputs):
@@ -242,7 +242,7 @@ class Operator:
 
     def _make_kernel(self, attributes, layout, statics):
         """Create a kernel with its checks and sparse gradient. It respects the setting of `Primitive.recompute`."""
-        kernel = self._make_kernel_function(attributes, layout, statics)
+        kernel = self._make_unchecked_kernel(attributes, layout, statics)
         if self.checks:
             kernel.checked = value_checks.locate_inputs(self, attributes, layout, statics)
         if self.rows is not None and (rows := self.rows(*statics)) is not None:
@@ -259,7 +259,7 @@ class Operator:
         wrapped.rows, wrapped.checked = kernel.rows, kernel.checked
         return wrapped
 
-    def _make_kernel_function(self, attributes, layout, statics):
+    def _make_unchecked_kernel(self, attributes, layout, statics):
         fn = self.fn
         settings = dict(attributes)
         settings.update({i.name: s for i, s in zip([i for i in self.inputs if i.kind is not None], statics)})
@@ -280,11 +280,11 @@ class Operator:
                 else:
                     args.append(tuple(next(arrays) for _ in range(entry[0])))
             out = fn(*args, **attributes)
-            return self._cast_written(out, args) if self.written else out
+            return self._cast_written_values(out, args) if self.written else out
 
         return Kernel(name, call_with_layout)
 
-    def _cast_written(self, out, args):
+    def _cast_written_values(self, out, args):
         """Cast new values to the dtype of the Parameter that they replace; MindSpore never widens in-place results."""
         outs = list(out) if isinstance(out, tuple) else [out]
         shift = 1 if self.random else 0
@@ -300,7 +300,7 @@ class Operator:
         """Run the operator on positional `args` with normal-form `attributes`. Takes and returns Tensors."""
         inputs = self.inputs
         if kwargs or len(args) != len(inputs):
-            args = self._bind(args, kwargs or {})
+            args = self._bind_arguments(args, kwargs or {})
         traced = self.traced
         if traced is not None and traced.constants:
             names, opened = traced.open(self, attributes, is_graph=_thread.frame is not None)
@@ -309,7 +309,7 @@ class Operator:
                 return opened({name: attributes[name] for name in opened.attributes}, args)
         if _thread.compute_dtype is not None:
             if self.rows is not None and is_constant(args[0]):
-                return self._look_up_in_precision(attributes, args)
+                return self._look_up_rows_then_cast(attributes, args)
             args = in_precision(args, self.written)
         arrays, boxes, layout, statics = [], [], [], []
         for inp, arg in zip(inputs, args):
@@ -335,7 +335,7 @@ class Operator:
             boxes.insert(0, None)
         return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
 
-    def _look_up_in_precision(self, attributes, args):
+    def _look_up_rows_then_cast(self, attributes, args):
         """Look up rows of a table, and cast the rows instead of the table to the precision of `Cell.to_float`."""
         dtype, _thread.compute_dtype = _thread.compute_dtype, None
         try:
@@ -433,7 +433,7 @@ class Operator:
         if not targets:
             return result
         for target, new in zip(targets, results):
-            target._assign(new._array)
+            target._rebind_array(new._array)
             target._node = new._node
         rest = results[len(targets) :]
         if self.returns_written or not rest:
@@ -502,7 +502,7 @@ class Operator:
             renamed[declared_name] = value
         return renamed
 
-    def _bind(self, args, kwargs):
+    def _bind_arguments(self, args, kwargs):
         if len(args) > len(self.inputs):
             raise TypeError(
                 f"For '{self.name}', {len(self.inputs)} inputs are taken "

@@ -39,17 +39,17 @@ class Primitive:
         """Set attribute `name` and return self."""
         self.__dict__[name] = value
         self.attrs[name] = value
-        self._attributes_changed()
+        self._handle_attribute_change()
         return self
 
     def del_prim_attr(self, name: str) -> Self:
         """Remove attribute `name` and return self."""
         self.__dict__.pop(name, None)
         self.attrs.pop(name, None)
-        self._attributes_changed()
+        self._handle_attribute_change()
         return self
 
-    def _attributes_changed(self):
+    def _handle_attribute_change(self):
         count_change(self)
 
     def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
@@ -165,9 +165,9 @@ class DeclaredPrimitive(Primitive):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         op = type(self).operator
         super().__init__(op.name)
-        self._bind(op.bind_attributes(args, kwargs))
+        self._bind_arguments(op.bind_attributes(args, kwargs))
 
-    def _bind(self, attributes):
+    def _bind_arguments(self, attributes):
         op = type(self).operator
         if op.refuses is not None:
             op.refuses(attributes)
@@ -191,12 +191,12 @@ class DeclaredPrimitive(Primitive):
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
         op = type(self).operator
         if name in op.attributes:
-            self._bind({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
+            self._bind_arguments({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
             count_change(self)
             return self
         return super().add_prim_attr(name, value)
 
-    def _attributes_changed(self):
+    def _handle_attribute_change(self):
         self._select_operator()
         count_change(self)
 
@@ -229,7 +229,7 @@ def settings_of(primitive: DeclaredPrimitive) -> list[tuple[str, Any]]:
 def _rebuild(name, attributes, extra):
     prim = REGISTRY[name].primitive(**attributes)
     prim.__dict__.update(extra)
-    prim._attributes_changed()
+    prim._handle_attribute_change()
     return prim
 
 

@@ -78,7 +78,7 @@ class RuleTable:
         def enter(value):
             for key in keys:
                 if self._entries.get(key, _ABSENT) is not _ABSENT:
-                    raise ValueError(f"'{_name_of(key)}' has {self.what} already.")
+                    raise ValueError(f"'{_get_operator_name(key)}' has {self.what} already.")
                 self._entries[key] = value
             return value
 
@@ -97,7 +97,7 @@ class RuleTable:
         key = self._key(operator)
         entry = self._entries.get(key, _ABSENT)
         if entry is _ABSENT:
-            name = _name_of(key)
+            name = _get_operator_name(key)
             article, _, thing = self.what.partition(" ")
             thing = thing if article in ("a", "an", "the") else self.what
             raise MissingRule(f"For '{name}', there is no {thing}. {self.remedy.format(name=name)}")
@@ -119,7 +119,7 @@ class RuleTable:
             Coverage.
         """
         keys = map(self._key, REGISTRY.values() if operators is None else operators)
-        has_entry = {_name_of(key): self._entries.get(key, _ABSENT) is not _ABSENT for key in keys}
+        has_entry = {_get_operator_name(key): self._entries.get(key, _ABSENT) is not _ABSENT for key in keys}
         return Coverage(sorted(n for n in has_entry if has_entry[n]), sorted(n for n in has_entry if not has_entry[n]))
 
     def __repr__(self) -> str:
@@ -142,5 +142,5 @@ def operator_of(thing: Any) -> Any:
     raise TypeError(f"An operator should be given as itself (ops.Softmax), but got {thing!r}.")
 
 
-def _name_of(key):
+def _get_operator_name(key):
     return key if isinstance(key, str) else getattr(key, "name", None) or key.__name__

@@ -74,7 +74,7 @@ class TracedAttributes:
             return names, op
         opened = self._opened.get(names)
         if opened is None:
-            opened = self._opened[names] = _append_inputs(op, names)
+            opened = self._opened[names] = _convert_attributes_to_inputs(op, names)
         return names, opened
 
     def device_scalars(self, attributes: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ class TracedAttributes:
 _NONE = TracedAttributes({})
 
 
-def _append_inputs(op, names):
+def _convert_attributes_to_inputs(op, names):
     """Return a copy of `op` whose attributes `names` are its last inputs."""
     fn, count = op.fn, len(names)
 

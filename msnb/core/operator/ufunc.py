@@ -18,13 +18,13 @@ from msnb.core.tensor.tensor import Tensor
 _INTEGERS = (*mstype.int_type, *mstype.uint_type)
 
 
-def _map_each_type(types, into):
+def _map_all_types_to(types, into):
     return {mstype.np_dtype(t): into for t in types}
 
 
-_REAL = _map_each_type((mstype.bool_, *_INTEGERS), mstype.float32)
-_ANGLE = {**_REAL, **_map_each_type((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
-_TRUTH = _map_each_type((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
+_REAL = _map_all_types_to((mstype.bool_, *_INTEGERS), mstype.float32)
+_ANGLE = {**_REAL, **_map_all_types_to((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
+_TRUTH = _map_all_types_to((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
 
 
 class Ufunc(NamedTuple):
@@ -65,7 +65,7 @@ def of_array(*names: str) -> Ufunc:
 
 def number(*names: str, of_bool: mstype.Type = mstype.int32) -> Ufunc:
     """Declare functions of `mindspore.numpy` that convert bool to an integer type."""
-    return Ufunc(names, _map_each_type((mstype.bool_,), of_bool))
+    return Ufunc(names, _map_all_types_to((mstype.bool_,), of_bool))
 
 
 def real(*names: str) -> Ufunc:
@@ -82,10 +82,10 @@ def angle(*names: str) -> Ufunc:
 
 def angles(*names: str) -> Ufunc:
     """Declare functions of `mindspore.numpy` that convert each of two operands as by `angle` before promotion."""
-    return Ufunc(names, _ANGLE, meet=_convert_angles)
+    return Ufunc(names, _ANGLE, meet=_promote_angle_operands)
 
 
-def _convert_angles(x, y):
+def _promote_angle_operands(x, y):
     return common_type(*[t.astype(_ANGLE.get(t._array.dtype, t.dtype)) for t in (x, y)])
 
 

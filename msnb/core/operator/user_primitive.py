@@ -86,9 +86,9 @@ class PrimitiveWithInfer(Primitive):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__call__" in cls.__dict__:
-            cls.__call__ = _wrap_with_node_fallback(cls.__dict__["__call__"])
+            cls.__call__ = _wrap_with_abstract_fallback(cls.__dict__["__call__"])
 
-    def _attributes_changed(self):
+    def _handle_attribute_change(self):
         self.__dict__.pop("_own_kernel", None)
         if self._called:  # before the first call, in __init__, no graph has read it
             count_change(self)
@@ -126,7 +126,7 @@ class PrimitiveWithInfer(Primitive):
         if _thread.compute_dtype is not None:
             args = tuple(in_precision(args))
         arrays = [operand(a, self.name, f"input {i}") for i, a in enumerate(args)]
-        kernel = self._kernel_for()
+        kernel = self._get_kernel()
         try:
             out = kernel.run(*arrays)
         except BaseException as error:
@@ -144,7 +144,7 @@ class PrimitiveWithInfer(Primitive):
                 integer_gradients.attach_carriers(kernel, arrays, boxes)
         return boxes if type(out) is tuple else boxes[0]
 
-    def _kernel_for(self):
+    def _get_kernel(self):
         cls = type(self)
         self.__dict__["_called"] = True
         USER_OPERATORS[self.name] = cls
@@ -163,7 +163,7 @@ class PrimitiveWithInfer(Primitive):
             def fn(*arrays):
                 arrays = [jnp.asarray(a) for a in arrays]
                 shapes, dtypes = prim.check_inputs(arrays)
-                out = with_bprop(prim, functools.partial(_compute, prim, shapes, dtypes))(*arrays)
+                out = with_bprop(prim, functools.partial(_run_or_trace_abstractly, prim, shapes, dtypes))(*arrays)
                 _check_outputs(prim.name, out, shapes, dtypes)
                 return out
 
@@ -195,7 +195,7 @@ class PrimitiveWithCheck(PrimitiveWithInfer):
         return None, None
 
 
-def _compute(prim, shapes, dtypes, *arrays):
+def _run_or_trace_abstractly(prim, shapes, dtypes, *arrays):
     """Run the kernel. In a graph, trace an operator without kernel by its inferred shapes and dtypes."""
     has_kernel = type(prim).kernel is not PrimitiveWithInfer.kernel or "kernel" in vars(prim)
     if has_kernel or _thread.frame is None or shapes is None or dtypes is None:
@@ -203,7 +203,7 @@ def _compute(prim, shapes, dtypes, *arrays):
     return call_abstractly(prim.name, arrays, shapes, dtypes)
 
 
-def _wrap_with_node_fallback(call):
+def _wrap_with_abstract_fallback(call):
     """Wrap a `__call__` that a class defines: if it raises NotImplementedError, a graph gets a node without
     computation.
     """

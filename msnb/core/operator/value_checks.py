@@ -238,7 +238,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
     values, frame = bounds.values, _thread.frame
     if is_tracer(values) or frame is not None and frame.conditional():
         if frame is not None and (check.always or _state.check_indices):
-            _check_in_graph(frame, op, check, bounds)
+            _check_range_in_graph(frame, op, check, bounds)
     elif is_deleted(values):
         return  # another thread's training step donated it; the operator handles that
     elif frame is not None or is_available(values):
@@ -252,7 +252,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
         )
 
 
-def _check_in_graph(frame, op, check, bounds):
+def _check_range_in_graph(frame, op, check, bounds):
     finding = Finding(op, check, bounds, not _state.check_indices)
     code = frame.trace.errors.add(finding, user_location())
     frame.error = _check_kernels[check.what].run(*_make_update_arguments(bounds, code, frame.current_error()))

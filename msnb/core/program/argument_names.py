@@ -16,7 +16,7 @@ def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], l
     for i, arg in enumerate(args):
         positions = [n for n, leaf in enumerate(flatten(arg)[0]) if leaf is _MARK]
         if positions:
-            name = _find_name(names, i)
+            name = _find_parameter_name(names, i)
             return name if flatten(arg)[0] == [_MARK] else f"{name}.{positions[0]}"
     for name, arg in kwargs.items():
         if any(leaf is _MARK for leaf in flatten(arg)[0]):
@@ -27,7 +27,7 @@ def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], l
 _MARK = object()
 
 
-def _find_name(names, position):
+def _find_parameter_name(names, position):
     """Return the name of the parameter for the argument at `position`. Arguments of ``*inputs`` are ``inputs0``,
     ``inputs1``, ...
     """

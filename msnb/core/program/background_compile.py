@@ -40,16 +40,16 @@ class _Job:
         # The main thread waits for this event and does not join the thread: after an interrupted join(), Python 3.11
         # and 3.12 treat the thread as ended.
         self.done = threading.Event()
-        self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
+        self.thread = threading.Thread(target=self._compile_and_signal_done, name="msnb-compile")
         self.thread.start()
 
-    def _run_job(self):
+    def _compile_and_signal_done(self):
         try:
-            self._run()
+            self._compile_form()
         finally:
             self.done.set()
 
-    def _run(self):
+    def _compile_form(self):
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
                 # A caller with other settings than this thread would not find the executable, so nothing is compiled.

@@ -34,11 +34,11 @@ class ErrorReport:
             verdict (jax.Array): The code, 0 for none, and the offending value.
         """
         if self._waits:
-            self._raise_error(np.asarray(verdict))
+            self._raise_if_error(np.asarray(verdict))
         else:
-            deferred_errors.defer(verdict, self._raise_error)
+            deferred_errors.defer(verdict, self._raise_if_error)
 
-    def _raise_error(self, verdict):
+    def _raise_if_error(self, verdict):
         code, value = verdict.tolist()
         if code:
             error, location = self._entries[code - 1]

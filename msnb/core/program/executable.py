@@ -115,7 +115,7 @@ def undonated_indices(written: Sequence[Any]) -> frozenset[int]:
     """
     if context.device().platform != "gpu":
         return frozenset()
-    avals = [p._like() for p in written]
+    avals = [p._get_argument_signature() for p in written]
     return frozenset(i for i, a in enumerate(avals) if math.prod(a.shape) * a.dtype.itemsize <= _SMALL_BYTES)
 
 
@@ -134,23 +134,23 @@ class _PartialDonation:
         self._undonated = undonated
         if "in_shardings" in sharding_options:
             written, *rest = sharding_options["in_shardings"]
-            sharding_options = {**sharding_options, "in_shardings": (*self._split_written(written), *rest)}
+            sharding_options = {**sharding_options, "in_shardings": (*self._split_by_donation(written), *rest)}
         self._call = jax.jit(merged_step, donate_argnums=0, **sharding_options)
 
-    def _split_written(self, written):
+    def _split_by_donation(self, written):
         lists = [], []
         for i, array in enumerate(written):
             lists[i in self._undonated].append(array)
         return lists
 
     def __call__(self, written, *rest):
-        return self._call(*self._split_written(written), *rest)
+        return self._call(*self._split_by_donation(written), *rest)
 
     def lower(self, written, *rest):
-        return self._call.lower(*self._split_written(written), *rest)
+        return self._call.lower(*self._split_by_donation(written), *rest)
 
     def trace(self, written, *rest):
-        return self._call.trace(*self._split_written(written), *rest)
+        return self._call.trace(*self._split_by_donation(written), *rest)
 
     def __getattr__(self, name):
         return getattr(self._call, name)

@@ -74,7 +74,7 @@ def rewrite_program(observer: Any, program: Any) -> Any:
     except Halt:
         raise
     except Exception as problem:
-        _drop_observer(observer, f"asked for a form of {program.name}", problem)
+        _remove_failed_observer(observer, f"asked for a form of {program.name}", problem)
 
 
 def send_run(observer: Any, program: Any, run: Any) -> None:
@@ -84,7 +84,7 @@ def send_run(observer: Any, program: Any, run: Any) -> None:
     except Halt:
         raise
     except Exception as problem:
-        _drop_observer(observer, f"given a run of {program.name}", problem)
+        _remove_failed_observer(observer, f"given a run of {program.name}", problem)
 
 
 def is_wanted(observer: Any, program: Any) -> bool:
@@ -92,11 +92,11 @@ def is_wanted(observer: Any, program: Any) -> bool:
     try:
         return not hasattr(observer, "wants") or bool(observer.wants(program))
     except Exception as problem:
-        _drop_observer(observer, f"asked about a run of {program.name}", problem)
+        _remove_failed_observer(observer, f"asked about a run of {program.name}", problem)
         return False
 
 
-def _drop_observer(observer, when, problem):
+def _remove_failed_observer(observer, when, problem):
     remove(observer)
     why = events.describe_failure(type(observer).__name__, f"it was {when}", problem)
     log.warning("%s", why)

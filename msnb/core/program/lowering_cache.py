@@ -25,7 +25,7 @@ class _GraphIndex:
     def __init__(self):
         self._files, self._notes = None, {}  # key -> {state: location of the executable}, of these files
 
-    def _notes_of_current_cache(self):
+    def _get_notes_of_current_cache(self):
         files = persistent_cache.in_use()
         if files is not self._files:
             self._files, self._notes = files, {}
@@ -50,7 +50,7 @@ class _GraphIndex:
 
     def has(self, key):
         """Return True if an executable exists for a graph with this key."""
-        notes, files = self._notes_of_current_cache(), self._files
+        notes, files = self._get_notes_of_current_cache(), self._files
         if key not in notes:
             note = None if files is None else files.note(key)
             if note is None:
@@ -60,11 +60,11 @@ class _GraphIndex:
 
     def find(self, key, state):
         """Return the location of the executable that was compiled for `key` under the conditions `state`, or None."""
-        return self._notes_of_current_cache().get(key, {}).get(state)
+        return self._get_notes_of_current_cache().get(key, {}).get(state)
 
     def remember(self, key, state, entry):
         """Store `entry`, the location of the executable that was compiled for `key` under the conditions `state`."""
-        notes, files = self._notes_of_current_cache(), self._files
+        notes, files = self._get_notes_of_current_cache(), self._files
         if files is not None:
             notes[key] = {**notes.get(key, {}), state: entry}
             files.take_note(key, notes[key])

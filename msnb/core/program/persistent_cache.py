@@ -38,7 +38,7 @@ def default_folder():
     return folder if os.environ.get("MSNB_COMPILE_CACHE") != "0" and folder.is_absolute() else None
 
 
-def _hash_machine():
+def _hash_machine_and_versions():
     """Return a hash of everything that an executable depends on: versions and the instruction set of the processor."""
     instructions = platform.processor()
     with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ class CompiledFiles:
 
     def __init__(self, root: str | Path) -> None:
         self.root: Path = Path(root)
-        self.folder: Path = self.root / _hash_machine()
+        self.folder: Path = self.root / _hash_machine_and_versions()
         self.hits: int = 0
         self.misses: int = 0
         self._written, self._usable = None, None
@@ -69,7 +69,7 @@ class CompiledFiles:
     # ------------------------------------------------------------------ interface for JAX
     def get(self, key: str) -> bytes | None:
         """Return the executable stored under `key`, or None if there is none or the file is damaged."""
-        content = self._read(_file_name(key))
+        content = self._read_file(_make_file_name(key))
         if content is None:
             self.misses += 1
         else:
@@ -78,26 +78,26 @@ class CompiledFiles:
 
     def put(self, key: str, value: bytes) -> None:
         """Store an executable. Nothing is stored if the disk is full or read-only."""
-        self._write(_file_name(key), value)
+        self._write_file(_make_file_name(key), value)
 
     # ------------------------------------------------------------------ notes about executables
     def note(self, key: str) -> Any:
         """Return the value that `take_note` stored under `key`, or None."""
-        content = self._read(_file_name(key) + _NOTE)
+        content = self._read_file(_make_file_name(key) + _NOTE)
         return None if content is None else json.loads(content)
 
     def take_note(self, key: str, value: Any) -> None:
         """Store a JSON value in the folder of the executables."""
-        self._write(_file_name(key) + _NOTE, json.dumps(value).encode())
+        self._write_file(_make_file_name(key) + _NOTE, json.dumps(value).encode())
 
     # ------------------------------------------------------------------ files
-    def _read(self, name):
+    def _read_file(self, name):
         path = self.folder / name
         try:
             if not self._is_usable():
                 return None
             content = path.read_bytes()
-            if _checksum(name, content[_DIGEST:]) != content[:_DIGEST]:
+            if _compute_checksum(name, content[_DIGEST:]) != content[:_DIGEST]:
                 path.unlink(missing_ok=True)
                 return None
             with contextlib.suppress(OSError):
@@ -106,12 +106,12 @@ class CompiledFiles:
             return None
         return content[_DIGEST:]
 
-    def _write(self, name, value):
+    def _write_file(self, name, value):
         try:
             if not self._is_usable(make=True):
                 return
             with writing(self.folder / name, permissions=0o600, durable=False) as file:
-                file.write(_checksum(name, value) + value)
+                file.write(_compute_checksum(name, value) + value)
         except OSError:
             return
         if self._written is None or self._written > _CHECK_INTERVAL:
@@ -132,7 +132,7 @@ class CompiledFiles:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             if not self.folder.is_dir():
                 return False
-            self._usable = _is_private(self.folder)
+            self._usable = _is_private_folder(self.folder)
             if not self._usable:
                 log.once(f"Compiled programs are not kept: others may write to {self.folder}.")
         return self._usable
@@ -175,7 +175,7 @@ class CompiledFiles:
         return count, freed
 
 
-def _file_name(key):
+def _make_file_name(key):
     return hashlib.blake2b(key.encode(), digest_size=24).hexdigest()
 
 
@@ -185,12 +185,12 @@ def _is_cache_file(path):
     return len(name) == 48 and not set(name) - set("0123456789abcdef")
 
 
-def _checksum(name, content):
+def _compute_checksum(name, content):
     # The file name is the hash of the key. It is part of the checksum, so that swapped files are detected.
     return hashlib.blake2b(content, digest_size=_DIGEST, key=name.encode()).digest()
 
 
-def _is_private(folder):
+def _is_private_folder(folder):
     """Return True if only this user may write to a folder."""
     if not hasattr(os, "getuid"):
         return True
@@ -215,7 +215,7 @@ def use(root):
     jax_compilation.install_cache(_current, lambda: getattr(_compilation, "digest", ""))
 
 
-def _apply_context_settings(_=None):
+def _apply_cache_settings(_=None):
     setting = context._state.enable_compile_cache
     if setting is None:
         use(default_folder())
@@ -227,9 +227,9 @@ def _apply_context_settings(_=None):
 
 
 for _setting in ("enable_compile_cache", "compile_cache_path"):
-    context.on_change(_setting, _apply_context_settings)
+    context.on_change(_setting, _apply_cache_settings)
 if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compilation_cache:
-    _apply_context_settings()  # else the user's own settings of JAX are left as they are
+    _apply_cache_settings()  # else the user's own settings of JAX are left as they are
 
 
 @contextlib.contextmanager
@@ -238,7 +238,7 @@ def compiling(jaxpr):
     cache key.
     """
     # JAX's key leaves out the name stacks of operators, which views and profiles show.
-    paths = "" if _current is None else "\n".join(_iterate_scopes(jaxpr, set()))
+    paths = "" if _current is None else "\n".join(_iterate_name_stacks(jaxpr, set()))
     _compilation.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()
     try:
         yield
@@ -251,7 +251,7 @@ def is_compiling_program():
     return hasattr(_compilation, "digest")
 
 
-def _iterate_scopes(jaxpr, visited):
+def _iterate_name_stacks(jaxpr, visited):
     """Yield the name stack of each equation, including nested jaxprs."""
     if id(jaxpr) in visited:
         return
@@ -259,4 +259,4 @@ def _iterate_scopes(jaxpr, visited):
     for eqn in jaxpr.eqns:
         yield str(eqn.source_info.name_stack)
         for inner in jaxprs_in_params(eqn.params):
-            yield from _iterate_scopes(inner, visited)
+            yield from _iterate_name_stacks(inner, visited)

@@ -47,16 +47,18 @@ class Placement:
         pairs = list(zip([*written, *read], [*shardings.written, *shardings.read], strict=True))
         while pairs:
             # Batches limit the memory of unsharded copies.
-            count = _count_in_batch([p for p, _ in pairs])
-            misplaced = [(p, sharding) for p, sharding in pairs[:count] if p._stored().sharding != sharding]
+            count = _count_params_in_batch([p for p, _ in pairs])
+            misplaced = [(p, sharding) for p, sharding in pairs[:count] if p._get_stored_array().sharding != sharding]
             if misplaced:
-                moved = shardings.bring([p._stored() for p, _ in misplaced], [sharding for _, sharding in misplaced])
+                moved = shardings.bring(
+                    [p._get_stored_array() for p, _ in misplaced], [sharding for _, sharding in misplaced]
+                )
                 for (p, _), array in zip(misplaced, moved, strict=True):
-                    p._assign(array)
+                    p._rebind_array(array)
             del pairs[:count]
 
 
-def _count_in_batch(params):
+def _count_params_in_batch(params):
     """Return the number of Parameters, from the first on, that are moved at once; at least one."""
     sizes = itertools.accumulate(p.size * p.itemsize for p in params)
     return max(1, sum(size <= _BATCH_BYTES for size in sizes))

@@ -69,7 +69,7 @@ class Program(Staged):
         self._must_finish = bool(self.errors) or self.prints
         self._stores = ParameterArrays(self.written, self.read)
         self._placement = Placement(self)
-        frozen = [p._stored() for p in self.read] if getattr(root, "_freezes", False) else None
+        frozen = [p._get_stored_array() for p in self.read] if getattr(root, "_freezes", False) else None
         self._forms = ProgramForms(self, frozen, self._placement.shardings)
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
         if self._forms.is_stoppable:
@@ -104,14 +104,14 @@ class Program(Staged):
             ]
         rest += [(a,) for a in arrays]
         if forms.frozen is not None:
-            self._refresh_constants()
+            self._update_frozen_parameters()
         if forms.is_selective or forms.current is not forms.ready or self._stores.epoch != _storage_epoch.value:
-            self._make_ready()
+            self._select_and_compile_form()
         with _lock:
             if self._stores.epoch != _storage_epoch.value:
-                self._refresh_storage()
+                self._update_form_and_arrays()
             read = self._stores.arrays_read() if forms.frozen is None else []
-            before = [p._stored() for p in self.written] if forms.receivers else None
+            before = [p._get_stored_array() for p in self.written] if forms.receivers else None
             is_first = not self.calls
             outs = (
                 self._run_step(read, rest)
@@ -121,7 +121,7 @@ class Program(Staged):
             self.calls += 1
             if before is not None:
                 inputs = forms.inputs_of(before, read, [r[0] for r in rest])
-                after = [p._stored() for p in self.written]
+                after = [p._get_stored_array() for p in self.written]
         results = self.results
         if start is not None:
             events.notify("ran", self, arrays, outs[: results.count], start, _clock())
@@ -154,7 +154,7 @@ class Program(Staged):
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays = copy_shared([p._stored() for p in self.written], 1) if self.written else []
+        arrays = copy_shared([p._get_stored_array() for p in self.written], 1) if self.written else []
         outcome = [] if outcome is None else outcome
         try:
             outcome.extend(map(run, (arrays,), (read,), *rest))
@@ -163,19 +163,19 @@ class Program(Staged):
                 self._stores.replace(new)
         return outcome[0][1]
 
-    def _refresh_constants(self):
+    def _update_frozen_parameters(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""
-        arrays = [p._stored() for p in self.read]
+        arrays = [p._get_stored_array() for p in self.read]
         if not are_identical(arrays, self._forms.frozen):
             self._forms.freeze(arrays)
             self._stores.epoch = -1
             log.once(f"{self.title} is frozen, and its weights have changed: it is compiled anew each time they do.")
 
-    def _make_ready(self):
+    def _select_and_compile_form(self):
         """Select the form (variant) that observers and threads need now, and compile it if it has not run yet."""
         with _lock:
             if self._stores.epoch != _storage_epoch.value:
-                self._refresh_storage()
+                self._update_form_and_arrays()
         if self._forms.is_selective:
             self._forms.select_for_run(self)
         if self._forms.current is not self._forms.ready:
@@ -186,7 +186,7 @@ class Program(Staged):
         started = time.perf_counter()
         form = self._forms.current
         try:
-            background_compile.compile_ahead(self, form, self._form_arguments())
+            background_compile.compile_ahead(self, form, self._describe_form_arguments())
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt):
                 clear_compiled(form, error)
@@ -197,7 +197,7 @@ class Program(Staged):
     @gc_pause.without_gc
     def _run_first_step(self, read, rest):
         """Run the first step, in which the program compiles. If it fails, discard the compiled function."""
-        form, arguments = self._forms.current, self._current_arguments()
+        form, arguments = self._forms.current, self._describe_current_arguments()
         try:
             with persistent_cache.compiling(self.jaxpr.jaxpr):
                 outs = self._run_step(read, rest)
@@ -206,7 +206,7 @@ class Program(Staged):
             raise
         self._forms.compiled = form, arguments
         # If XLA has moved Parameters, the next call has other arguments and compiles for them.
-        if self._current_arguments() == arguments:
+        if self._describe_current_arguments() == arguments:
             self._forms.ready = form
         return outs
 
@@ -223,7 +223,7 @@ class Program(Staged):
         if self.errors:
             self.errors.report(outs[self.results.count - 1])
 
-    def _refresh_storage(self):
+    def _update_form_and_arrays(self):
         """Select the form (variant) that observers and threads need now, and look up the arrays of Parameters."""
         self._forms.select(self)
         self._stores.find()
@@ -234,10 +234,10 @@ class Program(Staged):
     def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """Run as one node of the tape: PYNATIVE mode under a gradient. `boxes` hold the `arrays`."""
         if self._kernel is None:
-            self._kernel = self._as_kernel(self._forms.flatten([self.calling]))
+            self._kernel = self._make_kernel_from_form(self._forms.flatten([self.calling]))
             if self.calling.effects:
                 quiet = self.calling.replace(jaxpr=remove_debug_callbacks(self.calling.jaxpr))
-                self._kernel.quiet = self._as_kernel(self._forms.flatten([quiet]))
+                self._kernel.quiet = self._make_kernel_from_form(self._forms.flatten([quiet]))
         number = [random_stream.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
         with _lock:
@@ -246,13 +246,13 @@ class Program(Staged):
         self.calls += 1
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
         for p, new in zip(self.written, outs[self.results.count :]):
-            p._assign(new._array)
+            p._rebind_array(new._array)
             p._node = new._node
         if self._must_finish or self.sown:
             self._finish_run([out._array for out in outs], bool(self.calling.effects))
         return self.results.build(outs)
 
-    def _as_kernel(self, form):
+    def _make_kernel_from_form(self, form):
         """Return `form`, a variant of the program, as a kernel of Parameters, random number and arguments."""
         count, use_random = len(self.params), self.random
         integers = [index for index, aval in enumerate(self.jaxpr.in_avals) if aval.dtype.kind in "iu"]
@@ -283,25 +283,25 @@ class Program(Staged):
     # ------------------------------------------------------------------ inspection
     def example_arguments(self) -> Any:
         """Return shapes, dtypes and shardings of the arguments of the last run, or of a first call."""
-        return self._find_inspected_form()[1]
+        return self._find_form_to_inspect()[1]
 
-    def _find_inspected_form(self):
+    def _find_form_to_inspect(self):
         """Return (compiled variant, its arguments) of the last run, or of the first call if there was none."""
         # The arguments of a compiled form are described as they are now: Parameters may have moved to other devices.
         forms = self._forms
         if forms.ready is not None:
-            return forms.ready, self._current_arguments()
-        return forms.compiled or (forms.own, self._current_arguments())
+            return forms.ready, self._describe_current_arguments()
+        return forms.compiled or (forms.own, self._describe_current_arguments())
 
-    def _form_arguments(self):
+    def _describe_form_arguments(self):
         """Return shapes, dtypes and shardings of the arguments of a compiled variant, the stop flag included."""
         flag = [argument_signature(stop_flag.array_on(self._forms.device))] if self._forms.is_stoppable else []
-        return *self._current_arguments(), *flag
+        return *self._describe_current_arguments(), *flag
 
-    def _current_arguments(self):
+    def _describe_current_arguments(self):
         """Return shapes, dtypes and shardings of the arguments that a call passes now."""
         passed = self.read if self._forms.frozen is None else []
-        written, read = ([p._like() for p in params] for params in (self.written, passed))
+        written, read = ([p._get_argument_signature() for p in params] for params in (self.written, passed))
         number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments
 
@@ -312,10 +312,10 @@ class Program(Staged):
             with_stop_flag (bool): True for the form that runs, False for its equal without stop flag. They differ if
                 loops can be stopped. Default: False.
         """
-        form, arguments = self._find_inspected_form()
+        form, arguments = self._find_form_to_inspect()
         if self._forms.is_stoppable:
             if with_stop_flag:
-                arguments = (*arguments, *self._form_arguments()[len(arguments) :])
+                arguments = (*arguments, *self._describe_form_arguments()[len(arguments) :])
             else:
                 form = self._forms.without_stop_flag()
         with jax.default_device(self.device):

@@ -272,7 +272,7 @@ def find(
         programs = programs_of(root)
     key, arrays, boxes = [extra], [], []
     if kwargs:
-        _append_signature((args, kwargs), key, arrays, boxes)
+        _append_to_signature((args, kwargs), key, arrays, boxes)
     else:
         for arg in args:
             if type(arg) is Tensor:
@@ -283,7 +283,7 @@ def find(
                 arrays.append(array)
                 boxes.append(arg)
             else:
-                _append_signature(arg, key, arrays, boxes)
+                _append_to_signature(arg, key, arrays, boxes)
     key = tuple(key)
     entries = programs.table.get(key)
     if entries is not None:
@@ -362,7 +362,7 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
 def _count_compilation(programs, program, fn, args, kwargs):
     """Count a compilation, and warn of a network that is compiled again and again."""
     programs.compiled += 1
-    _hint_at_varying_argument(programs, program, fn, args, kwargs)
+    _log_varying_argument_hint(programs, program, fn, args, kwargs)
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         log.warning(
@@ -372,7 +372,7 @@ def _count_compilation(programs, program, fn, args, kwargs):
         )
 
 
-def _hint_at_varying_argument(programs, program, fn, args, kwargs):
+def _log_varying_argument_hint(programs, program, fn, args, kwargs):
     """Log once which argument makes each call a new one, and a remedy."""
     described = recompile_hints.describe_arguments(fn, args, kwargs, program.constants)
     if programs.warned or described in programs.argument_history:
@@ -389,7 +389,7 @@ def _hint_at_varying_argument(programs, program, fn, args, kwargs):
         log.once(hint)
 
 
-def _append_signature(value, key, arrays, boxes):
+def _append_to_signature(value, key, arrays, boxes):
     """Append the contribution of the argument `value` to the signature `key`, and its traced values to `arrays` and
     `boxes`.
     """

@@ -166,7 +166,7 @@ class ProgramForms:
         """Select the form (variant) of `program` that observers and threads need now."""
         self._ready_forms.clear()
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
-            self._adopt_observers(program, extra_outputs.observers)
+            self._select_form_for_observers(program, extra_outputs.observers)
         if not self._observers:
             self.current = self._select_unobserved_form()
 
@@ -179,7 +179,7 @@ class ProgramForms:
             if (o := weak()) is not None and extra_outputs.is_wanted(o, program)
         )
         if wanting and len(wanting) < len(observed.receivers):
-            observed = self._make_partial_form(program, wanting)
+            observed = self._make_partially_observed_form(program, wanting)
         form = observed.form if wanting else self._select_unobserved_form()
         if form is not self.current:
             if self.ready is not None and self.ready not in self._ready_forms:
@@ -188,13 +188,13 @@ class ProgramForms:
             self.ready = form if form in self._ready_forms else self.ready
         self.receivers = observed.receivers if wanting else ()
 
-    def _make_partial_form(self, program, indices):
+    def _make_partially_observed_form(self, program, indices):
         """Return the form with the extra outputs of the observers at `indices` only, which want the next run."""
         if indices not in self._partial_forms:
             observed = self._observed_form
             graphs = [observed.graphs[i] for i in indices]
             receivers = tuple(observed.receivers[i] for i in indices)
-            form = self._compile_observed(program, graphs)
+            form = self._compile_observed_form(program, graphs)
             self._partial_forms[indices] = _ObservedForm(observed.observers, graphs, form, receivers)
         return self._partial_forms[indices]
 
@@ -205,7 +205,7 @@ class ProgramForms:
         self._undonated_form = self._undonated_form or self._compile_call(self._flat)
         return self._undonated_form
 
-    def _adopt_observers(self, program, observers):
+    def _select_form_for_observers(self, program, observers):
         """Select the form with the outputs of `observers`, or the program's own form."""
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
@@ -232,10 +232,10 @@ class ProgramForms:
         if not graphs:
             form = self.own
         elif not are_identical(last.graphs, graphs):  # observers that ask for equal graphs share one compiled form
-            form = self._compile_observed(program, graphs)
+            form = self._compile_observed_form(program, graphs)
         return _ObservedForm(self._observers, graphs, form, receivers)
 
-    def _compile_observed(self, program, graphs):
+    def _compile_observed_form(self, program, graphs):
         sown_graph = [program.returning] if program.sown else []
         return self._compile_call(self._flatten_form([*graphs, *sown_graph]))
 

@@ -39,7 +39,9 @@ def format_hint(title: str, history: list[dict[str, Any]]) -> str | None:
         values = list(dict.fromkeys(each[name] for each in history if name in each))
         if len(values) >= HINT_AFTER:
             explanations.append(
-                _explain_shapes(name, values) if isinstance(values[-1], tuple) else _explain_values(name, values)
+                _explain_varying_shapes(name, values)
+                if isinstance(values[-1], tuple)
+                else _explain_varying_values(name, values)
             )
     if not explanations:
         return None
@@ -49,7 +51,7 @@ def format_hint(title: str, history: list[dict[str, Any]]) -> str | None:
     )
 
 
-def _explain_shapes(name, shapes):
+def _explain_varying_shapes(name, shapes):
     if len({len(shape) for shape in shapes}) > 1:
         return f"the shape of '{name}' was {_format_values(shapes)}", "Give it one number of dimensions."
     axes = [axis for axis in range(len(shapes[0])) if len({shape[axis] for shape in shapes}) > 1]
@@ -66,7 +68,7 @@ def _explain_shapes(name, shapes):
     return cause, f"Every new shape is compiled anew: {', '.join(remedies)}."
 
 
-def _explain_values(name, values):
+def _explain_varying_values(name, values):
     what = "text" if isinstance(values[-1], (str, bytes)) else "number"
     if isinstance(values[-1], float):
         return (

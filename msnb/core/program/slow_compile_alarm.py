@@ -22,7 +22,7 @@ class SuppressAlarm:
         os.dup2(write, 2)
         os.close(write)
         self._thread = threading.Thread(
-            target=_copy_without_alarm, args=(read, self._real), name="msnb-alarm", daemon=True
+            target=_copy_lines_without_alarm, args=(read, self._real), name="msnb-alarm", daemon=True
         )
         self._thread.start()
         return self
@@ -33,7 +33,7 @@ class SuppressAlarm:
         self._thread.join(timeout=1)
 
 
-def _copy_without_alarm(read, real):
+def _copy_lines_without_alarm(read, real):
     """Copy lines from the descriptor `read` to `real`, without XLA's warning.
 
     The warning is a header line, and text between two horizontal rules.

@@ -42,14 +42,16 @@ _MAX_DISCOVERY = 8
 _ITERABLE_RESULTS: Any = (range, reversed, MappingView, type(iter(())), type(iter([])))
 
 
-def _as_tuples(value):
+def _convert_to_tuples(value):
     """Return a result as a graph returns it: views and iterators of Python become tuples."""
     return (
-        tuple([_as_tuples(v) for v in value]) if type(value) is tuple or isinstance(value, _ITERABLE_RESULTS) else value
+        tuple([_convert_to_tuples(v) for v in value])
+        if type(value) is tuple or isinstance(value, _ITERABLE_RESULTS)
+        else value
     )
 
 
-def _holds_new_state(values, new_cells, first_key):
+def _contains_new_state(values, new_cells, first_key):
     """Return True if `values`, which a trace assigned to attributes, hold a Parameter newer than `first_key` or a Cell
     in `new_cells`.
     """
@@ -213,7 +215,7 @@ class Staged:
             note["frame"] = frame
             with frame, tape.paused():
                 out = fn(*call_args, **call_kwargs)
-                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else _as_tuples(out))
+                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else _convert_to_tuples(out))
                 if frame.trace.errors.refusal is not None:
                     raise frame.trace.errors.refusal
                 for result in results:
@@ -233,7 +235,7 @@ class Staged:
             note["written"] = written_params
             return arrays, written
 
-        avals = [p._like() for p in params]
+        avals = [p._get_argument_signature() for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in positions]
         partitioner = self.spread
         local_values = values if partitioner is None else [partitioner.within(value) for value in values]
@@ -254,7 +256,7 @@ class Staged:
         missing = list(frame.trace.missing.values())
         if existing(missing):
             return missing
-        if missing and _holds_new_state(
+        if missing and _contains_new_state(
             [changes.new_members, [value for _, _, value in self.settings]], changes.created, first_key
         ):
             raise RuntimeError(

@@ -35,7 +35,7 @@ def format_hint(program: "Program") -> str | None:
     for (scope, name), count in counts.most_common():
         if count < HINT_AFTER:
             break
-        frames = _frames_in_program(first[scope, name].source_info.traceback, call_line)
+        frames = _list_frames_in_program(first[scope, name].source_info.traceback, call_line)
         # Without a loop in the user's code msnb itself unrolled one, such as an optimizer's over its Parameters.
         if any(_is_in_loop(*frame) for frame in frames):
             file, line = frames[0][:2]
@@ -48,7 +48,7 @@ def format_hint(program: "Program") -> str | None:
     return None
 
 
-def _frames_in_program(traceback, call_line):
+def _list_frames_in_program(traceback, call_line):
     """Return [(file, line)] of the user's code in the program, innermost first. `call_line` is the line that called
     it."""
     frames = [frame[:2] for frame in user_frames(traceback)]

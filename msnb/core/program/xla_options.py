@@ -50,7 +50,7 @@ _LOOP = "stablehlo.while"  # may compute long with few elements
 _REWRITTEN = re.compile(r"[^\w.-]")  # characters that JAX replaces by "_" in names for XLA
 
 
-def _choose_options(name, count_operations):
+def _choose_compile_options(name, count_operations):
     """Return XLA's options for the program `name`, in addition to those that it has."""
     is_quick = context._state.compile_effort == "quick"
     if persistent_cache.is_compiling_program():  # a program may have the name of an operator
@@ -84,4 +84,4 @@ def _is_small_program(operations, elements):
 
 
 jax_compilation.share_contexts()
-jax_compilation.add_compile_options(_choose_options)
+jax_compilation.add_compile_options(_choose_compile_options)

@@ -69,7 +69,7 @@ def range_(*bounds: Any) -> Any:
     return range(*[int(b) if isinstance(b, Tensor) else b for b in bounds])
 
 
-def _register_cast(builtin, dtype):
+def _register_cast_overload(builtin, dtype):
     def convert(*args):
         if args and dynamic(args[0]):
             value = args[0]
@@ -83,12 +83,12 @@ def _register_cast(builtin, dtype):
     replace_builtin(builtin)(convert)
 
 
-_register_cast(int, jnp.int64)
-_register_cast(float, jnp.float32)
-_register_cast(bool, jnp.bool_)
+_register_cast_overload(int, jnp.int64)
+_register_cast_overload(float, jnp.float32)
+_register_cast_overload(bool, jnp.bool_)
 
 
-def _register_extremum(builtin, beats):
+def _register_extremum_overload(builtin, beats):
     def pick(*args, **kwargs):
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
         if len(args) == 1 and dynamic(args[0]):
@@ -106,11 +106,11 @@ def _register_extremum(builtin, beats):
     replace_builtin(builtin)(pick)
 
 
-_register_extremum(max, jnp.greater)
-_register_extremum(min, jnp.less)
+_register_extremum_overload(max, jnp.greater)
+_register_extremum_overload(min, jnp.less)
 
 
-def _is_finite(iterables):
+def _has_finite_iterable(iterables):
     """Return True if iterating over these in parallel is known to end."""
     return builtins.any(hasattr(iterable, "__len__") for iterable in iterables)
 
@@ -131,14 +131,14 @@ def map_(fn: Callable[..., Any], *iterables: Any) -> tuple[Any, ...] | Iterator[
     and can be returned.
     """
     result = builtins.map(call(fn), *iterables)
-    return tuple(result) if _is_finite(iterables) else result
+    return tuple(result) if _has_finite_iterable(iterables) else result
 
 
 @replace_builtin(zip)
 def zip_(*iterables: Any, **strict: Any) -> tuple[Any, ...] | Iterator[Any]:
     """Return ``zip(*iterables)``, a tuple over finite iterables, like `map_`."""
     result = builtins.zip(*iterables, **strict)
-    return tuple(result) if _is_finite(iterables) else result
+    return tuple(result) if _has_finite_iterable(iterables) else result
 
 
 @replace_builtin(filter)
@@ -147,7 +147,7 @@ def filter_(fn: Callable[..., Any] | None, iterable: Any) -> list[Any] | Iterato
     graphs.
     """
     result = builtins.filter(call(fn) if fn is not None else None, iterable)
-    return list(result) if _is_finite((iterable,)) else result
+    return list(result) if _has_finite_iterable((iterable,)) else result
 
 
 @replace_builtin(any)
@@ -181,4 +181,4 @@ def enumerate_(iterable: Any, start: int = 0) -> Any:
     if not isinstance(start, int):
         raise TypeError(f"For 'enumerate', the 'start' should be an int, but got {describe(start)}.")
     result = builtins.enumerate(iterable, start)
-    return tuple(result) if _is_finite((iterable,)) else result
+    return tuple(result) if _has_finite_iterable((iterable,)) else result

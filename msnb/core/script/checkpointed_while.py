@@ -36,7 +36,7 @@ def differentiable_while(test: Any, body: Any, init: tuple[Any, ...]) -> Any:
             lambda c: tuple(eval_jaxpr(body.jaxpr, body.consts, *c)),
             init,
         )
-    return _run_loop(_PureJaxpr(test), _PureJaxpr(body), tuple(test.consts), tuple(body.consts), init)
+    return _run_checkpointed_loop(_PureJaxpr(test), _PureJaxpr(body), tuple(test.consts), tuple(body.consts), init)
 
 
 class _PureJaxpr:
@@ -53,7 +53,7 @@ class _PureJaxpr:
         return _PureJaxpr(None, remove_debug_callbacks(self.jaxpr))
 
 
-def _run_loop(test, body, test_consts, body_consts, init):
+def _run_checkpointed_loop(test, body, test_consts, body_consts, init):
     @jax.custom_vjp
     def run(test_consts, body_consts, init):
         return lax.while_loop(lambda c: test(test_consts, c)[0], lambda c: body(body_consts, c), init)
@@ -70,7 +70,9 @@ def _run_loop(test, body, test_consts, body_consts, init):
             # of the old value where nothing changes, do not copy it.
             full = rounds == SLOTS * stride
             _, buffer = while_over_tree(
-                lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_drop_every_second, s[1]))), (full, buffer)
+                lambda s: s[0],
+                lambda s: (jnp.zeros((), bool), tuple(map(_drop_every_second_slot, s[1]))),
+                (full, buffer),
             )
             stride = jnp.where(full, stride * 2, stride)
             slot, is_saved = rounds // stride, rounds % stride == 0
@@ -130,7 +132,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
         )
         _, d_carry, d_consts, _, _ = while_over_tree(lambda s: s[0] >= 0, step, start)
         return (
-            tuple(_zero_cotangent(x) for x in test_consts),
+            tuple(_make_zero_cotangent(x) for x in test_consts),
             _fill_cotangents(d_consts, inexact_consts, body_consts),
             _fill_cotangents(d_carry, inexact, [x[0] for x in buffer]),
         )
@@ -139,7 +141,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
     return run(test_consts, body_consts, init)
 
 
-def _drop_every_second(buffer):
+def _drop_every_second_slot(buffer):
     """Return `buffer` with every second slot moved to the first half. The second half is free afterwards."""
     return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
@@ -153,7 +155,7 @@ def while_over_tree(going: Callable[..., Any], step: Callable[..., Any], state: 
     return jax.tree.unflatten(tree, differentiable_while(test, body, tuple(leaves)))
 
 
-def _zero_cotangent(x):
+def _make_zero_cotangent(x):
     dtype = jnp.result_type(x)
     return jnp.zeros(jnp.shape(x), dtype) if is_inexact(dtype) else np.zeros(jnp.shape(x), jax.dtypes.float0)
 
@@ -161,4 +163,6 @@ def _zero_cotangent(x):
 def _fill_cotangents(grads, positions, primals):
     """Return the cotangents `grads` at `positions`, zeros elsewhere."""
     by_position = dict(zip(positions, grads))
-    return tuple(by_position.get(i, None) if i in by_position else _zero_cotangent(x) for i, x in enumerate(primals))
+    return tuple(
+        by_position.get(i, None) if i in by_position else _make_zero_cotangent(x) for i, x in enumerate(primals)
+    )

@@ -26,7 +26,7 @@ def if_(
     """
     if not dynamic(condition):
         return then() if condition else otherwise()
-    yes, no = _trace_both(then, otherwise, read, write, lambda value: read())
+    yes, no = _trace_both_branches(then, otherwise, read, write, lambda value: read())
     write(select(boolean(condition, location), yes, no, names, location, guards))
 
 
@@ -47,11 +47,11 @@ def if_return(
     """Run an `if` whose branches both return."""
     if not dynamic(condition):
         return then() if condition else otherwise()
-    yes, no = _trace_both(then, otherwise, read, write, lambda value: (value,))
+    yes, no = _trace_both_branches(then, otherwise, read, write, lambda value: (value,))
     return select(boolean(condition, location), yes, no, ("return",), location)[0]
 
 
-def _trace_both(then, otherwise, read, write, get_outputs):
+def _trace_both_branches(then, otherwise, read, write, get_outputs):
     """Trace the two branches from the same variables. `get_outputs` maps a branch's return value to its outputs."""
     before = read()
 

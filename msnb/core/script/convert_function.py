@@ -105,12 +105,12 @@ def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
         return fn
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return fn
-    converted = _make_converted(fn, code)
+    converted = _make_converted_function(fn, code)
     attach(fn, _CONVERTED, (code, converted))
     return converted
 
 
-def _make_converted(fn, code):
+def _make_converted_function(fn, code):
     lowered = _codes.get(code)
     if lowered is None:
         try:

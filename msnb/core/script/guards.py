@@ -43,7 +43,7 @@ class GuardedCell(Protocol):
 
     _attr_name: str
 
-    def _own_attributes(self) -> Iterable[tuple[str, Any]]: ...
+    def _iterate_own_attributes(self) -> Iterable[tuple[str, Any]]: ...
 
 
 @contextlib.contextmanager
@@ -153,11 +153,11 @@ class Reads:
         for instance in self.objects.values():
             self._add_snapshot(program, f"the {type(instance).__name__} of the method", instance, weakly(instance))
         for cell in cells:
-            for name, value in cell._own_attributes():
+            for name, value in cell._iterate_own_attributes():
                 if name in self.attributes:
                     self._add_snapshot(program, f"'{name}' of {type(cell).__name__}", value, cells=cells)
         for kind in {type(cell) for cell in cells}:
-            for base, name in self._attributes_read_of(kind):
+            for base, name in self._iterate_read_class_attributes(kind):
                 self._add_snapshot(
                     program,
                     f"'{name}' of class {base.__name__}",
@@ -167,7 +167,7 @@ class Reads:
         self.objects = None  # weak references from here on
         return bool(self.checks or self.closures or self.contents)
 
-    def _attributes_read_of(self, cls):
+    def _iterate_read_class_attributes(self, cls):
         for base in cls.__mro__:
             if not is_library_module(base.__module__):
                 yield from (
@@ -180,7 +180,7 @@ class Reads:
         """Take a snapshot of `value`, which each call compares with the current contents of `value` or, if there is a
         function `get`, with the result of ``get()``.
         """
-        has_leaked = _remove_traced(value)
+        has_leaked = _remove_traced_tensors(value)
         if has_leaked:
             hook = _describe_hook_that_reads(value, cells)
             where = f": {hook} leaves one there, which" if hook else ": the Tensor"
@@ -207,11 +207,11 @@ class Reads:
         """Return True if every value that the trace read is unchanged."""
         try:
             for getter, space, values in self.checks:
-                if not all(map(operator.is_, getter(space), values)) and not _all_equal(getter(space), values):
+                if not all(map(operator.is_, getter(space), values)) and not _are_values_equal(getter(space), values):
                     return False
             for cell, value, _ in self.closures:
                 now = cell.cell_contents
-                if now is not value and not _all_equal((now,), (value,)):
+                if now is not value and not _are_values_equal((now,), (value,)):
                     return False
         except (KeyError, ValueError):  # a name was deleted
             return False
@@ -238,11 +238,11 @@ class Reads:
                 return f"an attribute of {label} changed"
         for space, values in self.globals.values():
             for name, value in values.items():
-                if name not in space or space[name] is not value and not _all_equal((space[name],), (value,)):
+                if name not in space or space[name] is not value and not _are_values_equal((space[name],), (value,)):
                     return f"'{name}' was redefined"
         for cell, value, name in self.closures:
             now = cell.cell_contents
-            if now is not value and not _all_equal((now,), (value,)):
+            if now is not value and not _are_values_equal((now,), (value,)):
                 return f"'{name}' was set anew"
         for label, get, snapshot in self.contents:
             if not snapshot.matches(get()):
@@ -270,7 +270,7 @@ def _collect_loaded_names(code):
     return loads, attributes
 
 
-def _all_equal(now, before):
+def _are_values_equal(now, before):
     """Return True if tuples have the same objects, or equal numbers and strings of the same type."""
     return all(a is b or type(a) is type(b) and type(a) in _ATOMS and a == b for a, b in zip(now, before))
 
@@ -304,7 +304,7 @@ def _describe_hook_that_reads(value, cells):
     return ""
 
 
-def _remove_traced(value):
+def _remove_traced_tensors(value):
     """Remove traced Tensors from a list, dictionary or set; returns True if there were any."""
 
     def traced(v):
@@ -379,7 +379,7 @@ class _SameValue:
 
     def matches(self, value):
         """Return True if the current `value` equals the snapshot."""
-        return value is self.value or _all_equal((value,), (self.value,))
+        return value is self.value or _are_values_equal((value,), (self.value,))
 
 
 class _TensorSnapshot:

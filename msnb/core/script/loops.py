@@ -73,7 +73,7 @@ def for_(
 ) -> None:
     """Run a `for` statement. `assign(item)` sets its targets; `going()` is True until `break`, or None without one."""
     if isinstance(iterable, DynamicRange):
-        _for_range(iterable, assign, body, going, read, write, names, location)
+        _run_for_over_range(iterable, assign, body, going, read, write, names, location)
         return
     for item in iterable:
         if going is not None:
@@ -91,7 +91,7 @@ def _run_if_without_else(condition, step, read, write, names, location):
     if_(condition, step, lambda: None, read, write, names, location)
 
 
-def _for_range(bounds, assign, body, going, read, write, names, location):
+def _run_for_over_range(bounds, assign, body, going, read, write, names, location):
     """Run ``for i in range(n)`` with a traced n: a counter precedes the other variables."""
     stop, step = bounds.stop, bounds.step
     dtype = jnp.result_type(*[b._array for b in (bounds.start, stop, step) if isinstance(b, Tensor)])
@@ -156,10 +156,10 @@ class _GraphLoop:
                     break
             else:
                 raise TypeError(f"{self.at}: the variables of the loop change type in every round.")
-            self._trace_test()
+            self._trace_condition()
         finally:
             self.write(self.before)
-        with jax.named_scope(f"while({', '.join(self._carried_names())})"):
+        with jax.named_scope(f"while({', '.join(self._list_carried_names())})"):
             results = differentiable_while(self.test_jaxpr, self.body_jaxpr, tuple(self.init))
         self._assign_results(list(results))
 
@@ -193,16 +193,16 @@ class _GraphLoop:
         self.carriers = [
             p for p, x in enumerate(leaves) if isinstance(x, Tensor) and integer_gradients.is_carried(x._array)
         ]
-        self.init += self._carriers_of(self.init)
+        self.init += self._get_gradient_carriers(self.init)
 
-    def _carriers_of(self, arrays):
+    def _get_gradient_carriers(self, arrays):
         """Return the carriers of the integer arrays: float64 arrays through which their gradients flow.
 
         See `core.eager.integer_gradients`.
         """
         return [integer_gradients.carrier_or_new(arrays[p]) for p in self.carriers]
 
-    def _carried_names(self, most=12):
+    def _list_carried_names(self, most=12):
         """Return the first `most` names of the carry, for the name of the loop in the graph."""
         names = []
         for v, k in self.carried_positions[:most]:
@@ -250,14 +250,14 @@ class _GraphLoop:
                 if "raised" in note:
                     outs = list(carry[: len(self.carried_positions)])
                 else:
-                    outs = note["outs"] = self._collect_outputs(after, carry, note)
+                    outs = note["outs"] = self._collect_body_outputs(after, carry, note)
                 if note.get("again"):
                     return []
                 outs += [
                     drop_weak_type(p._array.astype(i.dtype))
                     for p, i in zip(self.params, self.init[len(self.carried_positions) :])
                 ]
-                return outs + frame.hidden_arrays(self.hidden) + self._carriers_of(outs)
+                return outs + frame.hidden_arrays(self.hidden) + self._get_gradient_carriers(outs)
 
         jaxpr = jax.make_jaxpr(step)(*self.init)
         must_retrace = bool(note.get("again"))
@@ -272,7 +272,7 @@ class _GraphLoop:
         self.body_jaxpr, self.end = jaxpr, note.get("after")
         return not must_retrace
 
-    def _collect_outputs(self, after, carry, note):
+    def _collect_body_outputs(self, after, carry, note):
         """Return the arrays at the end of an iteration, checked against those at its start."""
         outs, undefined = [], {}
         note["after"] = undefined
@@ -348,7 +348,7 @@ class _GraphLoop:
             f"loop."
         )
 
-    def _trace_test(self):
+    def _trace_condition(self):
         def check(*carry):
             with self._load_carry(carry) as frame:
                 condition = self.test()
@@ -377,7 +377,7 @@ class _GraphLoop:
         self._set_carriers(results)
         rest = results[len(self.carried_positions) :]
         for p in self.params:
-            p._assign(rest.pop(0))
+            p._rebind_array(rest.pop(0))
         self.outer.adopt_hidden(self.hidden, rest)
 
 

@@ -143,10 +143,10 @@ class Lowering(ast.NodeTransformer):
         The two function definitions read and assign the variables.
         """
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
-        reader = ast.FunctionDef(read, arguments(), [ast.Return(_name_tuple(names, ast.Load))], [])
+        reader = ast.FunctionDef(read, arguments(), [ast.Return(_make_name_tuple(names, ast.Load))], [])
         body: list[ast.stmt] = [ast.Pass()]
         if names:
-            body = [ast.Nonlocal(list(names)), ast.Assign([_name_tuple(names, ast.Store)], load(value))]
+            body = [ast.Nonlocal(list(names)), ast.Assign([_make_name_tuple(names, ast.Store)], load(value))]
         writer = ast.FunctionDef(write, arguments(value), body, [])
         self.closed.update(dict.fromkeys(names))
         return [_set_type_params(reader), _set_type_params(writer)], load(read), load(write)
@@ -168,19 +168,23 @@ class Lowering(ast.NodeTransformer):
             name = "if_function" if outermost else "if_return"
         else:
             name = "if_going" if hasattr(node, "guards") else "if_"
-        call = self.rt(name, test, load(yes.name), load(no.name), read, write, _string_tuple(names), self.place(node))
+        call = self.rt(
+            name, test, load(yes.name), load(no.name), read, write, _make_string_tuple(names), self.place(node)
+        )
         return at_location(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
     def visit_While(self, node: ast.While) -> Any:
         names = list(self.bound([node]))
         test = self.visit(node.test)
         if node.broken:
-            test = self.rt("and_", self.rt("not_", load(node.broken)), _make_lambda(test))
+            test = self.rt("and_", self.rt("not_", load(node.broken)), _make_lambda_node(test))
         tested_names = [n for n, rebound in self.bound([node.test]).items() if rebound]
         check = self.closure("test", tested_names, [ast.Return(test)])
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
-        call = self.rt("while_", load(check.name), load(body.name), read, write, _string_tuple(names), self.place(node))
+        call = self.rt(
+            "while_", load(check.name), load(body.name), read, write, _make_string_tuple(names), self.place(node)
+        )
         return at_location(node, [*helpers, check, body, ast.Expr(call)])
 
     def visit_For(self, node: ast.For) -> Any:
@@ -190,7 +194,7 @@ class Lowering(ast.NodeTransformer):
         setter = self.closure("next", targets, [ast.Assign([self.visit(node.target)], load(value))], value)
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
-        going = _make_lambda(self.rt("not_", load(node.broken))) if node.broken else ast.Constant(None)
+        going = _make_lambda_node(self.rt("not_", load(node.broken))) if node.broken else ast.Constant(None)
         call = self.rt(
             "for_",
             iterable,
@@ -199,14 +203,14 @@ class Lowering(ast.NodeTransformer):
             going,
             read,
             write,
-            _string_tuple(names),
+            _make_string_tuple(names),
             self.place(node),
         )
         return at_location(node, [*helpers, setter, body, ast.Expr(call)])
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         self.generic_visit(node)
-        message = _make_lambda(node.msg) if node.msg else ast.Constant(None)
+        message = _make_lambda_node(node.msg) if node.msg else ast.Constant(None)
         return at_location(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
@@ -228,7 +232,7 @@ class Lowering(ast.NodeTransformer):
             root, indices = target
             value = self.visit(node.value)
             return at_location(
-                node, self.assign_item(root, _make_tuple(map(self.index, indices)), value, self.place(node))
+                node, self.assign_item(root, _make_tuple_node(map(self.index, indices)), value, self.place(node))
             )
         self.generic_visit(node)
         return node
@@ -241,7 +245,10 @@ class Lowering(ast.NodeTransformer):
             value = ast.BinOp(old, node.op, self.visit(node.value))
             return at_location(
                 node,
-                [assign(key, _make_tuple(map(self.index, indices))), self.assign_item(root, load(key), value, place)],
+                [
+                    assign(key, _make_tuple_node(map(self.index, indices))),
+                    self.assign_item(root, load(key), value, place),
+                ],
             )
         self.generic_visit(node)
         return node
@@ -304,7 +311,13 @@ class Lowering(ast.NodeTransformer):
         self.generic_visit(node)
         return at_location(
             node,
-            self.rt("if_expression", node.test, _make_lambda(node.body), _make_lambda(node.orelse), self.place(node)),
+            self.rt(
+                "if_expression",
+                node.test,
+                _make_lambda_node(node.body),
+                _make_lambda_node(node.orelse),
+                self.place(node),
+            ),
         )
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
@@ -312,7 +325,7 @@ class Lowering(ast.NodeTransformer):
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         result = node.values[-1]
         for value in reversed(node.values[:-1]):
-            result = self.rt(name, value, _make_lambda(result))
+            result = self.rt(name, value, _make_lambda_node(result))
         return at_location(node, result)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -330,7 +343,7 @@ class Lowering(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mod) and _is_string(node.left):
+        if isinstance(node.op, ast.Mod) and _is_string_constant(node.left):
             return at_location(node, self.rt("percent", node.left, node.right))
         return node
 
@@ -351,7 +364,7 @@ class Lowering(ast.NodeTransformer):
             if isinstance(node.ops[i], (ast.In, ast.NotIn)):
                 test = self.rt("contains", left, right)
                 test = self.rt("not_", test) if isinstance(node.ops[i], ast.NotIn) else test
-            result = test if result is None else self.rt("and_", test, _make_lambda(result))
+            result = test if result is None else self.rt("and_", test, _make_lambda_node(result))
             if i < len(names):
                 result = ast.Call(ast.Lambda(arguments(names[i]), result), [node.comparators[i]], [])
         return at_location(node, result)
@@ -384,7 +397,7 @@ class Lowering(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:
             return at_location(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and _is_string(node.func.value):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and _is_string_constant(node.func.value):
             return at_location(
                 node, ast.Call(self.rt("formatted", node.func.value).func, [node.func.value, *node.args], node.keywords)
             )
@@ -434,21 +447,21 @@ def _set_type_params(function):
     return function
 
 
-def _is_string(node):
+def _is_string_constant(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _make_lambda(body):
+def _make_lambda_node(body):
     return ast.Lambda(arguments(), body)
 
 
-def _name_tuple(names, context):
+def _make_name_tuple(names, context):
     return ast.Tuple([ast.Name(n, context()) for n in names], context())
 
 
-def _make_tuple(items):
+def _make_tuple_node(items):
     return ast.Tuple(list(items), ast.Load())
 
 
-def _string_tuple(names):
+def _make_string_tuple(names):
     return ast.Tuple([ast.Constant(n) for n in names], ast.Load())

@@ -146,10 +146,10 @@ def select(
         raise Raised()
     if yes.raised or no.raised:
         alive = 1 if yes.raised else 0
-        plan, outs = _plan_one_side(no if yes.raised else yes, alive)
+        plan, outs = _plan_single_branch(no if yes.raised else yes, alive)
     else:
         plan, outs = _plan_outputs(predicate, yes, no, names, location, guards)
-    carriers = _add_carriers(yes, no, outs)
+    carriers = _add_carrier_outputs(yes, no, outs)
     results = _emit_conditional(predicate, yes, no, outs)
     for out, carrier in carriers.items():
         integer_gradients.set_carrier(results[out], results[carrier])
@@ -159,7 +159,7 @@ def select(
     return tuple(values)
 
 
-def _add_carriers(yes, no, outs):
+def _add_carrier_outputs(yes, no, outs):
     """Add the carriers, through which gradients of integers flow, to the outputs; return {output: its carrier}. See
     core.eager.integer_gradients.
     """
@@ -175,7 +175,7 @@ def _add_carriers(yes, no, outs):
     return carrier_outputs
 
 
-def _plan_one_side(branch, side):
+def _plan_single_branch(branch, side):
     """Plan the outputs if the other branch raises: values of this branch, zeros in the other."""
     plan, outs = [], []
     variables = branch.rebuild(list(range(len(branch.leaves))))
@@ -208,14 +208,16 @@ def _plan_outputs(predicate, yes, no, names, location, guards):
         undefined = [v for v in la + lb if isinstance(v, Undefined)]
         if undefined:
             plan.append(
-                _plan_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, location, has_jumped)
+                _plan_undefined_variable(
+                    name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, location, has_jumped
+                )
             )
             continue
         if structure(a) != structure(b):
             if any(v is MISSING for v in la + lb):
-                raise TypeError(_missing_return_message(location, la if lb[0] is MISSING else lb))
+                raise TypeError(_format_missing_return(location, la if lb[0] is MISSING else lb))
             raise TypeError(
-                _mismatch_message(
+                _format_branch_mismatch(
                     name,
                     location,
                     _describe_value(la, a),
@@ -224,7 +226,7 @@ def _plan_outputs(predicate, yes, no, names, location, guards):
                 )
             )
         entries = [
-            _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)
+            _plan_leaf_merge(predicate, name, location, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)
         ]
         plan.append((rebuild_a, entries))
     return plan, outs
@@ -236,7 +238,7 @@ def _ends_in_jump(names, branch, parts):
     return any(type(part) is int and branch.leaves[part] is True for part in flags)
 
 
-def _plan_undefined(name, yes, no, first, second, outs, location, has_jumped):
+def _plan_undefined_variable(name, yes, no, first, second, outs, location, has_jumped):
     """Plan a variable that one branch does not assign: `Undefined`, or zeros if a flag guards its use."""
     (ia, la, rebuild_a), (ib, lb, rebuild_b) = first, second
     missing_a, missing_b = (any(isinstance(v, Undefined) for v in x) for x in (la, lb))
@@ -263,18 +265,18 @@ def _plan_undefined(name, yes, no, first, second, outs, location, has_jumped):
     return rebuild, entries
 
 
-def _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs):
+def _plan_leaf_merge(predicate, name, location, yes, no, i, j, u, v, outs):
     """Plan one leaf: an index of an output, or a constant if it is equal in both branches."""
     if not isinstance(u, Tensor) and not isinstance(v, Tensor):
-        if _are_equal(u, v):
+        if _are_leaves_equal(u, v):
             return (u,)
         if callable(u) and callable(v):
             return (TensorChoice((v, u), predicate.astype(jnp.int32), location),)
     if u is MISSING or v is MISSING:
-        raise TypeError(_missing_return_message(location, [v if u is MISSING else u]))
-    if not (_is_number(u) and _is_number(v)):
+        raise TypeError(_format_missing_return(location, [v if u is MISSING else u]))
+    if not (_is_tensor_or_number(u) and _is_tensor_or_number(v)):
         raise TypeError(
-            _mismatch_message(
+            _format_branch_mismatch(
                 name,
                 location,
                 describe(u),
@@ -282,7 +284,7 @@ def _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs):
                 "Both branches have to give a Tensor or number of the same dtype and shape.",
             )
         )
-    a, b = _type_of(yes, i, u), _type_of(no, j, v)
+    a, b = _get_shape_and_dtype(yes, i, u), _get_shape_and_dtype(no, j, v)
     weak_a, weak_b = not isinstance(u, Tensor), not isinstance(v, Tensor)
     if weak_a and weak_b:
         dtype = jnp.promote_types(a[1], b[1])
@@ -294,7 +296,7 @@ def _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs):
         dtype = a[1] if a[1] == b[1] else None
     if a[0] != b[0] or dtype is None:
         raise TypeError(
-            _mismatch_message(
+            _format_branch_mismatch(
                 name,
                 location,
                 _describe_type(a),
@@ -337,12 +339,12 @@ def _emit_conditional(predicate, yes, no, outs):
     results = jax.lax.cond(predicate, side(yes, 0), side(no, 1))
     rest = results[len(outs) :]
     for p in boxes.values():
-        p._assign(rest.pop(0))
+        p._rebind_array(rest.pop(0))
     frame.adopt_hidden(names, rest)
     return results[: len(outs)]
 
 
-def _type_of(branch, position, value):
+def _get_shape_and_dtype(branch, position, value):
     if isinstance(value, Tensor):
         aval = branch.avals[position]
         return aval.shape, np.dtype(aval.dtype)
@@ -351,11 +353,11 @@ def _type_of(branch, position, value):
     return (), np.dtype(np.float32 if isinstance(value, float) else np.asarray(value).dtype)
 
 
-def _is_number(value):
+def _is_tensor_or_number(value):
     return isinstance(value, (Tensor, *_NUMBERS))
 
 
-def _are_equal(a, b):
+def _are_leaves_equal(a, b):
     if a is b:
         return True
     try:
@@ -376,7 +378,7 @@ def _describe_location(location):
     return format_location(*location) if location else "an expression"
 
 
-def _missing_return_message(location, leaves):
+def _format_missing_return(location, leaves):
     return (
         f"Missing return statement in {location[2]} at {_describe_location(location)}: one path returns "
         f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the "
@@ -384,7 +386,7 @@ def _missing_return_message(location, leaves):
     )
 
 
-def _mismatch_message(name, location, yes, no, advice):
+def _format_branch_mismatch(name, location, yes, no, advice):
     what = {
         "return": "the returned value",
         "expression": "the value",

@@ -21,7 +21,7 @@ def find_definition(code: CodeType, name: str) -> Any:
     Raises:
         SourceMissing: If there is no source.
     """
-    source = _read_source(code.co_filename)
+    source = _read_and_parse_source(code.co_filename)
     match = None
     if source is not None:
         match = (
@@ -51,14 +51,14 @@ class _Source:
         self.functions = _index_functions(tree)
 
 
-def _read_source(filename):
+def _read_and_parse_source(filename):
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
-    return _parse("".join(lines)) if lines else None
+    return _parse_source_text("".join(lines)) if lines else None
 
 
 @functools.lru_cache(maxsize=128)  # files and cells; a session keeps defining new ones
-def _parse(text):
+def _parse_source_text(text):
     for variant in (str, _comment_out_magics):  # only text that Python cannot parse has magics
         try:
             return _Source(ast.parse(variant(text)))

@@ -31,34 +31,36 @@ class Text(str):
     pieces: tuple[Any, ...]
 
     def __new__(cls, pieces: Sequence[Any]) -> "Text":
-        instance = super().__new__(cls, "".join(map(_format_static, pieces)))
+        instance = super().__new__(cls, "".join(map(_format_at_trace_time, pieces)))
         instance.pieces = tuple(pieces)
         return instance
 
     def __add__(self, other: str) -> "str | Text":
-        return Text((*self.pieces, *_pieces_of(other))) if isinstance(other, str) else NotImplemented
+        return Text((*self.pieces, *_split_text(other))) if isinstance(other, str) else NotImplemented
 
     def __radd__(self, other: str) -> "str | Text":
-        return Text((*_pieces_of(other), *self.pieces)) if isinstance(other, str) else NotImplemented
+        return Text((*_split_text(other), *self.pieces)) if isinstance(other, str) else NotImplemented
 
 
 def text(*pieces: Any) -> str:
     """Return the f-string of these pieces: a `Text` if one of them is not known yet."""
-    flat = [p for piece in pieces for p in (_pieces_of(piece[0]) if _is_plain_text(piece) else (piece,))]
-    is_deferred = any(not isinstance(p, str) and (isinstance(p, _DeferredPiece) or _is_unknown(p[0])) for p in flat)
-    return Text(flat) if is_deferred else "".join(map(_format_static, flat))
+    flat = [p for piece in pieces for p in (_split_text(piece[0]) if _is_unformatted_text(piece) else (piece,))]
+    is_deferred = any(
+        not isinstance(p, str) and (isinstance(p, _DeferredPiece) or _is_unknown_while_tracing(p[0])) for p in flat
+    )
+    return Text(flat) if is_deferred else "".join(map(_format_at_trace_time, flat))
 
 
 def percent(left: Any, right: Any) -> Any:
     """Return ``left % right`` for a string on the left."""
-    if not _is_unknown(right):
+    if not _is_unknown_while_tracing(right):
         return left % right
     return Text([_DeferredPiece(f"{left!r} % {right}", lambda found: left % found, right)])
 
 
 def formatted(template: str, *args: Any, **kwargs: Any) -> str:
     """Return ``template.format(*args, **kwargs)``."""
-    if not _is_unknown((args, kwargs)):
+    if not _is_unknown_while_tracing((args, kwargs)):
         return template.format(*args, **kwargs)
     static_text = f"{template!r}.format({', '.join(map(str, (*args, *kwargs.values())))})"
     return Text([_DeferredPiece(static_text, lambda found: template.format(*found[0], **found[1]), (args, kwargs))])
@@ -67,7 +69,7 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> str:
 @replace_builtin(str)
 def str_(*args: Any, **kwargs: Any) -> str:
     """Return ``str(*args, **kwargs)``, a `Text` if the value is not known yet."""
-    if len(args) == 1 and not kwargs and _is_unknown(args[0]):
+    if len(args) == 1 and not kwargs and _is_unknown_while_tracing(args[0]):
         return Text([(args[0], ord("s"), "")])
     return str(*args, **kwargs)
 
@@ -75,9 +77,9 @@ def str_(*args: Any, **kwargs: Any) -> str:
 @replace_builtin(print)
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     """Run ``print`` in each run of the graph, in program order."""
-    if (trace_state.thread.frame is None or many_devices()) and not any(map(_is_unknown, args)):
+    if (trace_state.thread.frame is None or many_devices()) and not any(map(_is_unknown_while_tracing, args)):
         return builtins.print(*args, sep=sep, end=end, file=file, flush=flush)
-    makers, arrays = zip(*map(_defer, args)) if args else ((), ())
+    makers, arrays = zip(*map(_defer_value, args)) if args else ((), ())
 
     def show(*arrays):
         values = iter(arrays)
@@ -104,37 +106,37 @@ class _DeferredPiece(NamedTuple):
     values: Any
 
 
-def _is_plain_text(piece):
+def _is_unformatted_text(piece):
     return not isinstance(piece, str) and isinstance(piece[0], Text) and piece[1:] == (-1, "")
 
 
-def _pieces_of(value):
+def _split_text(value):
     return value.pieces if isinstance(value, Text) else (value,)
 
 
-def _format_static(piece):
+def _format_at_trace_time(piece):
     """Return a piece as text that describes it at trace time."""
     if isinstance(piece, str):
         return str(piece)
     if isinstance(piece, _DeferredPiece):
         return piece.static_text
     value, conversion, specification = piece
-    if _is_unknown(value):  # a traced Tensor has no digits to format
+    if _is_unknown_while_tracing(value):  # a traced Tensor has no digits to format
         return str(value)
     return format(_CONVERSIONS[conversion](value), specification)
 
 
-def _is_unknown(value):
+def _is_unknown_while_tracing(value):
     return isinstance(value, Text) or any(dynamic(leaf) for leaf in flatten(value)[0])
 
 
-def _defer(value: Any) -> tuple[Callable[..., Any], list[Any]]:
+def _defer_value(value: Any) -> tuple[Callable[..., Any], list[Any]]:
     """Return (make, arrays) for a value that is known when the graph runs.
 
     `arrays` are the traced arrays in it. ``make(iterator)`` returns the value with arrays of one run in their place.
     """
     if isinstance(value, Text):
-        deferred = [(lambda _, p=p: p, []) if isinstance(p, str) else _defer_piece(p) for p in value.pieces]
+        deferred = [(lambda _, p=p: p, []) if isinstance(p, str) else _defer_formatted_value(p) for p in value.pieces]
         return lambda arrays: "".join([make(arrays) for make, _ in deferred]), [a for _, own in deferred for a in own]
     leaves, rebuild = flatten(value)
     positions = [i for i, leaf in enumerate(leaves) if dynamic(leaf)]
@@ -151,13 +153,13 @@ def _defer(value: Any) -> tuple[Callable[..., Any], list[Any]]:
     return make, [leaves[i]._array for i in positions]
 
 
-def _defer_piece(piece):
+def _defer_formatted_value(piece):
     if isinstance(piece, _DeferredPiece):
-        make, arrays = _defer(piece.values)
+        make, arrays = _defer_value(piece.values)
         return lambda found: piece.make(make(found)), arrays
     value, conversion, specification = piece
-    if not _is_unknown(value):
-        static_text = _format_static(piece)
+    if not _is_unknown_while_tracing(value):
+        static_text = _format_at_trace_time(piece)
         return lambda found: static_text, []
-    make, arrays = _defer(value)
+    make, arrays = _defer_value(value)
     return lambda found: format(_CONVERSIONS[conversion](make(found)), specification), arrays

@@ -59,7 +59,7 @@ def call_constrained(
     """
     ins, outs, plan = strategies
     frame, partitioner = _thread.frame, _thread.spread
-    constrained = _match_plan(what, plan, list(params))
+    constrained = _match_parameter_plan(what, plan, list(params))
     for number, (arg, cuts) in enumerate(_zip_strategies(what, "input", args, ins)):
         if isinstance(arg, Parameter):  # the Parameter object itself is passed on, for operators that write it
             constrained.append((arg, cuts, f"input {number} of {what}"))
@@ -96,7 +96,7 @@ def _zip_strategies(what, kind, values, strategies):
     return zip(values, strategies, strict=True)
 
 
-def _match_plan(what, plan, named_params):
+def _match_parameter_plan(what, plan, named_params):
     """Return [(Parameter, strategy, its name)] of the Parameters that a plan names."""
     matches = []
     for name, cuts in plan.items():

@@ -41,7 +41,7 @@ class CellChanges:
     def restore(self, snapshot: dict[tuple[int, str], Any]) -> None:
         """Set the attributes back to the values of `snapshot`."""
         for key, (cell, name, before) in list(self._assigned.items()):
-            _set_attribute(cell, name, snapshot.get(key, before))
+            _set_or_delete_attribute(cell, name, snapshot.get(key, before))
             if key not in snapshot:
                 del self._assigned[key]
 
@@ -55,7 +55,7 @@ class CellChanges:
         return settings
 
 
-def _set_attribute(cell, name, value):
+def _set_or_delete_attribute(cell, name, value):
     if value is ABSENT:
         vars(cell).pop(name, None)
     else:

@@ -28,7 +28,7 @@ def defer(verdict: jax.Array, report: Callable[..., None] | stop_flag.Results) -
         pending = _thread.pending_verdicts = deque()
     pending.append((verdict, report))
     if len(pending) > _MAX_PENDING:
-        _report_first(pending)
+        _report_first_pending(pending)
 
 
 def poll(finishes_loops: bool = False) -> None:
@@ -47,7 +47,7 @@ def poll(finishes_loops: bool = False) -> None:
         if type(pending[0][1]) is stop_flag.Results:
             pending.popleft()  # it has ended
         else:
-            _report_first(pending)
+            _report_first_pending(pending)
 
 
 def wait_and_report() -> None:
@@ -56,10 +56,10 @@ def wait_and_report() -> None:
     """
     pending = _thread.pending_verdicts
     while pending:
-        _report_first(pending)
+        _report_first_pending(pending)
 
 
-def _report_first(pending):
+def _report_first_pending(pending):
     verdict, report = pending[0]
     if type(report) is stop_flag.Results:
         stop_flag.wait(verdict, report)

@@ -96,7 +96,7 @@ class Listener:
         """Stop the subscription. May be called twice, and listeners may be closed in any order."""
         with _lock:
             self.closed = True
-            for event in _registered_names(self.functions):
+            for event in _list_registered_events(self.functions):
                 _set_listeners(event, tuple([other for other in getattr(subscribers, event) if other is not self]))
 
     def deliver(self, event: str, args: tuple[Any, ...]) -> None:
@@ -163,12 +163,12 @@ def listen(
     first = next(iter(functions.values()))
     listener = Listener(functions, name or getattr(first, "__qualname__", repr(first)), here, vital)
     with _lock:
-        for event in _registered_names(functions):
+        for event in _list_registered_events(functions):
             _set_listeners(event, (*getattr(subscribers, event), listener))
     return listener
 
 
-def _registered_names(functions: dict[str, Callable[..., Any]]) -> Any:
+def _list_registered_events(functions: dict[str, Callable[..., Any]]) -> Any:
     return dict.fromkeys(_REGISTERED_AS.get(event, event) for event in functions)
 
 

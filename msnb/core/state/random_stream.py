@@ -36,15 +36,15 @@ class Stream:
         """Return the next int64; each number of a stream is drawn once."""
         with self.lock:
             self.count += 1
-            return self._current_number()
+            return self._compute_current_number()
 
     def put_back(self, number):
         """Make `number` the next one again if it was drawn last. Called if the program that took it was stopped."""
         with self.lock:
-            if number == self._current_number():
+            if number == self._compute_current_number():
                 self.count -= 1
 
-    def _current_number(self):
+    def _compute_current_number(self):
         return (self.base << 30 | (self.count & 0x3FFFFFFF)) & 0x7FFFFFFFFFFFFFFF
 
 

@@ -65,16 +65,16 @@ def is_supported(device: Any) -> bool:
 
 def array_on(device: Any) -> jax.Array:
     """Return the flag of this thread as the input of a program on `device`."""
-    if threading.get_ident() != _main_thread_id():
+    if threading.get_ident() != _get_main_thread_id():
         return _never.on(device)
     if _is_set:  # interrupts came while the last wait ended
-        _clear()
+        _clear_flag()
     return _flag.on(device)
 
 
 def may_have_stopped() -> bool:
     """Return True if a program may have been stopped since the flag was last clear."""
-    return bool(_flag.memory[CELLS])  # `_set` writes it before the numbers that loops read
+    return bool(_flag.memory[CELLS])  # `_set_flag` writes it before the numbers that loops read
 
 
 class Results:
@@ -114,7 +114,7 @@ _running: str | None = None  # name of the program that is waited for, if it can
 _is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
 
 
-def _main_thread_id():
+def _get_main_thread_id():
     return threading.main_thread().ident
 
 
@@ -129,10 +129,10 @@ def wait(verdict: jax.Array, results: Results) -> None:
     if results.running is None:
         run(verdict.block_until_ready)
     else:
-        run(lambda: _look_until_ready(verdict), results.running)
+        run(lambda: _poll_until_ready(verdict), results.running)
 
 
-def _look_until_ready(verdict):
+def _poll_until_ready(verdict):
     pause = 2e-5
     while not verdict.is_ready():  # a Ctrl-C is raised between two polls
         time.sleep(pause)
@@ -148,14 +148,14 @@ def run(fn: Callable[[], Any], running: str | None = None) -> Any:
             waits for the device, and the flag is not set. Default: None.
     """
     global _running
-    if threading.get_ident() != _main_thread_id() or not _has_wakeup:
+    if threading.get_ident() != _get_main_thread_id() or not _has_wakeup:
         return fn()
     if _user_descriptor or _is_set:  # interrupts came while the last wait ended
         _finish_waiting(False)
     has_raised, _running = True, running
     try:
         # In C: an interrupt cannot lose the descriptor.
-        _user_descriptor.extend(itertools.starmap(_reader().install, _ONE_CALL))
+        _user_descriptor.extend(itertools.starmap(_get_reader().install, _ONE_CALL))
         out = fn()
         has_raised = False
     finally:
@@ -173,7 +173,7 @@ def _finish_waiting(has_raised):
     It may be called again.
     """
     global _n_interrupts
-    reader, user = _reader(), _user_descriptor[0] if _user_descriptor else -1
+    reader, user = _get_reader(), _user_descriptor[0] if _user_descriptor else -1
     if _user_descriptor:
         with contextlib.suppress(ValueError, OSError):  # another thread has closed it
             signal.set_wakeup_fd(user)
@@ -184,24 +184,24 @@ def _finish_waiting(has_raised):
     with reader.lock:
         reader.drain()
         if _n_interrupts and has_raised and _running is None:  # the handler ran while the main thread waited
-            _set(False)
+            _set_flag(False)
         received, reader.received, _n_interrupts = reader.received, b"", 0
         _user_descriptor.clear()
     if received and user != -1:
         with contextlib.suppress(OSError):
             os.write(user, received)
     if _is_set:
-        _clear()
+        _clear_flag()
 
 
-def _set(is_forced):
+def _set_flag(is_forced):
     global _is_set, _is_forced
     _flag.memory[CELLS:] = 1  # first: when a stopped loop has ended, the verdict must read 1
     _flag.memory[:CELLS] = 1
     _is_set, _is_forced = True, is_forced
 
 
-def _clear():
+def _clear_flag():
     """Wait until the programs of the main thread have ended, discard their results, and clear the flag."""
     global _is_set, _is_forced
     pending = _thread.pending_verdicts
@@ -228,9 +228,9 @@ class _Reader:
         self._source.setblocking(False)
         self._sink.setblocking(False)
         self.install = functools.partial(signal.set_wakeup_fd, self._sink.fileno(), warn_on_full_buffer=False)
-        threading.Thread(target=self._run, name="msnb-stop", daemon=True).start()
+        threading.Thread(target=self._read_signals_forever, name="msnb-stop", daemon=True).start()
 
-    def _run(self):
+    def _read_signals_forever(self):
         while True:
             select.select([self._source], [], [])
             with self.lock:
@@ -256,20 +256,20 @@ class _Reader:
                 return
             is_default = interrupts.user_handler() is signal.default_int_handler
             if is_default or _n_interrupts > 1:
-                _set(not is_default)
+                _set_flag(not is_default)
 
 
 _the_reader: _Reader | None = None
 
 
-def _reader():
+def _get_reader():
     global _the_reader
     if _the_reader is None:
         _the_reader = _Reader()
     return _the_reader
 
 
-def _forget_reader():
+def _reset_reader_after_fork():
     """Forget the reader in a forked child: its thread does not exist there, and its socket belongs to the parent."""
     global _the_reader
     _the_reader = None
@@ -279,4 +279,4 @@ def _forget_reader():
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_reader)
+    os.register_at_fork(after_in_child=_reset_reader_after_fork)

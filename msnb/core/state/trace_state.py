@@ -121,7 +121,7 @@ class TraceFrame:
                 return array
             if frame.parent is None:
                 self.trace.missing[ident] = param
-                return param._stored()
+                return param._get_stored_array()
             frame = frame.parent
 
     def write(self, param: Any, array: Any) -> None:
@@ -216,9 +216,9 @@ class TraceFrame:
 
     def hidden_arrays(self, names: Sequence[str]) -> list[Any]:
         """Return the named hidden state (error code, random key, overflow status) as plain arrays."""
-        return [self._hidden_array(n) for n in names]
+        return [self._get_hidden_array(n) for n in names]
 
-    def _hidden_array(self, name):
+    def _get_hidden_array(self, name):
         if name == "error":
             return self.current_error()
         if name == "key":

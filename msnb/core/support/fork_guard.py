@@ -17,10 +17,10 @@ SENTENCE = (
 )
 
 
-def _refuse_in_child():
+def _refuse_computations_in_child():
     if jax_private.is_initialized():
         jax_private.refuse_computations(SENTENCE)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_refuse_in_child)
+    os.register_at_fork(after_in_child=_refuse_computations_in_child)

@@ -89,12 +89,12 @@ def _resend_interrupt(unraisable):
     Python prints such an exception and ignores it. Another thread sends the signal when the callback has ended.
     """
     if unraisable.exc_type is KeyboardInterrupt:
-        _thread.start_new_thread(_raise_after_callback, ())
+        _thread.start_new_thread(_raise_interrupt_after_delay, ())
     else:
         _previous_hook(unraisable)
 
 
-def _raise_after_callback():
+def _raise_interrupt_after_delay():
     time.sleep(0.001)
     signal.raise_signal(signal.SIGINT)
 

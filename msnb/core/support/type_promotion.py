@@ -38,7 +38,7 @@ def name(dtype: Any) -> str:
     return str(dtype if isinstance(dtype, mstype.Type) else from_numpy_dtype(np.dtype(dtype)))
 
 
-def _is_weak(x):
+def _is_weakly_typed(x):
     return isinstance(x, (bool, int, float, complex)) or getattr(x, "weak_type", False)
 
 
@@ -49,7 +49,7 @@ def result_type(x: Any, y: Any, op: str) -> np.dtype:
         TypeError: If MindSpore does not mix the two types.
     """
     dx, dy = jnp.result_type(x), jnp.result_type(y)
-    wx, wy = _is_weak(x), _is_weak(y)
+    wx, wy = _is_weakly_typed(x), _is_weakly_typed(y)
     if wx != wy:  # a Python scalar and a Tensor
         tensor, scalar = (dy, dx) if wx else (dx, dy)
         if tensor == _BOOL:

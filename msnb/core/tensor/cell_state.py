@@ -22,15 +22,15 @@ class CellState(ParameterView):
 
     __slots__ = ()
 
-    def _assign(self, array: Any) -> None:
-        self._parameter._assign(array)
+    def _rebind_array(self, array: Any) -> None:
+        self._parameter._rebind_array(array)
 
 
-def _box_children(_: None, children: Any) -> Any:
+def _unflatten_tensor(_: None, children: Any) -> Any:
     return box(children[0])
 
 
-jax.tree_util.register_pytree_node(CellState, lambda t: ((t._array,), None), _box_children)
+jax.tree_util.register_pytree_node(CellState, lambda t: ((t._array,), None), _unflatten_tensor)
 
 
 class NeedsCellState(Exception):

@@ -21,7 +21,7 @@ class Boxed:
 
     __slots__ = ()
 
-    def _detached(self):
+    def _snapshot_array(self):
         """Return an array that stays valid when this Tensor changes."""
         raise NotImplementedError
 
@@ -32,11 +32,11 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
     """
     array: Any
     if isinstance(data, Boxed):
-        array = data._detached()
+        array = data._snapshot_array()
     elif isinstance(data, (jax.Array, np.ndarray, np.generic)):
         array = data
     elif isinstance(data, (bool, int, float, complex)):
-        array = np.array(data) if dtype is not None else _float64_to_float32(np.array(data))
+        array = np.array(data) if dtype is not None else _convert_float64_to_float32(np.array(data))
     elif isinstance(data, (list, tuple)):
         array = _convert_nested_list(data, keeps_float64=dtype is not None)
     else:
@@ -56,7 +56,7 @@ def to_array(data: Any, dtype: Any = None) -> jax.Array:
         if isinstance(array, jax.Array):
             array = compute_outside_trace(lambda: jnp.asarray(array, target), array)
         else:
-            array = _convert_numpy(array, target)
+            array = _convert_numpy_array(array, target)
     elif not isinstance(array, jax.Array):
         array = of_numpy(array)
     return drop_weak_type(array)
@@ -76,7 +76,7 @@ def available(dtype: Any) -> Any:
     return _NARROWER[dtype]
 
 
-def _float64_to_float32(array):
+def _convert_float64_to_float32(array):
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
@@ -99,7 +99,7 @@ def _check_element_type(array):
         )
 
 
-def _convert_numpy(array, dtype):
+def _convert_numpy_array(array, dtype):
     """Return a numpy array as a jax.Array of another element type.
 
     numpy converts: a number that does not fit an integer type wraps, as in MindSpore, where XLA would clip it.
@@ -123,7 +123,7 @@ def _convert_nested_list(data, keeps_float64=False):
         ) from None
     if array.dtype == object:
         raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
-    return array if keeps_float64 or _contains_numpy(data) else _float64_to_float32(array)
+    return array if keeps_float64 or _contains_numpy(data) else _convert_float64_to_float32(array)
 
 
 def _contains_numpy(data):

@@ -31,14 +31,14 @@ def _format_elements(array):
     is_truncated = [length > longest for length in array.shape]
     for axis in np.flatnonzero(is_truncated):
         array = np.delete(array, slice(_EDGE_ITEMS, -_EDGE_ITEMS), axis)
-    words = np.array(_format_each(array), object).reshape(array.shape)
+    words = np.array(_format_each_element(array), object).reshape(array.shape)
     if array.ndim > 1 or is_truncated[0]:
         return _format_nested(words, is_truncated, 1)
     per_line = _PER_LINE if array.dtype.name in _DIGITS or array.dtype.kind == "b" else 2 * _PER_LINE
     return _format_vector(words, per_line)
 
 
-def _format_each(array):
+def _format_each_element(array):
     """Return the texts of the elements in order, padded to one width unless they are complex."""
     name, kind = array.dtype.name, array.dtype.kind
     if name in _DIGITS:

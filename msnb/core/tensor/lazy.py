@@ -62,25 +62,23 @@ class LazyParameter(Parameter):
     __slots__ = ()
     has_init = True
 
-    def _unfilled(self):
+    def _read_store_slot(self):
         store, index = self._slot
         return store.results[-1][0][index]
 
-    def _stored(self):
-        unfilled = self._unfilled()
-        if isinstance(
-            unfilled, Unfilled
-        ):  # false if the values were computed after this bound method was looked up
+    def _get_stored_array(self):
+        unfilled = self._read_store_slot()
+        if isinstance(unfilled, Unfilled):  # false if the values were computed after this bound method was looked up
             _fill_parameter(self, to_array(unfilled.filled()))
-        return Parameter._stored(self)
+        return Parameter._get_stored_array(self)
 
-    def _like(self):
-        unfilled = self._unfilled()
+    def _get_argument_signature(self):
+        unfilled = self._read_store_slot()
         return jax.ShapeDtypeStruct(unfilled.shape, unfilled.dtype)
 
     def set_dtype(self, dtype: mstype.Type) -> Self:
         """Set the dtype of the initial values, and return self."""
-        unfilled = self._unfilled()
+        unfilled = self._read_store_slot()
         if not isinstance(unfilled, Unfilled):
             Parameter.set_dtype(self, dtype)
             return self
@@ -91,17 +89,17 @@ class LazyParameter(Parameter):
 
     @property
     def _kind(self):
-        return self._unfilled() if thread.frame is None else Parameter._kind.__get__(self)
+        return self._read_store_slot() if thread.frame is None else Parameter._kind.__get__(self)
 
     @property
     def _array(self):
-        return self._stored() if thread.frame is None else thread.frame.read(self)
+        return self._get_stored_array() if thread.frame is None else thread.frame.read(self)
 
     @_array.setter
     def _array(self, array):
-        self._assign(array)
+        self._rebind_array(array)
 
-    def _assign(self, array):
+    def _rebind_array(self, array):
         if thread.frame is not None:
             thread.frame.write(self, array)
         else:
@@ -115,7 +113,7 @@ def _fill_parameter(parameter, array):
     parameter.__class__ = Parameter
 
 
-def _box_initial(values):
+def _box_initializer_values(values):
     """Return a Tensor with the values of an initializer, a `LazyTensor` if they are still to be computed."""
     if not isinstance(values, Unfilled):
         return box(of_numpy(values))
@@ -125,10 +123,12 @@ def _box_initial(values):
     return tensor
 
 
-def _box_children(arrays) -> Any:
+def _unflatten_tensor(arrays) -> Any:
     return box(arrays[0])
 
 
-register_boxer(_box_initial)
+register_boxer(_box_initializer_values)
 register_initializer(initializer)
-jax.tree_util.register_pytree_node(LazyTensor, lambda t: ((t._array,), None), lambda _, arrays: _box_children(arrays))
+jax.tree_util.register_pytree_node(
+    LazyTensor, lambda t: ((t._array,), None), lambda _, arrays: _unflatten_tensor(arrays)
+)

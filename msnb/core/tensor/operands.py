@@ -66,7 +66,7 @@ _METHODS = {
 }
 
 
-def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+def _handle_numpy_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
     """Handle a numpy ufunc with a Tensor operand: operators call the Tensor's methods, other ufuncs use its values.
 
     Args:
@@ -82,15 +82,15 @@ def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     if methods and method == "__call__" and not options:
         left, right = inputs
         if isinstance(left, Tensor):
-            return getattr(left, methods[0], _not_implemented)(right)
-        return getattr(right, methods[1], _not_implemented)(left)
+            return getattr(left, methods[0], _return_not_implemented)(right)
+        return getattr(right, methods[1], _return_not_implemented)(left)
     if any(isinstance(target, Tensor) for target in options.get("out", ())):
         raise TypeError(f"numpy.{ufunc.__name__} cannot write into a Tensor; assign what it gives: x[...] = values.")
     options = {name: _to_numpy(value) for name, value in options.items()}
     return getattr(ufunc, method)(*map(_to_numpy, inputs), **options)
 
 
-def _not_implemented(other):
+def _return_not_implemented(other):
     return NotImplemented
 
 
@@ -98,4 +98,4 @@ def _to_numpy(value):
     return np.asarray(value) if isinstance(value, Tensor) else value
 
 
-attach("__array_ufunc__", _array_ufunc)
+attach("__array_ufunc__", _handle_numpy_ufunc)

@@ -143,13 +143,13 @@ class Parameter(Tensor):
 
     @_array.setter
     def _array(self, array):
-        self._assign(array)
+        self._rebind_array(array)
 
     @property
     def _kind(self):
         """The array, of which only the shape and dtype may be used; see `TraceFrame.read`."""
         frame = _thread.frame
-        return self._stored() if frame is None else frame.read(self, counts=False)
+        return self._get_stored_array() if frame is None else frame.read(self, counts=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,16 +185,16 @@ class Parameter(Tensor):
             else:
                 nodes[id(self)] = node
 
-    def _stored(self):
+    def _get_stored_array(self):
         """Return the array outside any trace."""
         store, index = self._slot
         return store.results[-1][0][index]
 
-    def _like(self):
+    def _get_argument_signature(self):
         """Return the signature of the array by which `jax.jit` distinguishes arguments."""
-        return argument_signature(self._stored())
+        return argument_signature(self._get_stored_array())
 
-    def _assign(self, array):
+    def _rebind_array(self, array):
         """Rebind the array; the caller must not use `array` afterwards."""
         frame = _thread.frame
         if frame is not None:
@@ -205,26 +205,26 @@ class Parameter(Tensor):
         store, index = self._slot
         store.results[-1][0][index] = array
 
-    def _detached(self):
+    def _snapshot_array(self):
         with trace_state.donation_lock.lock:  # another thread may be in a training step
             return copy_array(self._array)
 
-    def _concrete_array(self, what):
+    def _get_concrete_array(self, what):
         with trace_state.donation_lock.lock:
-            return np.array(super()._concrete_array(what))
+            return np.array(super()._get_concrete_array(what))
 
     def asnumpy(self) -> np.ndarray:
         """Return a numpy copy of the values; see `Tensor.asnumpy`."""
-        return self._concrete_array("asnumpy()")
+        return self._get_concrete_array("asnumpy()")
 
     def __jax_array__(self) -> jax.Array:
-        return self._array if _thread.frame is not None else self._detached()
+        return self._array if _thread.frame is not None else self._snapshot_array()
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._detached().__dlpack__(**kwargs)
+        return self._snapshot_array().__dlpack__(**kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        values = self._concrete_array("numpy")
+        values = self._get_concrete_array("numpy")
         return values if dtype is None else values.astype(dtype, copy=False)
 
     # ---------------------------------------------------------------- properties
@@ -332,7 +332,7 @@ class Parameter(Tensor):
             array = copy_array(array)
             if not current.is_fully_addressable:
                 trace_state.storage_epoch.bump()  # programs distribute it over the processes again
-        self._assign(drop_weak_type(array))
+        self._rebind_array(drop_weak_type(array))
         self._node = None
         return self
 
@@ -341,12 +341,12 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
         array = value._array
-        self._assign(array if _thread.frame is not None else copy_array(array))
+        self._rebind_array(array if _thread.frame is not None else copy_array(array))
         return self
 
     def set_dtype(self, dtype: mstype.Type) -> Self:
         """Convert the elements to `dtype` in place and return self."""
-        self._assign(drop_weak_type(jnp.array(self._array, mstype.np_dtype(dtype), copy=True)))
+        self._rebind_array(drop_weak_type(jnp.array(self._array, mstype.np_dtype(dtype), copy=True)))
         trace_state.epoch.bump()
         return self
 

@@ -42,7 +42,7 @@ class ParameterArrays:
     def find(self) -> None:
         """Look up the current stores of the Parameters, and move the written ones into one store."""
         for p in self.read:
-            p._stored()  # lazy Parameters compute their values now
+            p._get_stored_array()  # lazy Parameters compute their values now
         self.shared = self._merge_stores()
         self._read_from = None
         stores = {id(p._slot[0]): p._slot[0] for p in self.read}
@@ -62,7 +62,7 @@ class ParameterArrays:
         for store in stores.values():
             if store.writer is not None and not all(id(p) in own_ids for p in store.writer):
                 return None
-        merged = Store([p._stored() for p in self.written], tuple(self.written))
+        merged = Store([p._get_stored_array() for p in self.written], tuple(self.written))
         for index, p in enumerate(self.written):
             p._slot = (merged, index)
         _storage_epoch.bump()
@@ -73,16 +73,16 @@ class ParameterArrays:
         if self._read_from is not None:
             store, pick = self._read_from
             return list(pick(store.results[-1][0]))
-        return [p._stored() for p in self.read]
+        return [p._get_stored_array() for p in self.read]
 
     def replace(self, new: list[jax.Array]) -> None:
         """Assign the new arrays to the written Parameters. An interrupt is raised after all of them are assigned."""
         try:
             for p, array in zip(self.written, new):
-                p._assign(array)
+                p._rebind_array(array)
         except KeyboardInterrupt:
             for p, array in zip(self.written, new):
-                p._assign(array)
+                p._rebind_array(array)
             raise
 
 

@@ -32,11 +32,11 @@ class ParameterView(Tensor):
 
     @property
     def _array(self) -> Any:
-        return self._parameter._array if _thread.frame is not None else self._parameter._detached()
+        return self._parameter._array if _thread.frame is not None else self._parameter._snapshot_array()
 
     @_array.setter
     def _array(self, array: Any) -> None:
-        self._parameter._assign(array)
+        self._parameter._rebind_array(array)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,8 +59,8 @@ class ParameterView(Tensor):
         return self._parameter.ndim
 
 
-def _box_children(_: None, children: Any) -> Any:
+def _unflatten_tensor(_: None, children: Any) -> Any:
     return box(children[0])  # a plain Tensor: a tree map needs no view
 
 
-jax.tree_util.register_pytree_node(ParameterView, lambda t: ((t._array,), None), _box_children)
+jax.tree_util.register_pytree_node(ParameterView, lambda t: ((t._array,), None), _unflatten_tensor)

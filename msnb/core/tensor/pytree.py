@@ -15,7 +15,7 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     spec = _collect_leaves(value, leaves)
 
     def rebuild(new):
-        return _rebuild(spec, iter(new))
+        return _rebuild_value(spec, iter(new))
 
     return leaves, rebuild
 
@@ -39,18 +39,18 @@ def _collect_leaves(value, leaves):
     return _LEAF
 
 
-def _rebuild(spec, leaves):
+def _rebuild_value(spec, leaves):
     if spec is _LEAF:
         return next(leaves)
     kind, children = spec
     if kind is tuple or kind is list:
-        return kind([_rebuild(c, leaves) for c in children])
+        return kind([_rebuild_value(c, leaves) for c in children])
     if kind is dict or kind is OrderedDict:
-        return kind([(k, _rebuild(c, leaves)) for k, c in children])
-    fields = [_rebuild(c, leaves) for c in children]
+        return kind([(k, _rebuild_value(c, leaves)) for k, c in children])
+    fields = [_rebuild_value(c, leaves) for c in children]
     if type(kind) is tuple:  # a sparse Tensor, whose dense shape is static
         kind, dense_shape = kind
-        return kind._of(*fields, dense_shape)
+        return kind._from_components(*fields, dense_shape)
     return kind(*fields)
 
 

@@ -13,7 +13,7 @@ class SparseBase:
     """Base class of sparse Tensors: indices, values and the shape of the dense Tensor.
 
     Attributes:
-        _columns (tuple): Names of the components that are Tensors, in the order of `_of`.
+        _columns (tuple): Names of the components that are Tensors, in the order of `_from_components`.
     """
 
     _columns: tuple[str, ...] = ("indices", "values")
@@ -30,22 +30,22 @@ class SparseBase:
 
     def _check(self):
         if not isinstance(self.indices, Tensor) or self.indices._array.dtype.kind != "i":
-            self._refuse(f"'indices' should be a Tensor of integers, but got {describe(self.indices)}")
+            self._raise_component_error(f"'indices' should be a Tensor of integers, but got {describe(self.indices)}")
         if not isinstance(self.values, Tensor):
-            self._refuse(f"'values' should be a Tensor, but got {describe(self.values)}")
+            self._raise_component_error(f"'values' should be a Tensor, but got {describe(self.values)}")
         if any(type(n) is not int or n < 0 for n in self.dense_shape):
-            self._refuse(f"'dense_shape' should hold int of at least 0, but got {self.dense_shape}")
+            self._raise_component_error(f"'dense_shape' should hold int of at least 0, but got {self.dense_shape}")
         if self.indices.shape[:1] != self.values.shape[:1]:
-            self._refuse(
+            self._raise_component_error(
                 f"'indices' and 'values' should be of one length, but their shapes are {self.indices.shape} and "
                 f"{self.values.shape}"
             )
 
-    def _refuse(self, why):
+    def _raise_component_error(self, why):
         raise TypeError(f"For '{type(self).__name__}', {why}.")
 
     @classmethod
-    def _of(cls, *components: Any) -> Self:
+    def _from_components(cls, *components: Any) -> Self:
         """Return an object of components and dense shape without checks; components may be placeholders."""
         sparse = object.__new__(cls)
         sparse.__dict__.update(zip((*cls._columns, "dense_shape"), components, strict=True))
@@ -74,9 +74,11 @@ class RowTensor(SparseBase):
     def _check(self):
         super()._check()
         if self.indices.ndim != 1:
-            self._refuse(f"'indices' should be 1-D, but got {describe(self.indices)}")
+            self._raise_component_error(f"'indices' should be 1-D, but got {describe(self.indices)}")
         if self.values.ndim != len(self.dense_shape) or self.values.shape[1:] != self.dense_shape[1:]:
-            self._refuse(f"'values' should be slices of a Tensor {self.dense_shape}, but got {describe(self.values)}")
+            self._raise_component_error(
+                f"'values' should be slices of a Tensor {self.dense_shape}, but got {describe(self.values)}"
+            )
 
 
 class SparseTensor(SparseBase):
@@ -99,12 +101,12 @@ class SparseTensor(SparseBase):
     def _check(self):
         super()._check()
         if self.indices.ndim != 2 or self.indices.shape[1] != len(self.dense_shape):
-            self._refuse(
+            self._raise_component_error(
                 f"'indices' should be coordinates in a Tensor {self.dense_shape}, one per row, but got "
                 f"{describe(self.indices)}"
             )
         if self.values.ndim != 1:
-            self._refuse(f"'values' should be 1-D, but got {describe(self.values)}")
+            self._raise_component_error(f"'values' should be 1-D, but got {describe(self.values)}")
 
 
 def map_values(change: Callable[[Tensor], Tensor], gradient: Tensor | RowTensor) -> Tensor | RowTensor:

@@ -180,8 +180,8 @@ class Tensor(Boxed):
         """
         array = self._array
         if is_tracer(array):
-            return _traced_item(array, index)
-        return self._python_scalar("item()") if index is None else self.asnumpy().item(index)
+            return _index_traced_array(array, index)
+        return self._get_python_scalar("item()") if index is None else self.asnumpy().item(index)
 
     def itemset(self, *args: Any) -> "Tensor":
         """Return a copy with one element replaced: itemset(value) or itemset(index, value).
@@ -245,7 +245,7 @@ class Tensor(Boxed):
         Raises:
             RuntimeError: If the Tensor is traced: in GRAPH mode its value is known only when the graph runs.
         """
-        return np.array(self._concrete_array("asnumpy()"))
+        return np.array(self._get_concrete_array("asnumpy()"))
 
     def numpy(self) -> np.ndarray:
         """Same as `asnumpy`."""
@@ -255,11 +255,11 @@ class Tensor(Boxed):
         """Return the values as nested Python lists, a Python number for a 0-D Tensor."""
         return self.asnumpy().tolist()
 
-    def _detached(self):
+    def _snapshot_array(self):
         """Return an array that stays valid when this Tensor changes."""
         return self._array
 
-    def _concrete_array(self, what):
+    def _get_concrete_array(self, what):
         if _thread.pending_verdicts:
             deferred_errors.wait_and_report()
         array = self._array
@@ -290,27 +290,27 @@ class Tensor(Boxed):
             where = user_line()
             at = f" at {format_location(*where[:2])}" if where else ""
             raise TypeError(f"A Tensor is used as a Python bool{at} {explain_branch()}")
-        return bool(self._concrete_array("bool()"))
+        return bool(self._get_concrete_array("bool()"))
 
     def __int__(self) -> int:
-        return int(self._python_scalar("int()"))
+        return int(self._get_python_scalar("int()"))
 
     def __float__(self) -> float:
-        return float(self._python_scalar("float()"))
+        return float(self._get_python_scalar("float()"))
 
     def __complex__(self) -> complex:
-        return complex(self._python_scalar("complex()"))
+        return complex(self._get_python_scalar("complex()"))
 
     def __index__(self) -> int:
-        value = self._python_scalar("an index")
+        value = self._get_python_scalar("an index")
         if not isinstance(value, (int, bool)):
             raise TypeError(f"Only an integer Tensor serves as an index, but the dtype is {self.dtype}.")
         return int(value)
 
-    def _python_scalar(self, what):
+    def _get_python_scalar(self, what):
         if self.size != 1:
             raise ValueError(f"{what} needs a Tensor with one element, but the shape is {self.shape}.")
-        return np.asarray(self._concrete_array(what)).item()
+        return np.asarray(self._get_concrete_array(what)).item()
 
     def __len__(self) -> int:
         if not self._array.ndim:
@@ -324,7 +324,7 @@ class Tensor(Boxed):
 
     def __str__(self) -> str:
         array = self._array
-        return traced_text(array) if is_tracer(array) else str(np.asarray(self._concrete_array("str()")))
+        return traced_text(array) if is_tracer(array) else str(np.asarray(self._get_concrete_array("str()")))
 
     def __repr__(self) -> str:
         array = self._array
@@ -333,18 +333,18 @@ class Tensor(Boxed):
         return (
             traced_text(array)
             if is_tracer(array)
-            else tensor_repr(np.asarray(self._concrete_array("repr()")), self.dtype)
+            else tensor_repr(np.asarray(self._get_concrete_array("repr()")), self.dtype)
         )
 
     def __format__(self, spec: str) -> str:
         if spec and self.size == 1 and not is_tracer(self._array):
-            return format(np.asarray(self._concrete_array("format()")).item(), spec)
+            return format(np.asarray(self._get_concrete_array("format()")).item(), spec)
         return format(str(self), spec)
 
     __hash__ = object.__hash__
 
     # ------------------------------------------------------------------ change
-    def _assign(self, array):
+    def _rebind_array(self, array):
         """Rebind this Tensor to `array`. A trace records the old array and restores it when it ends."""
         frame = _thread.frame
         if frame is not None:
@@ -361,13 +361,13 @@ class Tensor(Boxed):
         """
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
-        self._assign(value._array)
+        self._rebind_array(value._array)
         self._node = value._node
         return self
 
     def set_dtype(self, dtype: mstype.Type) -> "Tensor":
         """Convert the elements to `dtype` in place and return self."""
-        self._assign(drop_weak_type(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
+        self._rebind_array(drop_weak_type(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
         return self
 
     @staticmethod
@@ -434,12 +434,12 @@ class Tensor(Boxed):
     def data_sync(self, wait: bool = True) -> None:
         """Wait until the values have been computed."""
         if wait and not is_tracer(self._array):
-            jax.block_until_ready(self._concrete_array("data_sync()"))
+            jax.block_until_ready(self._get_concrete_array("data_sync()"))
         return None
 
     # ------------------------------------------------------------------ other libraries
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = np.asarray(self._concrete_array("numpy"))
+        array = np.asarray(self._get_concrete_array("numpy"))
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
@@ -448,10 +448,10 @@ class Tensor(Boxed):
         return self._array
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._concrete_array("dlpack").__dlpack__(**kwargs)
+        return self._get_concrete_array("dlpack").__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        return self._concrete_array("dlpack").__dlpack_device__()
+        return self._get_concrete_array("dlpack").__dlpack_device__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_pickle, (self.asnumpy(),)
@@ -464,7 +464,7 @@ class Tensor(Boxed):
         return clone
 
 
-def _traced_item(array, index):
+def _index_traced_array(array, index):
     """Return one element of a traced array."""
     if index is None and array.size != 1:
         raise ValueError(f"item() needs a Tensor with one element, but the shape is {tuple(array.shape)}.")

@@ -34,7 +34,7 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
     results = [leaf for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
 
     def backward(cotangents):
-        return _call_bprop(cell, args, out, _rebuild_cotangents(out, cotangents))
+        return _call_bprop(cell, args, out, _restore_cotangent_structure(out, cotangents))
 
     inputs = tuple(a._node if isinstance(a, Tensor) else None for a in flatten(args)[0])
     if any(i is not None for i in inputs):
@@ -44,7 +44,7 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
     return out
 
 
-def _rebuild_cotangents(out, cotangents):
+def _restore_cotangent_structure(out, cotangents):
     """Return the cotangents (Tensors) in the structure of the output. Leaves that are no Tensors are unchanged."""
     cotangents = iter(cotangents)
     leaves, rebuild = flatten(out)
@@ -161,7 +161,7 @@ def _trace_with_bprop(cell, args):
         dout = [jnp.zeros(o.shape, o.dtype) if d.dtype == jax.dtypes.float0 else d for d, o in zip(dout, out)]
         with trace_state.TraceFrame(params, param_arrays, outer):
             result = rebuilt(out)
-            grads = _call_bprop(cell, fill(arrays), result, _rebuild_cotangents(result, map(box, dout)))
+            grads = _call_bprop(cell, fill(arrays), result, _restore_cotangent_structure(result, map(box, dout)))
         by_tensor = [g for g, a in zip(grads, arg_leaves) if isinstance(a, Tensor)]
         return (
             [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
@@ -178,7 +178,7 @@ def _trace_with_bprop(cell, args):
     run.defvjp(forward, back)
     (outs, written, hidden), carried = run([p._array for p in params], tuple(t._array for t in tensors), carried_inputs)
     for param, array in zip(shape["written"], written):
-        param._assign(array)
+        param._rebind_array(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     for i, out_carrier in carried.items():
         integer_gradients.set_carrier(outs[i], out_carrier)

@@ -69,7 +69,7 @@ class Gradient:
         return run(self.fn, args, kwargs or {}, positions, self.weights or (), sens, self.has_aux)
 
 
-def _split_variables(args, positions):
+def _separate_variables_from_args(args, positions):
     """Return (variables, replace, gradients) for the arguments at `positions`.
 
     The variables are the Tensors that a gradient is taken with respect to. ``replace(new)`` returns all arguments with
@@ -158,7 +158,7 @@ def _make_cotangents(outputs, sens):
 
 # ---------------------------------------------------------------------- PYNATIVE
 def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
-    tensors, replace, gradients = _split_variables(args, positions)
+    tensors, replace, gradients = _separate_variables_from_args(args, positions)
     trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
@@ -190,15 +190,15 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
     if _thread.results_observed:
-        float_status.note([_gradient_array(g) for g in source_grads if g is not None])
+        float_status.note([_get_gradient_array(g) for g in source_grads if g is not None])
     if events.subscribers.differentiated:
         with tape.paused():
             dense_grads = tuple(map(tape.dense, weight_grads))
         events.notify("differentiated", outputs, weights, weight_sources, dense_grads)
-    return _drop_nodes(out), grads, weight_grads
+    return _drop_tape_nodes(out), grads, weight_grads
 
 
-def _gradient_array(gradient):
+def _get_gradient_array(gradient):
     return (gradient.values if isinstance(gradient, RowTensor) else gradient)._array
 
 
@@ -207,7 +207,7 @@ def _zeros_like(tensor):
     return box(jnp.zeros(array.shape, array.dtype))
 
 
-def _drop_nodes(out):
+def _drop_tape_nodes(out):
     """Drop the tape nodes of results if no gradient is being recorded."""
     if not _thread.recording:
         for leaf in flatten(out)[0]:
@@ -227,7 +227,7 @@ def _have_same_value(first, second):
 def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux):
     if not kwargs:
         _thread.frame.undo_call(fn, _have_same_value, args)
-    tensors, replace, gradients = _split_variables(args, positions)
+    tensors, replace, gradients = _separate_variables_from_args(args, positions)
     inexact = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
     integers = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]
     integer_weights = [i for i, w in enumerate(weights) if is_integer(w._array.dtype)]
@@ -273,7 +273,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
     carried = [integer_gradients.new_carrier(a) if (c := integer_gradients.carrier(a)) is None else c for a in carried]
     (out, carriers), vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, carried, has_aux=True)
     for param, array in zip(shape["written"], written):
-        param._assign(array)
+        param._rebind_array(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     values = iter(values)
     result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
@@ -289,13 +289,13 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
     for i, grad in zip(inexact, array_grads):
         input_grads[i] = box(grad)
     for i, grad in zip(integers, carried_grads):
-        input_grads[i] = _integer_gradient(grad, tensors[i])
+        input_grads[i] = _make_integer_gradient(grad, tensors[i])
     for i, grad in zip(integer_weights, carried_grads[len(integers) :]):
-        weight_grads[i] = _integer_gradient(grad, weights[i])._array
+        weight_grads[i] = _make_integer_gradient(grad, weights[i])._array
     weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
     weight_grads = gradient_hooks.call_final_hooks(weights, weight_grads)
     if _thread.results_observed:
-        float_status.note([*array_grads, *map(_gradient_array, weight_grads)])
+        float_status.note([*array_grads, *map(_get_gradient_array, weight_grads)])
     # The names let tools find the gradient of a Parameter in the jaxpr of any train step.
     for gradient, weight in zip(weight_grads, weights):
         label = gradient.values if isinstance(gradient, RowTensor) else gradient
@@ -303,7 +303,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
     return result, gradients(input_grads), tuple(weight_grads)
 
 
-def _integer_gradient(carried, tensor):
+def _make_integer_gradient(carried, tensor):
     """Return the gradient of an integer Tensor, given that of its carrier, the float array through which it flows."""
     gradient = box(integer_gradients.cast_gradient(carried, tensor._array.dtype))
     integer_gradients.set_carrier(gradient._array, carried)

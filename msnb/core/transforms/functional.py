@@ -22,7 +22,7 @@ from msnb.core.transforms.grad import _to_parameter_tuple, parameter_keys, progr
 _thread = trace_state.thread
 
 
-def _run_compiled(fn, run, name, key, args):
+def _run_in_graph(fn, run, name, key, args):
     """Run `run(*args)` inside a graph: the current one, or a program stored with `fn`."""
     if _thread.frame is not None:
         return run(*args)
@@ -41,7 +41,7 @@ def _enable_forward_mode():
         _thread.forward_mode = before
 
 
-def _make_pure(fn, example):
+def _make_pure_function(fn, example):
     """Return (`fn` as a function of arrays, arrays of `example`, note).
 
     The function takes one array per Tensor of `example`. It returns arrays and the error code of the trace, None
@@ -71,7 +71,7 @@ def _make_pure(fn, example):
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
 
 
-def _merge_error(error):
+def _merge_error_code(error):
     """Merge the error code of a transformed function into that of the outer graph."""
     if error is not None:
         _thread.frame.adopt_hidden(("error",), (error,))
@@ -105,17 +105,17 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
 
     def run(inputs, v):
         with _enable_forward_mode():
-            pure, arrays, note = _make_pure(fn, tuple(inputs))
+            pure, arrays, note = _make_pure_function(fn, tuple(inputs))
             out, tangent, error = jax.jvp(
                 pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
             )
-            _merge_error(error)
+            _merge_error_code(error)
         value, change = (note["rebuild"]([box(o) for o in arrays_out]) for arrays_out in (out, tangent))
         if not has_aux:
             return value, change
         return value[0], change[0], value[1] if len(value) == 2 else value[1:]
 
-    return _run_compiled(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
+    return _run_in_graph(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
 
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple[Any, ...]:
@@ -141,14 +141,14 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
             _, grads, weight_grads = Gradient(fn, None, params, has_aux)(inputs, {}, sens)
             return (grads, weight_grads) if params is not None else grads
 
-        return _run_compiled(fn, run, "Vjp", (has_aux, parameter_keys(params)), (sens, *inputs))
+        return _run_in_graph(fn, run, "Vjp", (has_aux, parameter_keys(params)), (sens, *inputs))
 
     if has_aux:
         return out[0], pull, out[1] if len(out) == 2 else out[1:]
     return out, pull
 
 
-def _make_jacobian(transform, name):
+def _make_jacobian_transform(transform, name):
     def make(fn, grad_position=0, has_aux=False):
         positions = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
 
@@ -164,17 +164,17 @@ def _make_jacobian(transform, name):
                         out = script.call(fn)(*full)
                         return out if has_aux else (out, ())
 
-                    pure, arrays, note = _make_pure(call_variables, tuple(chosen))
+                    pure, arrays, note = _make_pure_function(call_variables, tuple(chosen))
                     first = lambda *a: pure(*a)[0][0]  # noqa: E731
                     rows = transform(first, argnums=tuple(range(len(arrays))))(*arrays)
                     values, error = pure(*arrays)
-                    _merge_error(error)
+                    _merge_error_code(error)
                     aux = note["rebuild"]([box(a) for a in values])[1]
                 rows = tuple(box(r) for r in rows)
                 rows = rows[0] if isinstance(grad_position, int) else rows
                 return (rows, aux) if has_aux else rows
 
-            return _run_compiled(fn, run, name, (positions, has_aux), args)
+            return _run_in_graph(fn, run, name, (positions, has_aux), args)
 
         return derivative
 
@@ -193,8 +193,8 @@ def _make_jacobian(transform, name):
     return make
 
 
-jacfwd: Callable[..., Callable[..., Any]] = _make_jacobian(jax.jacfwd, "Jacfwd")
-jacrev: Callable[..., Callable[..., Any]] = _make_jacobian(jax.jacrev, "Jacrev")
+jacfwd: Callable[..., Callable[..., Any]] = _make_jacobian_transform(jax.jacfwd, "Jacfwd")
+jacrev: Callable[..., Callable[..., Any]] = _make_jacobian_transform(jax.jacrev, "Jacrev")
 
 
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
@@ -215,13 +215,13 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
             raise ValueError(f"For 'vmap', 'in_axes' should have {len(args)} entries, but got {len(axes)}.")
 
         def run(*args):
-            pure, arrays, note = _make_pure(fn, tuple(args))
+            pure, arrays, note = _make_pure_function(fn, tuple(args))
             per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
             out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
             if errors is not None:
-                _merge_error(errors[jnp.argmax(errors[:, 0] != 0)])
+                _merge_error_code(errors[jnp.argmax(errors[:, 0] != 0)])
             return note["rebuild"]([box(o) for o in out])
 
-        return _run_compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)
+        return _run_in_graph(fn, run, "Vmap", (tuple(axes), out_axes), args)
 
     return mapped

@@ -84,7 +84,7 @@ class _GradFunction:
             args, kwargs = self._move_keywords_to_positions(args, kwargs)
         this = self._select_tensor_inputs(args) if self.of_tensors else self
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
-            return this._run(*args, **kwargs)
+            return this._compute_gradients(*args, **kwargs)
         return program_cache.call(*this._graph_call(args, kwargs, with_root=True))
 
     def _move_keywords_to_positions(self, args, kwargs):
@@ -99,7 +99,7 @@ class _GradFunction:
     def _select_tensor_inputs(self, args):
         """Return a copy of this gradient that differentiates only inputs that are or hold Tensors; itself if all do."""
         inputs = args[:-1] if self.flags[2] else args
-        positions = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
+        positions = tuple([i for i, arg in enumerate(inputs) if _contains_tensors(arg)])
         if not positions or len(positions) == len(inputs):
             return self
         restricted = copy.copy(self)
@@ -110,10 +110,10 @@ class _GradFunction:
         """Return (fn, args, kwargs, name, extra) for `program_cache`; the program is stored with the differentiated
         function.
         """
-        if hasattr(self.fn, "_bind_positional") and kwargs:
-            args, kwargs = self.fn._bind_positional(args, kwargs)
+        if hasattr(self.fn, "_bind_keywords_to_positions") and kwargs:
+            args, kwargs = self.fn._bind_keywords_to_positions(args, kwargs)
         root, more = program_owner(self.fn)
-        call = (self._trace_root, args, kwargs, "Grad", self.key() + more)
+        call = (self._run_in_root_scope, args, kwargs, "Grad", self.key() + more)
         return (root, *call) if with_root else call
 
     def key(self):
@@ -121,9 +121,9 @@ class _GradFunction:
         return "grad", self.flags, self.positions, parameter_keys(self.weights)
 
     @runs_eagerly
-    def _trace_root(self, *args, **kwargs):
+    def _run_in_root_scope(self, *args, **kwargs):
         with jax.named_scope("Default"):
-            return self._run(*args, **kwargs)
+            return self._compute_gradients(*args, **kwargs)
 
     @property
     def argument_names(self):
@@ -135,7 +135,7 @@ class _GradFunction:
     def _programs(self):
         return program_cache.programs_of(program_owner(self.fn)[0])
 
-    def _run(self, *args, **kwargs):
+    def _compute_gradients(self, *args, **kwargs):
         get_all, get_by_list, sens_param = self.flags
         sens = None
         if sens_param:
@@ -153,11 +153,11 @@ class _GradFunction:
             raise ValueError("The gradient of a function without inputs needs get_by_list=True and weights.")
         _, grads, weight_grads = Gradient(self.fn, positions, self.weights)(tuple(args), kwargs, sens)
         if get_by_list:
-            return (_drop_none(grads), weight_grads) if get_all else weight_grads
-        return _drop_none(grads) if get_all else grads[0]
+            return (_drop_missing_gradients(grads), weight_grads) if get_all else weight_grads
+        return _drop_missing_gradients(grads) if get_all else grads[0]
 
 
-def _drop_none(grads):
+def _drop_missing_gradients(grads):
     """Return gradients without None: MindSpore returns no gradient for inputs that are no Tensor or number."""
     return tuple(g for g in grads if g is not None)
 
@@ -215,7 +215,7 @@ class _DerivedFunction:
             args, kwargs = self._move_keywords_to_positions(args, kwargs)
         this = self._select_tensor_inputs(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
-            return this._run(*args, **kwargs)
+            return this._compute_gradients(*args, **kwargs)
         return program_cache.call(program_owner(this.fn)[0], *this._graph_call(args, kwargs))
 
     def _move_keywords_to_positions(self, args, kwargs):
@@ -229,7 +229,7 @@ class _DerivedFunction:
         """Restrict gradients of several inputs to those that are or hold Tensors, as MindSpore does."""
         if not isinstance(self.position, tuple):
             return self
-        positions = tuple([p for p in self.position if p not in range(len(args)) or _holds_tensors(args[p])])
+        positions = tuple([p for p in self.position if p not in range(len(args)) or _contains_tensors(args[p])])
         if not positions or len(positions) == len(self.position):
             return self
         restricted = copy.copy(self)
@@ -241,7 +241,7 @@ class _DerivedFunction:
         """Return (fn, args, kwargs, name, extra) for `program_cache`; the program is stored with the differentiated
         function.
         """
-        return self._trace_root, args, kwargs, "Grad", self.key() + program_owner(self.fn)[1]
+        return self._run_in_root_scope, args, kwargs, "Grad", self.key() + program_owner(self.fn)[1]
 
     @property
     def argument_names(self):
@@ -257,11 +257,11 @@ class _DerivedFunction:
         return "derived", self.position, parameter_keys(self.weights), self.one_weight, self.has_aux, self.with_value
 
     @runs_eagerly
-    def _trace_root(self, *args, **kwargs):
+    def _run_in_root_scope(self, *args, **kwargs):
         with jax.named_scope("Default"):
-            return self._run(*args, **kwargs)
+            return self._compute_gradients(*args, **kwargs)
 
-    def _run(self, *args, **kwargs):
+    def _compute_gradients(self, *args, **kwargs):
         value, grads, weight_grads = Gradient(self.fn, self.positions, self.weights, self.has_aux)(args, kwargs)
         gradients = []
         if self.position is not None:
@@ -274,11 +274,11 @@ class _DerivedFunction:
         return (result, value[1:]) if self.has_aux else result
 
 
-def _holds_tensors(arg):
-    return any(not (isinstance(leaf, _NON_TENSORS) or _stands_for_a_number(leaf)) for leaf in flatten(arg)[0])
+def _contains_tensors(arg):
+    return any(not (isinstance(leaf, _NON_TENSORS) or _represents_number(leaf)) for leaf in flatten(arg)[0])
 
 
-def _stands_for_a_number(leaf):
+def _represents_number(leaf):
     """Return True for a Tensor that represents a Python number; in a graph numbers are inputs."""
     return _thread.frame is not None and isinstance(leaf, Tensor) and is_number(leaf)
 
@@ -308,7 +308,7 @@ def grad(
         >>> print(grad(lambda x: x * x)(Tensor(3.0)))
         6.0
     """
-    return _make_derived(fn, grad_position, weights, has_aux, False, return_ids)
+    return _make_gradient_function(fn, grad_position, weights, has_aux, False, return_ids)
 
 
 def value_and_grad(
@@ -319,10 +319,10 @@ def value_and_grad(
     return_ids: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that returns the outputs of `fn` and its gradients; see `grad`."""
-    return _make_derived(fn, grad_position, weights, has_aux, True, return_ids)
+    return _make_gradient_function(fn, grad_position, weights, has_aux, True, return_ids)
 
 
-def _make_derived(fn, position, weights, has_aux, with_value, return_ids):
+def _make_gradient_function(fn, position, weights, has_aux, with_value, return_ids):
     if not callable(fn):
         raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
     if position is None and weights is None:
@@ -331,10 +331,10 @@ def _make_derived(fn, position, weights, has_aux, with_value, return_ids):
         if not isinstance(p, int) or isinstance(p, bool):
             raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
     derived = _DerivedFunction(fn, position, weights, has_aux, with_value)
-    return _add_ids(derived) if return_ids else derived
+    return _add_gradient_ids(derived) if return_ids else derived
 
 
-def _add_ids(derived):
+def _add_gradient_ids(derived):
     """Return `derived` with an identifier next to each gradient."""
 
     def named(ids, grads):
@@ -383,17 +383,17 @@ def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
     if not isinstance(gradients, tuple):
         raise TypeError(f"For 'get_grad', 'gradients' should be a tuple, but got {describe(gradients)}.")
     ident = identifier.name if isinstance(identifier, Parameter) else identifier
-    gradient = _find_gradient(gradients, ident)
+    gradient = _find_gradient_by_id(gradients, ident)
     if gradient is None:
         raise RuntimeError(f"For 'get_grad', there is no gradient for {ident!r}; was it made with return_ids=True?")
     return gradient
 
 
-def _find_gradient(gradients, ident):
+def _find_gradient_by_id(gradients, ident):
     """Return the gradient for an identifier in nested pairs (identifier, gradient), or None."""
     if len(gradients) == 2 and isinstance(gradients[0], (int, str)):
         return gradients[1] if type(gradients[0]) is type(ident) and gradients[0] == ident else None
-    matches = (_find_gradient(item, ident) for item in gradients if isinstance(item, tuple))
+    matches = (_find_gradient_by_id(item, ident) for item in gradients if isinstance(item, tuple))
     return next((item for item in matches if item is not None), None)
 
 

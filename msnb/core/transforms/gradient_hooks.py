@@ -48,7 +48,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Ho
     if hooks is None or hooks.origin is not origin:  # a recomputed Tensor has no earlier hooks
         hooks = _hooks_by_tensor[tensor] = _Hooks()
         if origin is not None:
-            _insert_in_backward(tensor, hooks)
+            _insert_hooks_in_backward(tensor, hooks)
     if origin is None and not is_parameter and context.get_context("mode") == context.GRAPH_MODE:
         log.once(
             "Tensor.register_hook: a graph does not call the hook of a Tensor from outside. Register it in construct, "
@@ -71,10 +71,10 @@ def call_final_hooks(tensors: Sequence[Tensor], gradients: Sequence[Any]) -> lis
     """Pass gradients, one per Tensor or None, through the final hooks of the Tensors."""
     if not len(_hooks_by_tensor):
         return list(gradients)
-    return [_call_final_hook(tensor, gradient) for tensor, gradient in zip(tensors, gradients, strict=True)]
+    return [_apply_final_hooks(tensor, gradient) for tensor, gradient in zip(tensors, gradients, strict=True)]
 
 
-def _call_final_hook(tensor, gradient):
+def _apply_final_hooks(tensor, gradient):
     hooks = _hooks_by_tensor.get(tensor)
     if gradient is None or hooks is None or hooks.origin is not None or not hooks.functions:
         return gradient
@@ -88,10 +88,10 @@ def _find_node_or_array(tensor):
     return tensor._node if _thread.recording else None
 
 
-def _insert_in_backward(tensor, hooks):
+def _insert_hooks_in_backward(tensor, hooks):
     (copied,) = with_backward_hook([tensor], lambda cotangents: [_apply_hooks(hooks, cotangents[0])])
     if _thread.frame is not None:
-        tensor._assign(copied._array)
+        tensor._rebind_array(copied._array)
     tensor._node = copied._node
     hooks.origin = _find_node_or_array(tensor)
 

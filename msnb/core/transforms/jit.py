@@ -43,7 +43,7 @@ class JitFunction:
     def __init__(self, fn: Callable[..., Any], input_signature: tuple[Any, ...] | None = None) -> None:
         functools.update_wrapper(self, fn)
         self.fn = fn
-        self.name: Any = _name_of(fn)
+        self.name: Any = _get_function_name(fn)
         self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _to_signature_tuple(input_signature)
         self.key: ObjectKey = ObjectKey(fn)
         self._programs = None
@@ -61,11 +61,11 @@ class JitFunction:
     def _graph_call(self, args, kwargs):
         """Return (fn, args, kwargs, name, extra) for `program_cache`."""
         if self.input_signature is not None:
-            self._check_signature(args)
-        return self._trace_root, args, kwargs, self.name, ()
+            self._check_input_signature(args)
+        return self._run_in_root_scope, args, kwargs, self.name, ()
 
     @runs_eagerly
-    def _trace_root(self, *args, **kwargs):
+    def _run_in_root_scope(self, *args, **kwargs):
         if _thread.frame is None:
             return self.fn(*args, **kwargs)
         with jax.named_scope("Default"):
@@ -76,7 +76,7 @@ class JitFunction:
         """Names of the function's parameters."""
         return program_cache.parameter_names(self.fn)
 
-    def _check_signature(self, args):
+    def _check_input_signature(self, args):
         expected = self.input_signature or ()
         if len(args) != len(expected):
             raise ValueError(
@@ -124,11 +124,13 @@ class BoundJit:
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         if self._jitted.input_signature is not None:
-            self._jitted._check_signature(args)
-        return program_cache.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
+            self._jitted._check_input_signature(args)
+        return program_cache.call(
+            self._instance, self._run_in_root_scope, args, kwargs, self.__name__, (self._jitted.key,)
+        )
 
     @runs_eagerly
-    def _trace_root(self, *args, **kwargs):
+    def _run_in_root_scope(self, *args, **kwargs):
         if _thread.frame is None:
             return self.fn(*args, **kwargs)
         outer_cell = _thread.cell
@@ -140,7 +142,7 @@ class BoundJit:
             _thread.cell = outer_cell
 
 
-def _name_of(fn):
+def _get_function_name(fn):
     """Return the name of a function, of the function in a `functools.partial`, or of the class of another callable."""
     while isinstance(fn, functools.partial):
         fn = fn.func
@@ -269,7 +271,7 @@ class _Executor:
         try:
             program = program_cache.program_of(obj, *args)
         except DataDependentShape as error:
-            if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_trace_root", obj)):
+            if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_run_in_root_scope", obj)):
                 raise
             report_eager_run(type(obj).__name__, error)
             return phase, False

@@ -80,7 +80,7 @@ def call_recomputed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     tensors = [g._array for g in arg_leaves if isinstance(g, Tensor)]
     results, written, hidden = jax.checkpoint(run, policy=remat_policy.policy)([p._array for p in params], tensors)
     for param, array in zip(shape["written"], written, strict=True):
-        param._assign(array)
+        param._rebind_array(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     results = iter(results)
     return shape["rebuild"]([box(next(results)) if s is None else s[0] for s in shape["leaves"]])

@@ -52,11 +52,16 @@ def call_rewritten(
             shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
             shape["hidden"] = frame.hidden_names()
             results = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
-            return results, [a for _, a in writes], frame.hidden_arrays(shape["hidden"]), _carriers_of(results)
+            return (
+                results,
+                [a for _, a in writes],
+                frame.hidden_arrays(shape["hidden"]),
+                _get_gradient_carriers(results),
+            )
 
     tensors = [leaf._array for leaf in arg_leaves if isinstance(leaf, Tensor)]
     param_arrays = [p._array for p in params]
-    carried = _carriers_of([*param_arrays, *tensors])
+    carried = _get_gradient_carriers([*param_arrays, *tensors])
     closed, kinds = jax.make_jaxpr(run, return_shape=True)(param_arrays, tensors, carried)
     inputs = [("param", p.name, p.requires_grad) for p in params]
     inputs += [("arg", f"x{i}") for i in range(len(tensors) + len(carried))]
@@ -65,13 +70,13 @@ def call_rewritten(
     for index, carrier in carried_results.items():
         integer_gradients.set_carrier(results[index], carrier)
     for param, array in zip(shape["written"], written, strict=True):
-        param._assign(array)
+        param._rebind_array(array)
     outer.adopt_hidden(shape["hidden"], hidden)
     remaining = iter(results)
     return shape["rebuild"]([box(next(remaining)) if s is None else s[0] for s in shape["leaves"]])
 
 
-def _carriers_of(arrays):
+def _get_gradient_carriers(arrays):
     """Return {index: carrier} of the integers through which gradients flow."""
     return {i: c for i, array in enumerate(arrays) if (c := integer_gradients.carrier(array)) is not None}
 

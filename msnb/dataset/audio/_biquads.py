@@ -19,7 +19,7 @@ class _CookbookFilter(RecursiveFilter):
 
     _precision = np.float64  # dtype of the design; MindSpore computes some designs in float32
 
-    def _set_arguments(self, sample_rate, frequency, frequency_name, Q, gain=None):
+    def _set_up_filter(self, sample_rate, frequency, frequency_name, Q, gain=None):
         if gain is not None:
             self.gain = gain
         self.sample_rate = sample_rate
@@ -32,7 +32,7 @@ class _CookbookFilter(RecursiveFilter):
     def _design_coefficients(self, cos, alpha):
         raise NotImplementedError
 
-    def _shelf_amplitude(self):
+    def _compute_shelf_amplitude(self):
         """Return the amplitude A of a shelf or peak filter: ``10 ** (gain / 40)``, as in the RBJ cookbook."""
         return self._precision(10 ** (self.gain / 40))
 
@@ -66,7 +66,7 @@ class AllpassBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
+        self._set_up_filter(sample_rate, central_freq, "central_freq", Q)
 
     def _design_coefficients(self, cos, alpha):
         return [1 - alpha, -2 * cos, 1 + alpha], [1 + alpha, -2 * cos, 1 - alpha]
@@ -94,7 +94,7 @@ class BandBiquad(_CookbookFilter):
     @checked
     def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707, noise: Flag = False):
         self.noise = noise
-        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
+        self._set_up_filter(sample_rate, central_freq, "central_freq", Q)
 
     def _design_coefficients(self, cos, alpha):
         a2 = np.exp(-2 * np.pi * self.central_freq / self._Q / self.sample_rate)
@@ -131,7 +131,7 @@ class BandpassBiquad(_CookbookFilter):
         self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707, const_skirt_gain: Flag = False
     ):
         self.const_skirt_gain = const_skirt_gain
-        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
+        self._set_up_filter(sample_rate, central_freq, "central_freq", Q)
 
     def _design_coefficients(self, cos, alpha):
         peak = alpha * self._Q if self.const_skirt_gain else alpha
@@ -158,7 +158,7 @@ class BandrejectBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
+        self._set_up_filter(sample_rate, central_freq, "central_freq", Q)
 
     def _design_coefficients(self, cos, alpha):
         return [1, -2 * cos, 1], [1 + alpha, -2 * cos, 1 - alpha]
@@ -185,10 +185,10 @@ class BassBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, gain: Real24, central_freq: Real24 = 100.0, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, central_freq, "central_freq", Q, gain)
+        self._set_up_filter(sample_rate, central_freq, "central_freq", Q, gain)
 
     def _design_coefficients(self, cos, alpha):
-        return _design_shelf(1, cos, alpha, self._shelf_amplitude())
+        return _design_shelf(1, cos, alpha, self._compute_shelf_amplitude())
 
 
 class TrebleBiquad(_CookbookFilter):
@@ -214,10 +214,10 @@ class TrebleBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, gain: Real24, central_freq: Real24 = 3000, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, central_freq, "central_freq", Q, gain)
+        self._set_up_filter(sample_rate, central_freq, "central_freq", Q, gain)
 
     def _design_coefficients(self, cos, alpha):
-        return _design_shelf(-1, cos, alpha, self._shelf_amplitude())
+        return _design_shelf(-1, cos, alpha, self._compute_shelf_amplitude())
 
 
 class EqualizerBiquad(_CookbookFilter):
@@ -241,10 +241,10 @@ class EqualizerBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, center_freq: Real24, gain: Real24, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, center_freq, "center_freq", Q, gain)
+        self._set_up_filter(sample_rate, center_freq, "center_freq", Q, gain)
 
     def _design_coefficients(self, cos, alpha):
-        A = self._shelf_amplitude()
+        A = self._compute_shelf_amplitude()
         return [1 + alpha * A, -2 * cos, 1 - alpha * A], [1 + alpha / A, -2 * cos, 1 - alpha / A]
 
 
@@ -268,7 +268,7 @@ class HighpassBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, cutoff_freq: Real24, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, cutoff_freq, "cutoff_freq", Q)
+        self._set_up_filter(sample_rate, cutoff_freq, "cutoff_freq", Q)
 
     def _design_coefficients(self, cos, alpha):
         return [(1 + cos) / 2, -1 - cos, (1 + cos) / 2], [1 + alpha, -2 * cos, 1 - alpha]
@@ -294,13 +294,13 @@ class LowpassBiquad(_CookbookFilter):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, cutoff_freq: Real24, Q: Quality = 0.707):
-        self._set_arguments(sample_rate, cutoff_freq, "cutoff_freq", Q)
+        self._set_up_filter(sample_rate, cutoff_freq, "cutoff_freq", Q)
 
     def _design_coefficients(self, cos, alpha):
         return [(1 - cos) / 2, 1 - cos, (1 - cos) / 2], [1 + alpha, -2 * cos, 1 - alpha]
 
 
-def _check_rate(sample_rate, rates):
+def _check_sample_rate(sample_rate, rates):
     of_type(int)(sample_rate, "sample_rate")
     if sample_rate not in rates:
         raise ValueError(f"sample_rate should be one of {sorted(rates)}, but is {sample_rate}.")
@@ -327,7 +327,7 @@ class DeemphBiquad(RecursiveFilter):
     """
 
     def __init__(self, sample_rate: int) -> None:
-        _check_rate(sample_rate, _DEEMPHASIS)
+        _check_sample_rate(sample_rate, _DEEMPHASIS)
         self.sample_rate: int = sample_rate
         frequency, slope, gain = _DEEMPHASIS[sample_rate]
         w0, A = 2 * np.pi * frequency / sample_rate, 10 ** (gain / 40)
@@ -361,19 +361,21 @@ class RiaaBiquad(RecursiveFilter):
     """
 
     def __init__(self, sample_rate: int) -> None:
-        _check_rate(sample_rate, _RIAA)
+        _check_sample_rate(sample_rate, _RIAA)
         self.sample_rate: int = sample_rate
-        b, a = (self._polynomial_of_roots(*np.float32(roots)) for roots in _RIAA[sample_rate])
+        b, a = (self._make_polynomial_from_roots(*np.float32(roots)) for roots in _RIAA[sample_rate])
         y = np.float32(2 * np.pi * 1000 / sample_rate)
-        self._set_coefficients(b * np.sqrt(self._squared_magnitude(a, y) / self._squared_magnitude(b, y)), a)
+        self._set_coefficients(
+            b * np.sqrt(self._compute_squared_magnitude(a, y) / self._compute_squared_magnitude(b, y)), a
+        )
 
     # float32, as in MindSpore: a pole is so near the unit circle that the rounding changes the result.
     @staticmethod
-    def _polynomial_of_roots(first, second):
+    def _make_polynomial_from_roots(first, second):
         return np.array([1, -(first + second), first * second], np.float32)
 
     @staticmethod
-    def _squared_magnitude(coefficients, y):
+    def _compute_squared_magnitude(coefficients, y):
         """Return the squared magnitude of a polynomial of z at the frequency `y` (radians per sample)."""
         c0, c1, c2 = coefficients
         real = c0 + c1 * np.cos(y) + c2 * np.cos(2 * y)

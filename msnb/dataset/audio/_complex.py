@@ -19,13 +19,13 @@ class _ComplexOp(AudioOp):
         return array[..., 0], array[..., 1]
 
 
-def _complex_norm(real, imaginary, power):
+def _compute_complex_norm(real, imaginary, power):
     squared = real * real + imaginary * imaginary
     # `asarray`, here and below, because numpy returns a scalar for a single complex number.
     return np.asarray(np.sqrt(squared) if power == 1 else squared ** squared.dtype.type(power / 2))
 
 
-def _complex_phase(real, imaginary):
+def _compute_complex_phase(real, imaginary):
     return np.asarray(np.arctan2(imaginary, real))
 
 
@@ -41,7 +41,7 @@ class Angle(_ComplexOp):
     """
 
     def _transform_row(self, array):
-        return _complex_phase(*self._split_complex(array))
+        return _compute_complex_phase(*self._split_complex(array))
 
 
 class ComplexNorm(_ComplexOp):
@@ -65,7 +65,7 @@ class ComplexNorm(_ComplexOp):
         self.power = power
 
     def _transform_row(self, array):
-        return _complex_norm(*self._split_complex(array), self.power)
+        return _compute_complex_norm(*self._split_complex(array), self.power)
 
 
 class Magphase(_ComplexOp):
@@ -92,4 +92,4 @@ class Magphase(_ComplexOp):
 
     def _transform_row(self, array):
         real, imaginary = self._split_complex(array)
-        return _complex_norm(real, imaginary, self.power), _complex_phase(real, imaginary)
+        return _compute_complex_norm(real, imaginary, self.power), _compute_complex_phase(real, imaginary)

@@ -82,7 +82,7 @@ class SlidingWindowCmn(AudioOp):
         self.center = center
         self.norm_vars = norm_vars
 
-    def _window_bounds(self, frames):
+    def _compute_window_bounds(self, frames):
         """Return (first frame, end) of the window of each frame, as two arrays."""
         t = np.arange(frames)
         if self.center:
@@ -99,7 +99,7 @@ class SlidingWindowCmn(AudioOp):
 
     def _transform_row(self, array):
         array = self._to_float(array, "<..., time, freq>", 2)
-        start, end = self._window_bounds(array.shape[-2])
+        start, end = self._compute_window_bounds(array.shape[-2])
         counts = (end - start)[:, None]
 
         def means(values):

@@ -12,26 +12,26 @@ _SHAPE = "<..., freq, time>"
 class _Mask(AudioOp):
     """Base of transforms that mask spectrograms <..., freq, time> along `_axis`: -2 (freq) or -1 (time)."""
 
-    def _to_spectrogram(self, array):
+    def _to_float_spectrogram(self, array):
         return self._to_float(array, _SHAPE, 2)
 
-    def _write_mask(self, array, start, width):
+    def _fill_masked_range(self, array, start, width):
         masked = array.copy()
         range_ = slice(start, start + width)
         masked[(..., range_, slice(None)) if self._axis == -2 else (..., range_)] = self.mask_value
         return masked
 
     def _apply_fixed_mask(self, array, start, width):
-        array = self._to_spectrogram(array)
+        array = self._to_float_spectrogram(array)
         length = array.shape[self._axis]
         if start + width > length:
             raise RuntimeError(
                 f"{type(self).__name__}: the mask goes from {start} to {start + width}, but the dimension has length "
                 f"{length}."
             )
-        return self._write_mask(array, start, width)
+        return self._fill_masked_range(array, start, width)
 
-    def _draw_mask(self, state, array, max_width):
+    def _sample_mask_range(self, state, array, max_width):
         """Draw a random (start, width) of a mask, with a width of 0 to `max_width`. The width is drawn first."""
         self._check_input(array, "biuf", _SHAPE, 2)
         length = array.shape[self._axis]
@@ -43,7 +43,7 @@ class _Mask(AudioOp):
         return state.uniform_int(0, length - width), width
 
     def _apply_params(self, params, array):
-        return self._write_mask(self._to_spectrogram(array), *params)
+        return self._fill_masked_range(self._to_float_spectrogram(array), *params)
 
 
 class MaskAlongAxis(_Mask):
@@ -110,14 +110,14 @@ class MaskAlongAxisIID(_Mask):
         self.axis: int = axis
         self._axis = axis - 3
 
-    def _draw_params(self, state, array):
-        return self._draw_mask(state, array, self.mask_param)
+    def _sample_params(self, state, array):
+        return self._sample_mask_range(state, array, self.mask_param)
 
 
 class _Masking(_Mask):
     """Base of the masking transforms whose mask is random if `iid_masks` is True and fixed otherwise."""
 
-    def _set_arguments(self, iid_masks, mask_param, param_name, mask_start, mask_value):
+    def _store_mask_arguments(self, iid_masks, mask_param, param_name, mask_start, mask_value):
         self.iid_masks = iid_masks
         setattr(self, param_name, mask_param)
         self._width = mask_param
@@ -131,8 +131,8 @@ class _Masking(_Mask):
     def _transform_row(self, array):
         return self._apply_fixed_mask(array, self.mask_start, self._width)
 
-    def _draw_params(self, state, array):
-        return self._draw_mask(state, array, self._width)
+    def _sample_params(self, state, array):
+        return self._sample_mask_range(state, array, self._width)
 
 
 class FrequencyMasking(_Masking):
@@ -164,7 +164,7 @@ class FrequencyMasking(_Masking):
         mask_start: NonNegInt32 = 0,
         mask_value: NonNegReal24 = 0.0,
     ):
-        self._set_arguments(iid_masks, freq_mask_param, "freq_mask_param", mask_start, mask_value)
+        self._store_mask_arguments(iid_masks, freq_mask_param, "freq_mask_param", mask_start, mask_value)
 
 
 class TimeMasking(_Masking):
@@ -196,4 +196,4 @@ class TimeMasking(_Masking):
         mask_start: NonNegInt32 = 0,
         mask_value: NonNegReal24 = 0.0,
     ):
-        self._set_arguments(iid_masks, time_mask_param, "time_mask_param", mask_start, mask_value)
+        self._store_mask_arguments(iid_masks, time_mask_param, "time_mask_param", mask_start, mask_value)

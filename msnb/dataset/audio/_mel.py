@@ -147,7 +147,9 @@ class MelSpectrogram(Stft):
         self._bank = mel_bank(n_fft // 2 + 1, f_min, self.f_max, n_mels, sample_rate, norm, mel_scale)
 
     def _transform_row(self, array):
-        return _apply_filter_bank(self._bank, self._power_spectra(self._to_float(array, "<..., time>", 1), self.power))
+        return _apply_filter_bank(
+            self._bank, self._compute_power_spectra(self._to_float(array, "<..., time>", 1), self.power)
+        )
 
 
 class MFCC(AudioOp):

@@ -20,7 +20,7 @@ _WINDOWS = {
 }
 
 
-def _padded_window(kind, length, n_fft):
+def _make_padded_window(kind, length, n_fft):
     """Return a periodic window function of `length` samples in float32, padded with zeros to `n_fft` on both sides."""
     window = _WINDOWS[kind](length + 1)[:-1] if length > 1 else np.ones(1)
     left = (n_fft - length) // 2
@@ -47,7 +47,7 @@ class Stft(AudioOp):
 
     _normalized, _center, _pad_mode, _onesided = False, True, BorderType.REFLECT, True
 
-    def _complex_spectra(self, wave):
+    def _compute_complex_spectra(self, wave):
         """Return complex spectra of shape <..., freq, time>."""
         name = type(self).__name__
         if self.hop_length == 0:
@@ -60,15 +60,15 @@ class Stft(AudioOp):
             wave = np.pad(wave, [*pads, (half, half)], mode=self._pad_mode.value)
         if wave.shape[-1] < self.n_fft:
             raise RuntimeError(f"{name}: n_fft is {self.n_fft}, more than the {wave.shape[-1]} samples there are.")
-        window = _padded_window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
+        window = _make_padded_window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
         frames = np.lib.stride_tricks.sliding_window_view(wave, self.n_fft, axis=-1)[..., :: self.hop_length, :]
         spectra = (rfft if self._onesided else fft)(frames * window, axis=-1)
         if self._normalized:
             spectra = spectra / np.sqrt((window * window).sum())
         return np.ascontiguousarray(np.moveaxis(spectra, -1, -2))
 
-    def _power_spectra(self, wave, power):
-        spectra = self._complex_spectra(wave)
+    def _compute_power_spectra(self, wave, power):
+        spectra = self._compute_complex_spectra(wave)
         if power == 0:
             return np.stack([spectra.real, spectra.imag], axis=-1)
         if power == 1:
@@ -130,7 +130,7 @@ class Spectrogram(Stft):
         self._onesided = self.onesided = onesided
 
     def _transform_row(self, array):
-        return self._power_spectra(self._to_float(array, "<..., time>", 1), self.power)
+        return self._compute_power_spectra(self._to_float(array, "<..., time>", 1), self.power)
 
 
 class SpectralCentroid(Stft):
@@ -177,7 +177,7 @@ class SpectralCentroid(Stft):
         self.window: WindowType = window
 
     def _transform_row(self, array):
-        magnitudes = self._power_spectra(self._to_float(array, "<..., time>", 1), 1)
+        magnitudes = self._compute_power_spectra(self._to_float(array, "<..., time>", 1), 1)
         frequencies = np.linspace(0, self.sample_rate // 2, self.n_fft // 2 + 1).astype(magnitudes.dtype)
         with np.errstate(invalid="ignore"):
             return (frequencies @ magnitudes / magnitudes.sum(axis=-2))[..., None, :]

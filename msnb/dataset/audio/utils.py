@@ -134,12 +134,12 @@ def create_dct(
     return dct.astype(np.float32)
 
 
-def _check_bounds(f_min, f_max):
+def _check_frequency_bounds(f_min, f_max):
     if f_min > f_max:
         raise ValueError(f"Input f_min should not exceed f_max, but f_min is {f_min} and f_max {f_max}.")
 
 
-def _triangular_filters(n_freqs, corners, sample_rate):
+def _make_triangular_filters(n_freqs, corners, sample_rate):
     """Return triangular filters. Filter i rises from ``corners[i]`` (Hz) to ``corners[i + 1]``, then falls to 0 at
     ``corners[i + 2]``."""
     frequencies = np.linspace(0, sample_rate / 2, n_freqs)[:, None]
@@ -178,8 +178,8 @@ def linear_fbanks(
         >>> from mindspore.dataset.audio import linear_fbanks
         >>> bank = linear_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_filter=40, sample_rate=16000)
     """
-    _check_bounds(f_min, f_max)
-    return _triangular_filters(n_freqs, np.linspace(f_min, f_max, n_filter + 2), sample_rate).astype(np.float32)
+    _check_frequency_bounds(f_min, f_max)
+    return _make_triangular_filters(n_freqs, np.linspace(f_min, f_max, n_filter + 2), sample_rate).astype(np.float32)
 
 
 # Slaney's scale (Auditory Toolbox, 1998): linear to 1000 Hz, 15 mels; above it 27 mels for each factor of 6.4.
@@ -211,7 +211,7 @@ def mel_bank(
     with np.errstate(invalid="ignore"):
         ends = [_hertz_to_mel(np.float64(f), mel_type) for f in (f_min, f_max)]
         corners = _mel_to_hertz(np.linspace(*ends, n_mels + 2), mel_type)
-    bank = _triangular_filters(n_freqs, corners, sample_rate)
+    bank = _make_triangular_filters(n_freqs, corners, sample_rate)
     if norm is NormType.SLANEY:
         with np.errstate(divide="ignore", invalid="ignore"):
             bank = np.nan_to_num(bank * (2 / (corners[2:] - corners[:-2])))
@@ -250,5 +250,5 @@ def melscale_fbanks(
         >>> from mindspore.dataset.audio import melscale_fbanks
         >>> bank = melscale_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_mels=40, sample_rate=16000)
     """
-    _check_bounds(f_min, f_max)
+    _check_frequency_bounds(f_min, f_max)
     return mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type).astype(np.float32)

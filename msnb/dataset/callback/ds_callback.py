@@ -58,7 +58,7 @@ class DSCallback:
         Raises:
             AttributeError: If it overrides none.
         """
-        overridden = _overridden_names(type(self), DSCallback)
+        overridden = _list_overridden_names(type(self), DSCallback)
         methods = {name.removeprefix("ds_"): getattr(self, name) for name in overridden if name.startswith("ds_")}
         if not methods:
             raise AttributeError("Provided Callback class did not override any of the 6 callback methods.")
@@ -166,13 +166,13 @@ class WaitedDSCallback(Callback, DSCallback):
         """
         events = {"step_begin": "sync_step_begin", "epoch_begin": "sync_epoch_begin"}
         overridden = [
-            event for event, name in events.items() if name in _overridden_names(type(self), WaitedDSCallback)
+            event for event, name in events.items() if name in _list_overridden_names(type(self), WaitedDSCallback)
         ]
         if not overridden:
             raise AttributeError("Provided Callback class did not override any of the 2 callback methods.")
         return {event: getattr(self, f"ds_{event}") for event in overridden}
 
 
-def _overridden_names(cls, base):
+def _list_overridden_names(cls, base):
     """Return the names of attributes of `base` that `cls` overrides."""
     return {name for name in dir(base) if getattr(cls, name) is not getattr(base, name)}

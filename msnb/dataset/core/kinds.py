@@ -20,7 +20,7 @@ FLOAT_MAX_INTEGER = 2**24  # float32 represents every integer up to here
 _RESERVED_CHARACTERS = "\\/:*?\"<>|`&;'"
 
 
-def _types_text(types):
+def _format_expected_types(types):
     """Format a tuple of expected types as MindSpore prints it."""
     names = ["<class 'mindspore._c_expression.typing.Type'>" if t is mstype.Type else repr(t) for t in types]
     if api_generations.shared == 2:
@@ -42,7 +42,8 @@ def of_type(*types):
             return value
         printed = '""' if isinstance(value, str) and value == "" else value
         raise TypeError(
-            f"Argument {name} with value {printed} is not of type {_types_text(types)}{_format_actual_type(value)}."
+            f"Argument {name} with value {printed} is not of type "
+            f"{_format_expected_types(types)}{_format_actual_type(value)}."
         )
 
     return Worded(" or ".join(t.__name__ for t in types), judge)
@@ -62,7 +63,7 @@ def within(low: float, high: float, *types: type, low_in: bool = True) -> Worded
     return Worded(f"a number from {low} to {high}", judge)
 
 
-def _unnamed_int(low, high):
+def _make_unnamed_int_kind(low, high):
     """Return the kind of an int in [low, high]. Its error does not name the argument, as in MindSpore."""
     return Worded(f"an int from {low} to {high}", lambda value, name: within(low, high)(of_type(int)(value, name), ""))
 
@@ -157,7 +158,7 @@ def as_list(columns: Any) -> list[str] | None:
 _check_name_or_list, _check_str_list, _check_list = of_type(list, str), list_of(str), of_type(list)
 
 
-def _check_columns(columns, name):
+def _check_column_names(columns, name):
     _check_name_or_list(columns, name)
     if not columns:
         raise ValueError(f"{name} should not be {'an empty str' if isinstance(columns, str) else 'empty'}.")
@@ -173,10 +174,10 @@ def _check_columns(columns, name):
 
 
 def _check_column_list(columns, name):
-    return _check_columns(_check_list(columns, name), name)
+    return _check_column_names(_check_list(columns, name), name)
 
 
-def _check_workers(number, name):
+def _check_num_workers(number, name):
     limit = max(64, os.cpu_count() or 1)
     # More workers than processors are allowed: they share the processors.
     if of_type(int)(number, name) in range(1, limit + 1):
@@ -190,7 +191,7 @@ def _check_non_zero(number, name):
     raise ValueError(f"Input {name} must not be 0.")
 
 
-def _check_count(count, name):
+def _check_positive_or_minus_one(count, name):
     if of_type(int)(count, name) == -1 or 0 < count <= INT32_MAX:
         return count
     raise ValueError(f"{name} should be either -1 or positive integer, but got {count}.")
@@ -219,7 +220,7 @@ def _check_column_padding(entry, name):
         raise ValueError(f"pad shape should be positive integers, but got {shape}.")
 
 
-def _check_readable(path, kind, exists):
+def _check_readable_path(path, kind, exists):
     if not (exists(path) and os.access(path, os.R_OK)):
         directory = " is not a directory or" if kind == "folder" and api_generations.shared == 2 else ""
         raise ValueError(f"The {kind} {path} does not exist or{directory} permission denied!")
@@ -229,11 +230,11 @@ def _check_readable(path, kind, exists):
 def _check_folder(path, name):
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"A folder should be given as str, but got {path!r} ({type(path).__name__}).")
-    return _check_readable(path, "folder", os.path.isdir)
+    return _check_readable_path(path, "folder", os.path.isdir)
 
 
 def _check_file(path, name):
-    return _check_readable(_check_file_name(path, name), "file", os.path.isfile)
+    return _check_readable_path(_check_file_name(path, name), "file", os.path.isfile)
 
 
 def _check_file_name(path, name):
@@ -252,8 +253,8 @@ Text = Annotated[str, of_type(str)]
 Texts = Annotated[list[str], list_of(str, containers=(list,))]
 Int = Annotated[int, of_type(int)]
 Real = Annotated[float, of_type(int, float)]
-UInt8 = Annotated[int, _unnamed_int(0, 255)]
-UInt32 = Annotated[int, _unnamed_int(0, UINT32_MAX)]
+UInt8 = Annotated[int, _make_unnamed_int_kind(0, 255)]
+UInt32 = Annotated[int, _make_unnamed_int_kind(0, UINT32_MAX)]
 PositiveInt32 = Annotated[int, within(1, INT32_MAX, int)]
 NonNegInt32 = Annotated[int, within(0, INT32_MAX, int)]
 NonZeroInt32 = Annotated[int, Worded("an int other than 0", _check_non_zero)]
@@ -263,9 +264,9 @@ NonNegReal24 = Annotated[float, within(0, FLOAT_MAX_INTEGER, float, int)]
 NumSamples = Annotated[int, Worded("a number of samples", _check_num_samples)]
 NonNegInt64 = Annotated[int, within(0, INT64_MAX, int)]
 NoEnd = Annotated[int, within(-1, INT32_MAX, int)]
-Count = Annotated[int, Worded("-1 or a positive int", _check_count)]
-Workers = Annotated[int, Worded("a positive number of workers", _check_workers)]
-Columns = Annotated[str | list[str], Worded("a column name or a list of different ones", _check_columns)]
+Count = Annotated[int, Worded("-1 or a positive int", _check_positive_or_minus_one)]
+Workers = Annotated[int, Worded("a positive number of workers", _check_num_workers)]
+Columns = Annotated[str | list[str], Worded("a column name or a list of different ones", _check_column_names)]
 ColumnList = Annotated[list[str], Worded("a list of different column names", _check_column_list)]
 PadInfo = Annotated[dict, Worded("a dict of column to (shape, value) or None", _check_pad_info)]
 Folder = Annotated[str, Worded("a folder that can be read", _check_folder)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.samplers import Sampler
 
 
-def _jax_process_shard():
+def _get_jax_process_shard():
     import jax
 
     if not jax.distributed.is_initialized():
@@ -21,7 +21,7 @@ def _jax_process_shard():
     return jax.process_count(), jax.process_index()
 
 
-_provider = _jax_process_shard
+_provider = _get_jax_process_shard
 
 
 def set_share_provider(provider: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,7 +35,7 @@ def set_share_provider(provider: Callable[..., Any]) -> Callable[..., Any]:
         Callable, the previous provider.
     """
     global _provider
-    previous, _provider = _provider, provider or _jax_process_shard
+    previous, _provider = _provider, provider or _get_jax_process_shard
     return previous
 
 

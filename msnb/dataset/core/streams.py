@@ -31,7 +31,7 @@ class Engine:
         self._next = []
         self._at = 0
 
-    def _next_block(self):
+    def _generate_block(self):
         """Return a list of the next random numbers of this generator. Each subclass chooses how many."""
         raise NotImplementedError
 
@@ -39,7 +39,7 @@ class Engine:
         """Return the engine's next value, minus its minimum (0 or 1)."""
         at = self._at
         if at == len(self._next):
-            self._next = self._next_block()
+            self._next = self._generate_block()
             at = 0
         self._at = at + 1
         return self._next[at]
@@ -80,7 +80,7 @@ class Engine:
             for second_count, scaling, limit in zip(second_counts.tolist(), scalings.tolist(), limits.tolist()):
                 while True:
                     if at == len(values):
-                        values, at = self._next_block(), 0
+                        values, at = self._generate_block(), 0
                     value = values[at]
                     at += 1
                     if value < limit:
@@ -108,7 +108,7 @@ class Minstd(Engine):
         super().__init__()
         self._state = seed % 2147483647 or 1
 
-    def _next_block(self):
+    def _generate_block(self):
         x, values = self._state, []
         for _ in range(_BLOCK):
             x = x * 16807 % 2147483647
@@ -127,7 +127,7 @@ class Mt32(Engine):
         self._bits = np.random.RandomState(seed & _MASK32)._bit_generator
         self._normal = None
 
-    def _next_block(self):
+    def _generate_block(self):
         return self._bits.random_raw(_BLOCK).tolist()
 
     def raws(self, n: int) -> np.ndarray:
@@ -329,7 +329,7 @@ class Mt64:
         self._out_list = None  # `_out` as Python ints, once they are drawn one by one
         self._at = 0
 
-    def _refill(self):
+    def _refill_buffer(self):
         a = self._state
         upper, lower = np.uint64(0xFFFFFFFF80000000), np.uint64(0x7FFFFFFF)
         matrix, one, zero = np.uint64(0xB5026F5AA96619E9), np.uint64(1), np.uint64(0)
@@ -353,7 +353,7 @@ class Mt64:
     def raw(self) -> int:
         """Return the next 64 bits."""
         if self._at == len(self._out):
-            self._refill()
+            self._refill_buffer()
         if self._out_list is None:
             self._out_list = self._out.tolist()
         self._at += 1
@@ -365,7 +365,7 @@ class Mt64:
         self._at += len(pieces[0])
         missing = n - len(pieces[0])
         while missing > 0:
-            self._refill()
+            self._refill_buffer()
             self._at = min(missing, len(self._out))
             pieces.append(self._out[: self._at])
             missing -= self._at

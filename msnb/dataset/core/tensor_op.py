@@ -2,10 +2,11 @@
 
 A transform of the library is a function of the columns of one row. It may also define a form for many rows at once.
 
-A deterministic transform defines ``_transform_row``. A random transform defines ``_draw_params``, which draws its
+A deterministic transform defines ``_transform_row``. A random transform defines ``_sample_params``, which draws its
 random numbers in the order of the rows, and ``_apply_params``, which uses them and may run on any thread. It defines
-only ``_run_row`` where the two cannot be separated. ``_transform_stack``, ``_draw_stack`` and ``_apply_stack_params``
-process a chunk of rows of equal shape in one call. They may return NotImplemented for input that they do not cover.
+only ``_transform_row_with_state`` where the two cannot be separated. ``_transform_stack``, ``_sample_stack_params``
+and ``_apply_stack_params`` process a chunk of rows of equal shape in one call. They may return NotImplemented for
+input that they do not cover.
 """
 
 from typing import Any, Self
@@ -45,22 +46,24 @@ class TensorOp(Described):
     to_planes = False
     makes_new = False
     _transform_stack = None
-    _draw_params = None
-    _draw_stack = None
-    _apply_in_place = None  # _apply_stack_params in place, for a chunk that nothing else refers to
-    _result_spec = None  # (shape, dtype) of every result; _apply_params_into(params, row, out) then writes it to `out`
+    _sample_params = None
+    _sample_stack_params = None
+    _apply_stack_in_place = None  # _apply_stack_params in place, for a chunk that nothing else refers to
+    _infer_result_spec = (
+        None  # (shape, dtype) of every result; _apply_params_into(params, row, out) then writes it to `out`
+    )
 
     def _transform_row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
 
-    def _open_state(self):
+    def _create_random_state(self):
         """Return the transform's state for one running pipeline: a random stream, or None if it is deterministic."""
         return None if self.deterministic else Mt32(fresh_seed())
 
-    def _run_row(self, state, *arrays):
+    def _transform_row_with_state(self, state, *arrays):
         if self.deterministic:
             return self._transform_row(*arrays)
-        return self._apply_params(self._draw_params(state, *arrays), *arrays)
+        return self._apply_params(self._sample_params(state, *arrays), *arrays)
 
     def _run_eagerly(self, *arrays):
         """Apply the transform to one row outside a pipeline.
@@ -71,8 +74,8 @@ class TensorOp(Described):
             return self._transform_row(*arrays)
         state = self.__dict__.get("_eager_state")
         if state is None:
-            state = self.__dict__["_eager_state"] = self._open_state()
-        return self._run_row(state, *arrays)
+            state = self.__dict__["_eager_state"] = self._create_random_state()
+        return self._transform_row_with_state(state, *arrays)
 
     def __call__(self, *inputs: Any) -> Any:
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""

@@ -8,23 +8,23 @@ from msnb.dataset.core import kinds
 from msnb.dataset.core.kinds import *  # noqa: F403
 
 
-def _make_check(kind: Any) -> Callable[..., Any]:
+def _make_kind_check(kind: Any) -> Callable[..., Any]:
     return lambda value, name="": check(kind, value, name, None)
 
 
-check_uint8: Callable[..., Any] = _make_check(kinds.UInt8)
-check_uint32: Callable[..., Any] = _make_check(kinds.UInt32)
-check_pos_int32: Callable[..., Any] = _make_check(kinds.PositiveInt32)
-check_pos_int64: Callable[..., Any] = _make_check(kinds.NonNegInt64)
-check_pos_float32: Callable[..., Any] = _make_check(kinds.within(0, kinds.FLOAT_MAX_INTEGER))
-check_float32: Callable[..., Any] = _make_check(kinds.within(-kinds.FLOAT_MAX_INTEGER, kinds.FLOAT_MAX_INTEGER))
-check_positive: Callable[..., Any] = _make_check(kinds.positive)
-check_columns: Callable[..., Any] = _make_check(kinds.Columns)
-check_filename: Callable[..., Any] = _make_check(kinds.FileName)
-check_file: Callable[..., Any] = _make_check(kinds.File)
-check_dir: Callable[..., Any] = _make_check(kinds.Folder)
-check_num_parallel_workers: Callable[..., Any] = _make_check(kinds.Workers)
-check_num_samples: Callable[..., Any] = _make_check(kinds.NumSamples)
+check_uint8: Callable[..., Any] = _make_kind_check(kinds.UInt8)
+check_uint32: Callable[..., Any] = _make_kind_check(kinds.UInt32)
+check_pos_int32: Callable[..., Any] = _make_kind_check(kinds.PositiveInt32)
+check_pos_int64: Callable[..., Any] = _make_kind_check(kinds.NonNegInt64)
+check_pos_float32: Callable[..., Any] = _make_kind_check(kinds.within(0, kinds.FLOAT_MAX_INTEGER))
+check_float32: Callable[..., Any] = _make_kind_check(kinds.within(-kinds.FLOAT_MAX_INTEGER, kinds.FLOAT_MAX_INTEGER))
+check_positive: Callable[..., Any] = _make_kind_check(kinds.positive)
+check_columns: Callable[..., Any] = _make_kind_check(kinds.Columns)
+check_filename: Callable[..., Any] = _make_kind_check(kinds.FileName)
+check_file: Callable[..., Any] = _make_kind_check(kinds.File)
+check_dir: Callable[..., Any] = _make_kind_check(kinds.Folder)
+check_num_parallel_workers: Callable[..., Any] = _make_kind_check(kinds.Workers)
+check_num_samples: Callable[..., Any] = _make_kind_check(kinds.NumSamples)
 
 
 def type_check(arg: object, types: Any, name: str) -> None:

@@ -116,26 +116,26 @@ class DatasetCache:
 
     def node(self, dataset: Any, child: Any) -> Any:
         """Return a node that caches the rows of `child`."""
-        signature = _pipeline_signature(dataset)
+        signature = _compute_pipeline_signature(dataset)
         if self._owner is None:
             self._owner = signature
         elif self._owner != signature:
             raise RuntimeError("Cannot re-use a cache for a different tree! Make another DatasetCache for it.")
-        _check_descendants(child)
+        _check_supported_below_cache(child)
         return _CacheNode(child, self._kept)
 
 
 Cache = Annotated[DatasetCache, of_type(DatasetCache, type(None))]
 
 
-def _pipeline_signature(dataset):
+def _compute_pipeline_signature(dataset):
     """Return a tuple that identifies a pipeline: the classes of its operators and the paths of its sources."""
     operator = (
         type(dataset).__name__,
         str(getattr(dataset, "dataset_dir", getattr(dataset, "dataset_files", ""))),
         tuple(type(o).__name__ for o in getattr(dataset, "operations", ())),
     )
-    return operator + tuple(_pipeline_signature(c) for c in dataset.children)
+    return operator + tuple(_compute_pipeline_signature(c) for c in dataset.children)
 
 
 _UNSUPPORTED = {
@@ -148,7 +148,7 @@ _UNSUPPORTED = {
 }
 
 
-def _check_descendants(node):
+def _check_supported_below_cache(node):
     if type(node) in _UNSUPPORTED:
         raise RuntimeError(f"{_UNSUPPORTED[type(node)]} is not supported as a descendant operator under a cache.")
     if isinstance(node, _CacheNode):
@@ -164,7 +164,7 @@ def _check_descendants(node):
     if isinstance(node, nodes.IndexSource) and not node.source.random_access:
         raise RuntimeError("There is currently no support for GeneratorOp under cache.")
     for child in node.children:
-        _check_descendants(child)
+        _check_supported_below_cache(child)
 
 
 class _CacheNode(nodes.Node):
@@ -182,9 +182,9 @@ class _CacheNode(nodes.Node):
         self.source = bottom if type(bottom) is nodes.IndexSource else None
 
     def chunks(self, hint):
-        yield from self._yield_by_index(hint) if self.source is not None else self._yield_in_order(hint)
+        yield from self._yield_chunks_by_index(hint) if self.source is not None else self._yield_chunks_in_order(hint)
 
-    def _yield_by_index(self, hint):
+    def _yield_chunks_by_index(self, hint):
         numbers = self.source.numbers()
         start = 0
         while start < len(numbers):
@@ -203,7 +203,7 @@ class _CacheNode(nodes.Node):
             yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(chunk_numbers), start)
             start += len(chunk_numbers)
 
-    def _yield_in_order(self, hint):
+    def _yield_chunks_in_order(self, hint):
         number, cache = 0, self.cache
         if getattr(cache, "complete", False):
             total = len(cache.rows) + len(cache.file_offsets)

@@ -77,24 +77,24 @@ class Dataset(Queries):
         skip = {"children", "parent", "dataset_size", "saved_output_shapes", "saved_output_types"}
         return {k: v for k, v in self.__dict__.items() if k not in skip and not k.startswith("_")}
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         """Return the node of this operator in a plan, on top of the nodes `children` of its inputs."""
         raise NotImplementedError(f"{type(self).__name__} has to say how it runs.")
 
     def make_plan(self, optimise: bool = True) -> Any:
         """Return an executable plan (a tree of nodes) of this pipeline."""
-        self._check_tree()
+        self._prune_dead_parents()
         plan = _drop_meta_columns(self._build_plan())
         return optimise_plan(plan) if optimise else plan
 
     def _build_plan(self):
-        return self._make_node([child._build_plan() for child in self.children])
+        return self._make_plan_node([child._build_plan() for child in self.children])
 
-    def _check_tree(self):
+    def _prune_dead_parents(self):
         parents = [p() for p in self.parent]
         parents = [p for p in parents if p is not None]
         for child in self.children:
-            child._check_tree()
+            child._prune_dead_parents()
         if len(parents) > 1:
             self.parent = [p for p in self.parent if p() is not None]
 

@@ -105,17 +105,17 @@ def register_function(function: Callable[..., Any] | type) -> Any:
         raise TypeError(f"register_function needs a function or a class, but got {function!r}.")
     if function.__name__ == "<lambda>":
         raise ValueError("register_function needs a function with a name: write `def name(...)` instead of a lambda.")
-    _registered[_public_module(function.__module__), function.__qualname__] = function
+    _registered[_to_public_module_name(function.__module__), function.__qualname__] = function
     return function
 
 
-def _public_module(module):
+def _to_public_module_name(module):
     """Return MindSpore's name of a module of msnb."""
     return "mindspore." + module.removeprefix("msnb.") if module.startswith("msnb.") else module
 
 
 @functools.cache
-def _transform_classes(package):
+def _list_transform_classes(package):
     """Return {(module, name): class} of the library's transforms in one package.
 
     A class is listed under several modules: the one that users import it from, and those that define it in this
@@ -128,15 +128,15 @@ def _transform_classes(package):
             is_transform = isinstance(member, type) and member.__module__.startswith("msnb.dataset.")
             if is_transform and "__call__" in dir(member):
                 defining_module = member.__module__
-                classes[_public_module(path), name] = member
-                classes[_public_module(defining_module), member.__name__] = classes[
-                    _public_module(_OLD_MODULES.get(defining_module, defining_module)), member.__name__
+                classes[_to_public_module_name(path), name] = member
+                classes[_to_public_module_name(defining_module), member.__name__] = classes[
+                    _to_public_module_name(_OLD_MODULES.get(defining_module, defining_module)), member.__name__
                 ] = member
     return classes
 
 
 @functools.cache
-def _sampler_classes():
+def _list_sampler_classes():
     """Return {(module, name): class} of the library's samplers."""
     return {(SAMPLERS, name): getattr(samplers, name) for name in samplers.__all__ if "Sampler" in name}
 
@@ -208,7 +208,7 @@ def _build_dataset(node, path):
         raise path.error("op_type field in the json file can't be None.")
     is_supported = isinstance(kind, str) and (kind in _METHODS or kind in _SOURCES)
     module = node.get("op_module", DATASETS)
-    if not is_supported or not isinstance(module, str) or _public_module(module) != DATASETS:
+    if not is_supported or not isinstance(module, str) or _to_public_module_name(module) != DATASETS:
         raise path.error(f"{kind!s:.80} is not yet supported by ds.engine.deserialize(): neither an operator nor a "
                           f"data set of {DATASETS} that a description can hold has this name.")  # fmt: skip
     entries = path.need(node.get("children", []), list, "children should be a list of operators")
@@ -219,7 +219,7 @@ def _build_dataset(node, path):
         raise path.error(f"{kind} reads from {child_count} data set(s), but there are {len(children)} children.")
     maker = getattr(datasets, kind) if kind in _SOURCES else getattr(children[0], _METHODS[kind])
     arguments = {
-        name: _build_argument(name, node[name], path.child(name))
+        name: _build_dataset_argument(name, node[name], path.child(name))
         for name in inspect.signature(maker).parameters
         if name in node and name not in ("cache", "callbacks")
     }
@@ -228,7 +228,7 @@ def _build_dataset(node, path):
     return path.make(kind, maker, arguments)
 
 
-def _build_argument(name, value, path):
+def _build_dataset_argument(name, value, path):
     """Build an argument of a data set from its JSON value."""
     if name == "sampler":
         return _build_sampler(value, path)
@@ -256,10 +256,10 @@ def _build_schema(text, path):
 def _build_sampler(entry, path):
     if not isinstance(entry, dict):
         return entry
-    sampler_class = _look_up_name(entry, "sampler", lambda package: _sampler_classes(), path)
+    sampler_class = _look_up_named_object(entry, "sampler", lambda package: _list_sampler_classes(), path)
     if not (isinstance(sampler_class, type) and issubclass(sampler_class, samplers.BuiltinSampler | samplers.Sampler)):
         raise path.error(f"Sampler type is unknown: {sampler_class!r} is no sampler.")
-    sampler = path.make(entry["sampler_name"], sampler_class, _select_arguments(sampler_class, entry, path))
+    sampler = path.make(entry["sampler_name"], sampler_class, _build_constructor_arguments(sampler_class, entry, path))
     if entry.get("child_sampler"):
         child_path = path.child("child_sampler")
         child = _build_sampler(entry["child_sampler"], child_path)
@@ -276,11 +276,11 @@ def _build_operations(entries, path):
 
 def _build_operation(entry, path):
     entry = path.need(entry, dict, "A transform should be an object with the fields tensor_op_name and _module")
-    factory = _look_up_name(entry, "tensor_op", _transform_classes, path)
+    factory = _look_up_named_object(entry, "tensor_op", _list_transform_classes, path)
     if not isinstance(factory, type):
         return factory
-    arguments = _select_arguments(factory, entry, path)
-    with_tuples = {name: _as_tuples(value) for name, value in arguments.items()}
+    arguments = _build_constructor_arguments(factory, entry, path)
+    with_tuples = {name: _convert_lists_to_tuples(value) for name, value in arguments.items()}
     if with_tuples != arguments and factory.__module__.startswith(
         "msnb.dataset."
     ):  # JSON has no tuples, which many transforms require
@@ -291,18 +291,18 @@ def _build_operation(entry, path):
     return path.make(entry["tensor_op_name"], factory, arguments)
 
 
-def _as_tuples(value):
+def _convert_lists_to_tuples(value):
     """Convert a list of numbers, or of such lists, to a tuple."""
     if not isinstance(value, list):
         return value
-    items = tuple(map(_as_tuples, value))
+    items = tuple(map(_convert_lists_to_tuples, value))
     return items if items and all(isinstance(p, int | float | tuple) for p in items) else value
 
 
-def _look_up_name(entry, prefix, table, path):
+def _look_up_named_object(entry, prefix, table, path):
     """Return the class or function that an entry names, from a table of the library or from the registered ones."""
     module, name = entry.get(f"{prefix}_module", SAMPLERS if prefix == "sampler" else None), entry.get(f"{prefix}_name")
-    key = _public_module(module) if isinstance(module, str) else "", name if isinstance(name, str) else ""
+    key = _to_public_module_name(module) if isinstance(module, str) else "", name if isinstance(name, str) else ""
     package = (*key[0].split("."), "", "", "")[2]
     match = table(package).get(key) or _registered.get(key)
     if match is None:
@@ -314,17 +314,17 @@ def _look_up_name(entry, prefix, table, path):
     return match
 
 
-def _select_arguments(factory, entry, path):
+def _build_constructor_arguments(factory, entry, path):
     """Return the constructor arguments of `factory` that the dict `entry` of a description contains."""
     return {
-        name: _build_value(name, entry[name], parameter, path.child(name))
+        name: _build_transform_argument(name, entry[name], parameter, path.child(name))
         for name, parameter in inspect.signature(factory).parameters.items()
         if name in entry
     }
 
 
 @functools.cache
-def _enum_arguments():
+def _list_enum_arguments():
     """Return {argument name: enumeration} of the transforms' arguments whose default does not show their
     enumeration."""
     return {
@@ -336,9 +336,9 @@ def _enum_arguments():
     }
 
 
-def _build_value(name, value, parameter, path):
+def _build_transform_argument(name, value, parameter, path):
     """Build an argument of a transform from its JSON value."""
-    enum = _enum_arguments().get(name)
+    enum = _list_enum_arguments().get(name)
     if enum is None and parameter is not None and isinstance(parameter.default, Enum):
         enum = type(parameter.default)
     if enum is not None and value is not None:
@@ -350,6 +350,9 @@ def _build_value(name, value, parameter, path):
         return _build_operation(value, path)
     if isinstance(value, list):
         is_policy = name == "policy"  # lists of (transform, probability)
-        items = [_build_value("policy" if is_policy else "", v, None, path.child("", i)) for i, v in enumerate(value)]
+        items = [
+            _build_transform_argument("policy" if is_policy else "", v, None, path.child("", i))
+            for i, v in enumerate(value)
+        ]
         return tuple(items) if is_policy and items and isinstance(items[0], TensorOp) else items
     return value

@@ -15,7 +15,7 @@ from msnb.mindrecord.common.exceptions import MindRecordException
 _NO_NODE = -1
 
 
-def _as_numbers(value, name):
+def _to_int32_array(value, name):
     """Convert a list or int32 array of numbers to an array."""
     if isinstance(value, np.ndarray):
         if value.dtype != np.int32:
@@ -25,16 +25,16 @@ def _as_numbers(value, name):
     return np.asarray(value, np.int32)
 
 
-def _as_nested_numbers(value, name):
+def _to_nested_int32_array(value, name):
     """Convert a list of numbers or of equally long lists, or an int32 array, to an array."""
     of_type(list, np.ndarray)(value, name)
     if isinstance(value, np.ndarray):
-        return _as_numbers(value, name)
-    _check_aligned(value, name)
+        return _to_int32_array(value, name)
+    _check_equal_lengths(value, name)
     return np.asarray(value, np.int32)
 
 
-def _check_aligned(value, name):
+def _check_equal_lengths(value, name):
     if not value:
         raise TypeError(f"Parameter {name} or its members are empty.")
     if len({isinstance(item, list) for item in value}) > 1:
@@ -43,7 +43,7 @@ def _check_aligned(value, name):
         if len({len(item) for item in value}) > 1:
             raise TypeError(f"The size of each member of parameter {name} is inconsistent.")
         for item in value:
-            _check_aligned(item, name)
+            _check_equal_lengths(item, name)
         if len({np.shape(item) for item in value}) > 1:
             raise TypeError(f"The type of each member of the parameter {name} is inconsistent.")
     else:
@@ -174,9 +174,9 @@ class GraphData:
         Raises:
             RuntimeError: If there is no such type.
         """
-        return self._nodes_of_type(node_type).copy()
+        return self._get_nodes_of_type(node_type).copy()
 
-    def _nodes_of_type(self, kind):
+    def _get_nodes_of_type(self, kind):
         if kind not in self._graph.of_type:
             raise RuntimeError(f"Invalid node type: {kind}; there are {list(self._graph.of_type)}.")
         return self._graph.of_type[kind]
@@ -203,7 +203,7 @@ class GraphData:
         Raises:
             RuntimeError: If there is no such edge.
         """
-        edges = _as_numbers(edge_list, "edge_list")
+        edges = _to_int32_array(edge_list, "edge_list")
         if edges.size == 0:
             raise RuntimeError("Input edge_list is empty.")
         for edge in edges.tolist():
@@ -229,10 +229,10 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (nodes, 1 + most neighbours).
         """
-        nodes = _as_numbers(node_list, "node_list")
+        nodes = _to_int32_array(node_list, "node_list")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
-        self._nodes_of_type(neighbor_type)
+        self._get_nodes_of_type(neighbor_type)
         neighbours = [self._get_neighbours(n, neighbor_type) for n in nodes.reshape(-1).tolist()]
         result = np.full((len(neighbours), 1 + max(map(len, neighbours))), _NO_NODE, np.int32)
         result[:, 0] = nodes.reshape(-1)
@@ -257,8 +257,8 @@ class GraphData:
             numpy.ndarray, int32: each row a node, its n1 neighbours, their n1 * n2 neighbours and so on; -1 where there
             is none.
         """
-        nodes = _as_numbers(node_list, "node_list")
-        nums, kinds = _as_numbers(neighbor_nums, "neighbor_nums"), _as_numbers(neighbor_types, "neighbor_types")
+        nodes = _to_int32_array(node_list, "node_list")
+        nums, kinds = _to_int32_array(neighbor_nums, "neighbor_nums"), _to_int32_array(neighbor_types, "neighbor_types")
         for value, name in ((nums, "neighbor_nums"), (kinds, "neighbor_types")):
             if not 1 <= len(value) <= 6:
                 raise ValueError(
@@ -271,7 +271,7 @@ class GraphData:
         for number, kind in zip(nums.tolist(), kinds.tolist(), strict=True):
             if number < 1:
                 raise RuntimeError(f"Wrong samples number: {number}.")
-            self._nodes_of_type(kind)
+            self._get_nodes_of_type(kind)
         rows = []
         for node in nodes.reshape(-1).tolist():
             row, hop = [node], [node]
@@ -304,12 +304,12 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (nodes, 1 + `neg_neighbor_num`).
         """
-        nodes = _as_numbers(node_list, "node_list")
+        nodes = _to_int32_array(node_list, "node_list")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
         if neg_neighbor_num < 1:
             raise RuntimeError(f"Wrong samples number: {neg_neighbor_num}.")
-        all_nodes = self._nodes_of_type(neg_neighbor_type)
+        all_nodes = self._get_nodes_of_type(neg_neighbor_type)
         rows = []
         for node in nodes.reshape(-1).tolist():
             candidates = all_nodes[
@@ -336,14 +336,22 @@ class GraphData:
         """
         graph = self._graph
         return self._collect_features(
-            _as_nested_numbers(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node"
+            _to_nested_int32_array(node_list, "node_list"),
+            feature_types,
+            graph.node_features,
+            graph.node_defaults,
+            "node",
         )
 
     def get_edge_feature(self, edge_list: Any, feature_types: Any) -> list[np.ndarray]:
         """Return features of edges; see :meth:`get_node_feature`."""
         graph = self._graph
         return self._collect_features(
-            _as_nested_numbers(edge_list, "edge_list"), feature_types, graph.edge_features, graph.edge_defaults, "edge"
+            _to_nested_int32_array(edge_list, "edge_list"),
+            feature_types,
+            graph.edge_features,
+            graph.edge_defaults,
+            "edge",
         )
 
     @staticmethod
@@ -351,7 +359,7 @@ class GraphData:
         if items.size == 0:
             raise RuntimeError(f"Input {entity}_list is empty.")
         results = []
-        for kind in _as_numbers(feature_types, "feature_types").tolist():
+        for kind in _to_int32_array(feature_types, "feature_types").tolist():
             if kind not in defaults:
                 raise RuntimeError(f"Invalid feature type: {kind}; the {entity}s have {sorted(defaults)}.")
             values = []
@@ -402,13 +410,13 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (targets, 1 + steps).
         """
-        nodes, path = _as_numbers(target_nodes, "target_nodes"), _as_numbers(meta_path, "meta_path")
+        nodes, path = _to_int32_array(target_nodes, "target_nodes"), _to_int32_array(meta_path, "meta_path")
         if nodes.size == 0 or path.size == 0:
             raise RuntimeError("Input target_nodes and meta_path must not be empty.")
         if step_home_param <= 0 or step_away_param <= 0:
             raise RuntimeError("step_home_param and step_away_param have to be greater than 0.")
         for kind in set(path.tolist()):
-            self._nodes_of_type(kind)
+            self._get_nodes_of_type(kind)
         walks = np.full((nodes.size, 1 + path.size), default_node, np.int32)
         for walk, node in zip(walks, nodes.reshape(-1).tolist(), strict=True):
             walk[0], before, kind_before = node, None, None

@@ -34,21 +34,21 @@ _LENGTH = struct.Struct(">I")
 _ERRORS = {kind.__name__: kind for kind in (RuntimeError, TypeError, ValueError)}
 
 
-def _encode_value(value):
+def _encode_for_json(value):
     """Convert the value to types that JSON has."""
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
         return {"array": data, "dtype": value.dtype.str, "shape": value.shape}
     if isinstance(value, dict):  # JSON's keys are strings, but those of graph_info are numbers
-        return {"items": [[_encode_value(k), _encode_value(v)] for k, v in value.items()]}
+        return {"items": [[_encode_for_json(k), _encode_for_json(v)] for k, v in value.items()]}
     if isinstance(value, list | tuple):
-        return [_encode_value(v) for v in value]
+        return [_encode_for_json(v) for v in value]
     if isinstance(value, np.generic):
         return value.item()
     return value
 
 
-def _decode_object(value):
+def _decode_json_object(value):
     if "items" in value:
         return dict(value["items"])
     flat = np.frombuffer(base64.b64decode(value["array"]), np.dtype(value["dtype"]))
@@ -56,7 +56,7 @@ def _decode_object(value):
 
 
 def _send_message(stream, message):
-    data = json.dumps(_encode_value(message)).encode("utf-8")
+    data = json.dumps(_encode_for_json(message)).encode("utf-8")
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
@@ -68,7 +68,7 @@ def _receive_message(stream):
         return None
     (length,) = _LENGTH.unpack(head)
     data = stream.read(length)
-    return json.loads(data, object_hook=_decode_object) if len(data) == length else None
+    return json.loads(data, object_hook=_decode_json_object) if len(data) == length else None
 
 
 class _Handler(socketserver.StreamRequestHandler):

@@ -51,7 +51,7 @@ def _unset_iterator_cleanup():
     _stopped = False
 
 
-def _box_rows(rows):
+def _convert_rows_to_tensors(rows):
     # Tensors cannot contain strings, which stay numpy arrays.
     return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
 
@@ -101,7 +101,7 @@ class Iterator:
         self._rows = None
         self._prefetcher = None
         self._runtime_context = True
-        self._box_rows = None if output_numpy else _box_rows
+        self._convert_rows_to_tensors = None if output_numpy else _convert_rows_to_tensors
         self._decodes_strings = api_generations.shared == 2
         self._index = 0
         if len(ITERATORS_LIST) >= _CLEAN_UP_AT:
@@ -149,9 +149,9 @@ class Iterator:
             )
         self._index = 0
         self._stop_prefetching()
-        to_device = self._box_rows is not None and get_context("device_target") != "CPU"
+        to_device = self._convert_rows_to_tensors is not None and get_context("device_target") != "CPU"
         ahead = max(1, min(settings.prefetch, _DEVICE_PREFETCH if to_device else 8))
-        box_rows = self._box_rows
+        box_rows = self._convert_rows_to_tensors
         if self._monitor is not None and box_rows is not None:
             box_rows = self._monitor.timed_boxing(box_rows)
         self._prefetcher = Prefetcher(
@@ -165,9 +165,9 @@ class Iterator:
         try:
             return next(self)
         except StopIteration:
-            return self._empty_row()
+            return self._make_empty_row()
 
-    def _empty_row(self):
+    def _make_empty_row(self):
         return []
 
     def _format_row(self, row):
@@ -205,7 +205,7 @@ class Iterator:
 class DictIterator(Iterator):
     """Iterator over rows as dicts of column name to value."""
 
-    def _empty_row(self):
+    def _make_empty_row(self):
         return {}
 
     def _format_row(self, row):

@@ -65,7 +65,7 @@ class Preview:
         saved = dataset.saved_output_types, dataset.saved_output_shapes
         if None not in saved:
             pairs = zip(*saved, strict=True)
-            self.types = [(_type_name(np.dtype(dtype)), tuple(shape)) for dtype, shape in pairs]
+            self.types = [(_format_dtype(np.dtype(dtype)), tuple(shape)) for dtype, shape in pairs]
 
     def count(self) -> str:
         """Return the size in words, or "" if it is unknown."""
@@ -187,7 +187,7 @@ class _PreviewReader:
         size = self.preview.size
         if size is None and not self.reason:
             size = plan.size()
-        self.reason = self.reason or _reason_against_preview(plan)
+        self.reason = self.reason or _find_reason_against_preview(plan)
         note = f"Not read for a display, since {self.reason}: {_HOW_TO_READ}." if self.reason else ""
         self._update_preview(
             columns=list(plan.columns), size=size, batched=_is_batched(plan), steps=_format_steps(plan), note=note
@@ -195,7 +195,7 @@ class _PreviewReader:
 
     def _read_rows(self, plan):
         note = "The order is random; these are in the order of the source." if self.dataset.is_shuffled() else ""
-        plan = self._limit_sources(reorder_by_number(_remove_shuffles(plan)))
+        plan = self._limit_source_time(reorder_by_number(_remove_shuffles(plan)))
         count = 1 if self.preview.batched else self.rows
         rows = []
         for chunk in plan.chunks(Hint(count, 1)):
@@ -203,16 +203,16 @@ class _PreviewReader:
             if len(rows) >= count:
                 break
         rows = rows[:count]
-        types = [_merge_types(column) for column in zip(*rows, strict=True)]
+        types = [_summarize_column_type(column) for column in zip(*rows, strict=True)]
         if self.preview.batched and rows:
             rows = list(map(list, zip(*[list(column[: self.rows]) for column in rows[0]], strict=False)))
         self._update_preview(rows=rows, types=types, note=note if rows else "There are no rows.")
 
-    def _limit_sources(self, node):
+    def _limit_source_time(self, node):
         """Return the plan with sources that stop at the time limit."""
         if isinstance(node, nodes.IndexSource | nodes.StreamSource):
             return _TimeLimitedSource(node, self.end)
-        node.children = [self._limit_sources(child) for child in node.children]
+        node.children = [self._limit_source_time(child) for child in node.children]
         return node
 
 
@@ -246,7 +246,7 @@ def _remove_shuffles(node):
     return node
 
 
-def _reason_against_preview(node):
+def _find_reason_against_preview(node):
     """Return the reason why the plan would run the user's Python code or change state; "" if it would not.
 
     An object with ``__getitem__`` is read nevertheless: a pipeline may also request any sample at any time.
@@ -256,7 +256,7 @@ def _reason_against_preview(node):
     if isinstance(node, nodes.Map) and node.callbacks is None:
         for step in node.steps:
             operations = step.functions if isinstance(step, UserStep) else [step.op]
-            if function := next(filter(None, map(_find_function, operations)), None):
+            if function := next(filter(None, map(_find_user_function, operations)), None):
                 return f"{op_name(function)} is Python code of yours"
     elif isinstance(node, nodes.Filter):
         return f"{node.describe()} is Python code of yours"
@@ -265,10 +265,10 @@ def _reason_against_preview(node):
             return "batch calls Python code of yours"
     elif not isinstance(node, _HARMLESS_NODES):
         return f"{node.describe()} does more than read"
-    return next(filter(None, map(_reason_against_preview, node.children)), "")
+    return next(filter(None, map(_find_reason_against_preview, node.children)), "")
 
 
-def _find_function(op):
+def _find_user_function(op):
     """Return the user's function that is, or is part of, an operation of ``map``, or None."""
     if not isinstance(op, TensorOp):
         return op if callable(op) else None
@@ -276,7 +276,7 @@ def _find_function(op):
         items = value if isinstance(value, list | tuple) else [value]
         for item in items:
             inner = item if isinstance(item, list | tuple) else [item]
-            if function := next(filter(None, map(_find_function, inner)), None):
+            if function := next(filter(None, map(_find_user_function, inner)), None):
                 return function
     return None
 
@@ -300,11 +300,11 @@ def _format_steps(node):
     return f"{inputs} > {node.describe()}"
 
 
-def _type_name(dtype):
+def _format_dtype(dtype):
     return "string" if dtype.kind in "SU" else dtype.name
 
 
-def _merge_types(column):
+def _summarize_column_type(column):
     """Return (dtype, shape) of some rows. A length that differs is None. If ranks differ, the shape is that of the
     first row.
     """
@@ -312,4 +312,4 @@ def _merge_types(column):
     if len({len(shape) for shape in shapes}) > 1:
         shapes = shapes[:1]
     lengths = zip(*shapes, strict=True)
-    return _type_name(column[0].dtype), tuple(one[0] if len(set(one)) == 1 else None for one in lengths)
+    return _format_dtype(column[0].dtype), tuple(one[0] if len(set(one)) == 1 else None for one in lengths)

@@ -79,12 +79,12 @@ class Queries:
             RuntimeError: If `estimate`, and the number of dimensions of a column is not the same in all rows.
         """
         if estimate:
-            return self._common_shapes()
+            return self._compute_common_shapes()
         if self.saved_output_shapes is None:
             self._inspect_first_row()
         return self.saved_output_shapes
 
-    def _common_shapes(self):
+    def _compute_common_shapes(self):
         column_shapes = None
         plan = self.make_plan()
         try:
@@ -151,11 +151,11 @@ class Queries:
     def get_batch_size(self) -> int:
         """Return the rows per batch, 1 if there is no batch."""
         if self._batch_size is None:
-            self._batch_size = self._batch_rows()
+            self._batch_size = self._compute_batch_size()
         return self._batch_size
 
-    def _batch_rows(self):
-        return self.children[-1]._batch_rows() if self.children else 1
+    def _compute_batch_size(self):
+        return self.children[-1]._compute_batch_size() if self.children else 1
 
     def get_repeat_count(self) -> int:
         """Return the count of the pipeline's last ``repeat``, or 1 if it has none."""

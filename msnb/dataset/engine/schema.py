@@ -91,7 +91,7 @@ class Schema:
             raise TypeError("Expected non-empty string for de_type.")
         if not isinstance(de_type, mstype.Type):
             _check_type_name(de_type)
-        self._append_column(name, _type_name(de_type), shape)
+        self._append_column(name, _to_type_name(de_type), shape)
 
     def _append_column(self, name, type_name, shape):
         column = {"name": name, "type": type_name, "rank": 1 if shape is None else len(shape)}
@@ -174,7 +174,7 @@ class Schema:
         return self.to_json()
 
 
-def _type_name(type_):
+def _to_type_name(type_):
     if not isinstance(type_, mstype.Type):
         return type_
     numpy = numpy_type(type_)

@@ -40,7 +40,7 @@ _CHILDREN = {"input_dataset", "datasets", "children"}
 _PATHS = {"dataset_dir", "dataset_file", "dataset_files", "schema", "annotation_file"}
 
 
-def _constructor_arguments(instance):
+def _collect_constructor_arguments(instance):
     """Return every argument of the object's constructor, with defaults."""
     args, kwargs = instance.__dict__.get("_made_with", ((), {}))
     bound = inspect.signature(type(instance)).bind(*args, **kwargs)
@@ -81,7 +81,7 @@ def _encode_op(op):
             "tensor_op_name": getattr(op, "__qualname__", type(op).__name__),
             "tensor_op_module": getattr(op, "__module__", ""),
         }
-    entry = {name: _encode_value(value) for name, value in _constructor_arguments(op).items()}
+    entry = {name: _encode_value(value) for name, value in _collect_constructor_arguments(op).items()}
     entry["tensor_op_name"] = type(op).__name__
     entry["tensor_op_module"] = type(op).__module__.replace("msnb.", "mindspore.", 1)
     return entry
@@ -90,7 +90,7 @@ def _encode_op(op):
 def _encode_sampler(sampler):
     if sampler is None:
         return None
-    entry = {name: _encode_value(value) for name, value in _constructor_arguments(sampler).items()}
+    entry = {name: _encode_value(value) for name, value in _collect_constructor_arguments(sampler).items()}
     child = sampler.get_child()
     if child is not None:
         entry["child_sampler"] = _encode_sampler(child)
@@ -107,7 +107,7 @@ def traverse(node: Any) -> Any:
         "op_module": DATASETS,
         "children": [traverse(child) for child in node.children],
     }
-    arguments = _constructor_arguments(node)
+    arguments = _collect_constructor_arguments(node)
     for name, value in arguments.items():
         if name in _CHILDREN or name in ("cache", "callbacks"):
             continue

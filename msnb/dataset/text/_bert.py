@@ -30,7 +30,7 @@ _MAX_CACHED_WORDS = 200_000  # words whose pieces are cached
 
 
 @functools.cache
-def _delimiter_patterns(preserve, keep_whitespace, ascii_only):
+def _compile_delimiter_patterns(preserve, keep_whitespace, ascii_only):
     """Return two compiled patterns: of all delimiters, and of the delimiters that are tokens themselves."""
     punctuation = (
         f"[{_ASCII_PUNCTUATION}]" if ascii_only else f"[{_ASCII_PUNCTUATION}{_HAN_RANGES}{character_class('P')}]"
@@ -44,7 +44,7 @@ def _delimiter_patterns(preserve, keep_whitespace, ascii_only):
 
 
 @functools.cache
-def _ascii_token_pattern(preserve, keep_whitespace):
+def _compile_ascii_token_pattern(preserve, keep_whitespace):
     """Return a compiled pattern that matches one token of ASCII text."""
     patterns = [_SPECIAL_TOKENS] if preserve else []
     patterns += [r"\s+"] if keep_whitespace else []
@@ -113,18 +113,22 @@ class BasicTokenizer(_Tokenizer):
         """Split UTF-8 bytes into tokens. Return them as a list of str."""
         text = self._clean_text(decode_utf8(data))
         if text.isascii():
-            return _ascii_token_pattern(self.preserve_unused_token, self.keep_whitespace).findall(text)
+            return _compile_ascii_token_pattern(self.preserve_unused_token, self.keep_whitespace).findall(text)
         return [
             t.decode("utf-8")
-            for t in split_spans(text, *_delimiter_patterns(self.preserve_unused_token, self.keep_whitespace, False))[0]
+            for t in split_spans(
+                text, *_compile_delimiter_patterns(self.preserve_unused_token, self.keep_whitespace, False)
+            )[0]
         ]
 
     def _split_tokens(self, data):
         return [w.encode("utf-8") for w in self.words(data)]
 
-    def _split_spans(self, data):
+    def _split_with_offsets(self, data):
         text = self._clean_text(decode_utf8(data))
-        return split_spans(text, *_delimiter_patterns(self.preserve_unused_token, self.keep_whitespace, text.isascii()))
+        return split_spans(
+            text, *_compile_delimiter_patterns(self.preserve_unused_token, self.keep_whitespace, text.isascii())
+        )
 
 
 class _Pieces:
@@ -145,13 +149,13 @@ class _Pieces:
         """Split a word into pieces. Return a list of (piece, start, end), with positions in bytes."""
         pieces = self.known.get(word)
         if pieces is None:
-            pieces = self._search_pieces(word)
+            pieces = self._split_into_wordpieces(word)
             if len(self.known) >= _MAX_CACHED_WORDS:
                 self.known.clear()
             self.known[word] = pieces
         return pieces
 
-    def _search_pieces(self, word):
+    def _split_into_wordpieces(self, word):
         raw = word.encode("utf-8")
         if len(raw) > self.limit:
             text = self.unknown or word
@@ -171,7 +175,7 @@ class _Pieces:
         return pieces
 
 
-def _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets):
+def _check_wordpiece_arguments(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets):
     if vocab is None:
         raise ValueError("vocab is not provided.")
     if not isinstance(vocab, Vocab):
@@ -209,7 +213,7 @@ class WordpieceTokenizer(TensorOp):
         unknown_token: str = "[UNK]",
         with_offsets: bool = False,
     ) -> None:
-        _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
+        _check_wordpiece_arguments(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
         self.vocab = vocab
         self.suffix_indicator: str = suffix_indicator
         self.max_bytes_per_token: int = max_bytes_per_token
@@ -270,7 +274,7 @@ class BertTokenizer(_Tokenizer):
         preserve_unused_token: bool = True,
         with_offsets: bool = False,
     ) -> None:
-        _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
+        _check_wordpiece_arguments(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
         self._basic = BasicTokenizer(
             lower_case, keep_whitespace, normalization_form, preserve_unused_token, with_offsets
         )
@@ -289,9 +293,9 @@ class BertTokenizer(_Tokenizer):
         split_word = self._pieces.split_word
         return [piece[0] for word in self._basic.words(data) for piece in split_word(word)]
 
-    def _split_spans(self, data):
+    def _split_with_offsets(self, data):
         tokens, starts, ends = [], [], []
-        words, firsts, _ = self._basic._split_spans(data)
+        words, firsts, _ = self._basic._split_with_offsets(data)
         for word, base in zip(words, firsts, strict=True):
             for piece, first, last in self._pieces.split_word(word.decode("utf-8")):
                 tokens.append(piece)

@@ -206,11 +206,11 @@ class JiebaTokenizer(_Tokenizer):
         elif not isinstance(user_dict, str):
             raise TypeError(f"The type of user_dict must str or dict, but got {type(user_dict).__name__}.")
         elif os.path.exists(user_dict):
-            self._add_file(user_dict)
+            self._add_words_from_file(user_dict)
         else:
             raise ValueError(f"user dict file {user_dict} is not exist.")
 
-    def _add_file(self, user_dict):
+    def _add_words_from_file(self, user_dict):
         for number, line in enumerate(text_files.lines(user_dict, "utf-8-sig"), 1):
             match = re.match(r"^(.+?)( [0-9]{1,18})?$", line.strip())
             if match is None:
@@ -245,7 +245,7 @@ class JiebaTokenizer(_Tokenizer):
     def _split_tokens(self, data):
         return [w.encode("utf-8") for w in self.words(decode_utf8(data))]
 
-    def _split_spans(self, data):
+    def _split_with_offsets(self, data):
         tokens, starts, ends, position = [], [], [], 0
         for token in self._split_tokens(data):
             tokens.append(token)

@@ -32,7 +32,7 @@ def _belongs_to_script(character, script):
 
 
 @functools.cache
-def _category_runs():
+def _list_category_runs():
     """Return (first, last, category) for each run of consecutive code points that have the same Unicode category."""
     category = unicodedata.category
     runs, start, previous = [], 0, category("\0")
@@ -49,10 +49,10 @@ def _category_runs():
 def character_class(category):
     """Return the text inside the [...] of a regex class that matches a Unicode category ("P") or script ("Han")."""
     if len(category) <= 2:
-        spans = [(first, last) for first, last, kind in _category_runs() if kind.startswith(category)]
+        spans = [(first, last) for first, last, kind in _list_category_runs() if kind.startswith(category)]
     else:
         script, spans = _SCRIPTS.get(category, category.upper()), []
-        for first, last, kind in _category_runs():
+        for first, last, kind in _list_category_runs():
             if kind[0] in "LMNS":
                 for point in range(first, last + 1):
                     if _belongs_to_script(chr(point), script):
@@ -77,7 +77,7 @@ def compile_icu(pattern):
     for m in _PROPERTY.finditer(text):
         literal = text[position : m.start()]
         out.append(literal)
-        is_inside = _is_inside_class("".join(out))
+        is_inside = _is_inside_character_class("".join(out))
         body = character_class(m[2] or m[3])
         if not body:
             raise ValueError(f"Unknown property \\p{{{m[2] or m[3]}}} in the pattern {pattern!r}.")
@@ -97,7 +97,7 @@ def compile_icu(pattern):
         ) from None
 
 
-def _is_inside_class(text):
+def _is_inside_character_class(text):
     depth = escaped = 0
     for char in text:
         if escaped:
@@ -161,7 +161,7 @@ class RegexTokenizer(_Tokenizer):
         self.keep_delim_pattern: str = keep_delim_pattern
         self.with_offsets: bool = with_offsets
 
-    def _split_spans(self, data):
+    def _split_with_offsets(self, data):
         try:
             delimiter = compile_icu(self.delim_pattern)
             keep = compile_icu(self.keep_delim_pattern) if self.keep_delim_pattern else None

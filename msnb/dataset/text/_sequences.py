@@ -88,8 +88,8 @@ class Ngram(TensorOp):
         for index, length in enumerate(lengths):
             of_type(int)(length, f"gram[{index}]")
             positive(length, f"gram_{index}")
-        _check_pad(left_pad, "left_pad")
-        _check_pad(right_pad, "right_pad")
+        _check_ngram_padding(left_pad, "left_pad")
+        _check_ngram_padding(right_pad, "right_pad")
         self.n = lengths
         self.left_pad = left_pad
         self.right_pad = right_pad
@@ -108,7 +108,7 @@ class Ngram(TensorOp):
         return np.array(out)
 
 
-def _check_pad(pad, name):
+def _check_ngram_padding(pad, name):
     """Check the padding of n-grams: a (word, count) tuple."""
     kinds = tuple(map(type, pad)) if isinstance(pad, tuple) else ()
     if len(kinds) != 2 or not (issubclass(kinds[0], str) and issubclass(kinds[1], int)):

@@ -63,18 +63,18 @@ class _Tokenizer(TensorOp):
 
     with_offsets = False
 
-    def _split_spans(self, data):
+    def _split_with_offsets(self, data):
         """Split the bytes `data`. Return (tokens, starts, ends)."""
         raise NotImplementedError
 
     def _split_tokens(self, data):
-        return self._split_spans(data)[0]
+        return self._split_with_offsets(data)[0]
 
     def _transform_row(self, array):
         data = scalar_bytes(array, type(self).__name__)
         if not self.with_offsets:
             return string_array(self._split_tokens(data))
-        tokens, starts, ends = self._split_spans(data)
+        tokens, starts, ends = self._split_with_offsets(data)
         if not tokens:
             tokens, starts, ends = [b""], [0], [0]
         return np.array(tokens), np.array(starts, np.uint32), np.array(ends, np.uint32)
@@ -86,7 +86,7 @@ class _Tokenizer(TensorOp):
         return [string_array(tokens(data)) for data in column.tolist()]
 
 
-def _locate_pieces(data, pieces):
+def _locate_tokens(data, pieces):
     """Locate consecutive pieces of `data`. Return (tokens, starts, ends)."""
     starts, ends, position = [], [], 0
     for piece in pieces:
@@ -125,8 +125,8 @@ class WhitespaceTokenizer(_Tokenizer):
             return data.split()
         return [w.encode("utf-8") for w in _WHITESPACE.split(decode_utf8(data)) if w]
 
-    def _split_spans(self, data):
-        return _locate_pieces(data, self._split_tokens(data))
+    def _split_with_offsets(self, data):
+        return _locate_tokens(data, self._split_tokens(data))
 
 
 class UnicodeCharTokenizer(_Tokenizer):
@@ -146,8 +146,8 @@ class UnicodeCharTokenizer(_Tokenizer):
     def _split_tokens(self, data):
         return [c.encode("utf-8") for c in decode_utf8(data)]
 
-    def _split_spans(self, data):
-        return _locate_pieces(data, self._split_tokens(data))
+    def _split_with_offsets(self, data):
+        return _locate_tokens(data, self._split_tokens(data))
 
 
 @functools.cache
@@ -179,7 +179,7 @@ class UnicodeScriptTokenizer(_Tokenizer):
         self.keep_whitespace: bool = keep_whitespace
         self.with_offsets: bool = with_offsets
 
-    def _split_spans(self, data):
+    def _split_with_offsets(self, data):
         pieces, last = [], None
         for char in decode_utf8(data):
             kind = (script_of(char), bool(_WHITESPACE.match(char)))

@@ -61,7 +61,7 @@ class SentencePieceVocab:
         """
         if vocab_size is None:
             raise TypeError("vocab_size must be provided.")
-        _check_options(vocab_size, character_coverage, model_type, params)
+        _check_training_options(vocab_size, character_coverage, model_type, params)
         return model_from_dataset(dataset, col_names, vocab_size, character_coverage, model_type, params)
 
     @classmethod
@@ -94,7 +94,7 @@ class SentencePieceVocab:
             RuntimeError: If a file cannot be read, is not in this encoding, or the training fails.
         """
         check_encoding(encoding)
-        _check_options(vocab_size, character_coverage, model_type, params)
+        _check_training_options(vocab_size, character_coverage, model_type, params)
 
         def lines():
             for path in file_path:
@@ -119,7 +119,7 @@ class SentencePieceVocab:
             file.write(vocab.model)
 
 
-def _check_options(vocab_size, character_coverage, model_type, params):
+def _check_training_options(vocab_size, character_coverage, model_type, params):
     """Check the options of a training. Each may be None."""
     if vocab_size is not None:
         check(UInt32, vocab_size, "vocab_size", "SentencePieceVocab")

@@ -86,7 +86,7 @@ class Vectors:
         vectors._numbers, vectors._table = words, np.stack(table)
         return vectors
 
-    def _vector_of(self, word, unknown):
+    def _look_up_vector(self, word, unknown):
         number = self._numbers.get(word)
         return unknown if number is None else self._table[number]
 
@@ -109,7 +109,7 @@ class CharNGram(Vectors):
     See :class:`Vectors`.
     """
 
-    def _vector_of(self, word, unknown):
+    def _look_up_vector(self, word, unknown):
         characters = ["#BEGIN#", *word, "#END#"]
         runs = (
             f"{n}gram-{''.join(characters[start : start + n])}"
@@ -157,5 +157,5 @@ class ToVectors(TensorOp):
         words = to_str(array).ravel().tolist()
         if self.lower_case_backup:
             words = [word.lower() for word in words]
-        rows = np.array([self.vectors._vector_of(word, unknown) for word in words], np.float32)
+        rows = np.array([self.vectors._look_up_vector(word, unknown) for word in words], np.float32)
         return rows[0] if len(rows) == 1 else rows

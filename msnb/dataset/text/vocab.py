@@ -17,7 +17,7 @@ from msnb.formats import text_files
 from msnb.formats.text_files import check_encoding
 
 
-def _unique_words(words, name):
+def _check_unique_words(words, name):
     """Return the words of a list as keys of a dict, in their order. Raise ValueError if a word is repeated."""
     of_type(list)(words, name)
     for other in (w for w in words if not isinstance(w, str)):
@@ -110,8 +110,8 @@ class Vocab:
             TypeError: If an argument has the wrong type.
             ValueError: If a word is repeated.
         """
-        words = _unique_words(word_list, "word_list")
-        specials = _unique_words([] if special_tokens is None else special_tokens, "special_tokens")
+        words = _check_unique_words(word_list, "word_list")
+        specials = _check_unique_words([] if special_tokens is None else special_tokens, "special_tokens")
         common = words.keys() & specials.keys()
         if common:
             raise ValueError(f"special_tokens and word_list contain duplicate word: {common}.")
@@ -147,7 +147,7 @@ class Vocab:
             ValueError: If a word is repeated, `vocab_size` is not positive or the file is not in this encoding.
             RuntimeError: If the file cannot be read.
         """
-        specials = _unique_words([] if special_tokens is None else special_tokens, "special_tokens")
+        specials = _check_unique_words([] if special_tokens is None else special_tokens, "special_tokens")
         words = {}
         try:
             for number, word in islice(_read_words(file_path, delimiter, check_encoding(encoding)), vocab_size):
@@ -227,8 +227,8 @@ def vocab_from_dataset(
     if columns is not None:
         columns = [columns] if not isinstance(columns, list) else columns
         list_of(str)(columns, "col")
-    allowed = _allowed_counts(freq_range)
-    specials = _unique_words([] if special_tokens is None else special_tokens, "special_tokens")
+    allowed = _parse_frequency_range(freq_range)
+    specials = _check_unique_words([] if special_tokens is None else special_tokens, "special_tokens")
     counts = _count_words(dataset, columns)
     if not counts:
         raise RuntimeError("Invalid data, no words in the dataset.")
@@ -250,7 +250,7 @@ def _decode_word(data):
         ) from None
 
 
-def _allowed_counts(freq_range):
+def _parse_frequency_range(freq_range):
     """Return the range of counts that a word may have, from the (minimum, maximum) `freq_range`."""
     if freq_range is None:
         return range(sys.maxsize)

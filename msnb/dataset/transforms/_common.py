@@ -183,11 +183,11 @@ class Slice(TensorOp):
                 f"{array.shape}."
             )
         for axis, option in enumerate(self.slices):
-            array = self._take_along(array, axis, option)
+            array = self._take_along_axis(array, axis, option)
         return np.ascontiguousarray(array)
 
     @staticmethod
-    def _take_along(array, axis, option):
+    def _take_along_axis(array, axis, option):
         if option is None or option is Ellipsis or option is True:
             return array
         length = array.shape[axis]

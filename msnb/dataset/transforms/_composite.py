@@ -29,19 +29,19 @@ def check_operations(transforms, name="op_list"):
 
 def open_states(operations):
     """Return the state of each transform for one running pipeline; None for functions."""
-    return [op._open_state() if isinstance(op, TensorOp) else None for op in operations]
+    return [op._create_random_state() if isinstance(op, TensorOp) else None for op in operations]
 
 
 def run_operation(op, state, values):
     """Run one transform or function on the columns of a row and return a tuple."""
     if not isinstance(op, TensorOp):
         outputs = op(*values)
-    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_transform_pil"):
-        outputs = op._transform_pil(values[0])
+    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_transform_pil_image"):
+        outputs = op._transform_pil_image(values[0])
     elif getattr(op, "to_pil", False) is True:
         outputs = op(*values)
     else:
-        outputs = op._run_row(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
+        outputs = op._transform_row_with_state(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
     if not isinstance(outputs, tuple):
         outputs = (outputs,)
     return tuple(v if isinstance(v, np.ndarray) or _is_pil(v) else as_array(v) for v in outputs)
@@ -67,13 +67,13 @@ class _Composite(TensorOp):
         check_operations(transforms)
         self.transforms = transforms
 
-    def _open_state(self):
-        return self._create_stream(), open_states(self.transforms)
+    def _create_random_state(self):
+        return self._create_random_stream(), open_states(self.transforms)
 
-    def _create_stream(self):
+    def _create_random_stream(self):
         return Mt32(fresh_seed())
 
-    def _run_all(self, states, values):
+    def _run_all_transforms(self, states, values):
         for op, state in zip(self.transforms, states, strict=True):
             values = run_operation(op, state, values)
         return values
@@ -101,7 +101,7 @@ class Compose(_Composite):
         self.deterministic: bool = all(isinstance(t, TensorOp) and t.deterministic for t in transforms)
         self.costly: bool = any(getattr(t, "costly", False) for t in transforms)
 
-    def _create_stream(self):
+    def _create_random_stream(self):
         return None
 
     def _transform_row(self, *values):
@@ -109,8 +109,8 @@ class Compose(_Composite):
             values = run_operation(op, None, values)
         return unwrap_single(values)
 
-    def _run_row(self, state, *values):
-        return unwrap_single(self._run_all(state[1], values))
+    def _transform_row_with_state(self, state, *values):
+        return unwrap_single(self._run_all_transforms(state[1], values))
 
 
 class RandomApply(_Composite):
@@ -132,10 +132,10 @@ class RandomApply(_Composite):
         super().__init__(transforms)
         self.prob = prob
 
-    def _run_row(self, state, *values):
+    def _transform_row_with_state(self, state, *values):
         stream, states = state
         if stream.canonical() <= self.prob:
-            values = self._run_all(states, values)
+            values = self._run_all_transforms(states, values)
         return unwrap_single(values)
 
 
@@ -152,7 +152,7 @@ class RandomChoice(_Composite):
 
     deterministic = False
 
-    def _run_row(self, state, *values):
+    def _transform_row_with_state(self, state, *values):
         stream, states = state
         index = stream.uniform_int(0, len(self.transforms) - 1)
         return unwrap_single(run_operation(self.transforms[index], states[index], values))
@@ -171,7 +171,7 @@ class RandomOrder(_Composite):
 
     deterministic = False
 
-    def _run_row(self, state, *values):
+    def _transform_row_with_state(self, state, *values):
         order = list(range(len(self.transforms)))
         random.shuffle(order)  # in MindSpore this is a Python transform, which uses `random`
         for i in order:

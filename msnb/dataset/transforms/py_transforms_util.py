@@ -39,7 +39,7 @@ def one_hot_encoding(label: Any, num_classes: int, epsilon: float) -> np.ndarray
     return rows
 
 
-def _apply_all(transforms, img):
+def _apply_in_sequence(transforms, img):
     """Apply one transform after the other."""
     return functools.reduce(lambda result, transform: transform(result), transforms, img)
 
@@ -47,12 +47,12 @@ def _apply_all(transforms, img):
 def random_order(img: Any, transforms: Sequence[Callable[..., Any]]) -> Any:
     """Shuffle the transforms in place and apply all of them."""
     random.shuffle(transforms)
-    return _apply_all(transforms, img)
+    return _apply_in_sequence(transforms, img)
 
 
 def random_apply(img: Any, transforms: Sequence[Callable[..., Any]], prob: float) -> Any:
     """Apply all transforms with probability `prob`."""
-    return img if prob < random.random() else _apply_all(transforms, img)
+    return img if prob < random.random() else _apply_in_sequence(transforms, img)
 
 
 def random_choice(img: Any, transforms: Sequence[Callable[..., Any]]) -> Any:

@@ -44,7 +44,7 @@ class UniformAugment(_Composite):
         self.transforms = transforms
         self.num_ops: int = num_ops
 
-    def _run_row(self, state, *values):
+    def _transform_row_with_state(self, state, *values):
         stream, states = state
         indices = stream.sample(list(range(len(self.transforms))), self.num_ops)
         for i in indices:
@@ -82,10 +82,10 @@ class RandomSelectSubpolicy(TensorOp):
                 within(0, 1)(choice[1], f"prob of (op, prob) {location}")
         self.policy = policy
 
-    def _open_state(self):
+    def _create_random_state(self):
         return Mt32(fresh_seed()), [open_states([op for op, _ in sub]) for sub in self.policy]
 
-    def _run_row(self, state, *values):
+    def _transform_row_with_state(self, state, *values):
         stream, states = state
         index = stream.uniform_int(0, len(self.policy) - 1)
         for (op, prob), op_state in zip(self.policy[index], states[index], strict=True):
@@ -94,7 +94,7 @@ class RandomSelectSubpolicy(TensorOp):
         return unwrap_single(values)
 
 
-def _check_batch(op, image, label):
+def _check_image_batch(op, image, label):
     name = type(op).__name__
     if image.ndim != 4 or not label.ndim or len(image) != len(label):
         raise RuntimeError(
@@ -136,11 +136,11 @@ class MixUpBatch(TensorOp):
         within(0, FLOAT_MAX_INTEGER)(alpha, "")
         self.alpha = alpha
 
-    def _run_row(self, stream, *columns):
+    def _transform_row_with_state(self, stream, *columns):
         if len(columns) < 2:
             raise RuntimeError("MixUpBatch: Both images and labels columns are required for this operation.")
         image, label = columns[:2]
-        _check_batch(self, image, label)
+        _check_image_batch(self, image, label)
         if image.shape[1] not in (1, 3) and image.shape[3] not in (1, 3):
             raise RuntimeError(f"MixUpBatch: Images must be in the shape of HWC or CHW, but got {image.shape}.")
         stream.forget_normal()
@@ -185,7 +185,7 @@ class CutMixBatch(TensorOp):
         self.alpha = alpha
         self.prob: float = prob
 
-    def _draw_box(self, stream, height, width, share):
+    def _sample_cut_box(self, stream, height, width, share):
         cut = np.float32(1) - share
         w, h = int(width * cut), int(height * cut)
         cx, cy = stream.uniform_int(0, width), stream.uniform_int(0, height)
@@ -193,11 +193,11 @@ class CutMixBatch(TensorOp):
         x2, y2 = np.clip(cx + w // 2, 0, width - 1), np.clip(cy + h // 2, 0, height - 1)
         return int(x), int(y), int(np.clip(x2 - x, 1, width - 1)), int(np.clip(y2 - y, 1, height - 1))
 
-    def _run_row(self, stream, *columns):
+    def _transform_row_with_state(self, stream, *columns):
         if len(columns) < 2:
             raise RuntimeError("CutMixBatch: Both images and labels columns are required for this operation.")
         image, label = columns[:2]
-        _check_batch(self, image, label)
+        _check_image_batch(self, image, label)
         channels_first = self.image_batch_format == ImageBatchFormat.NCHW
         if image.shape[1 if channels_first else 3] not in (1, 3):
             raise RuntimeError(
@@ -213,7 +213,7 @@ class CutMixBatch(TensorOp):
             share = np.float32(x1 / (x1 + x2))
             if stream.canonical() >= self.prob:
                 continue
-            x, y, w, h = self._draw_box(stream, height, width, share)
+            x, y, w, h = self._sample_cut_box(stream, height, width, share)
             box = (
                 (slice(None), slice(y, y + h), slice(x, x + w))
                 if channels_first
@@ -248,7 +248,7 @@ class RandomLighting(TensorOp):
     def __init__(self, alpha: Annotated[float | int, within(0, 16777216, float, int)] = 0.05):
         self.alpha = alpha
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         return np.array([stream.normal_float() * np.float32(self.alpha) for _ in range(3)], np.float32)
 
     def _apply_params(self, noise, image):

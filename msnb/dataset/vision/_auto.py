@@ -65,7 +65,7 @@ _POLICIES = {
 _SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast", "Sharpness"}
 
 
-def _magnitude_tables(bins, height, width, wide=False):
+def _make_magnitude_tables(bins, height, width, wide=False):
     """Return {operation: magnitudes from weak to strong}, with None for operations without magnitude."""
     line = np.linspace
     if wide:
@@ -127,7 +127,7 @@ class _Policy(TensorOp):
     deterministic = False
     costly = True
 
-    def _set_fill(self, interpolation, fill_value):
+    def _set_interpolation_and_fill(self, interpolation, fill_value):
         self.interpolation = interpolation
         self.fill_value = to_channel_values(fill_value)
 
@@ -157,11 +157,11 @@ class AutoAugment(_Policy):
         fill_value: FillValue = 0,
     ):
         self.policy = policy
-        self._set_fill(interpolation, fill_value)
+        self._set_interpolation_and_fill(interpolation, fill_value)
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         pairs = _POLICIES[self.policy]
-        magnitudes = _magnitude_tables(10, image.shape[0], image.shape[1])
+        magnitudes = _make_magnitude_tables(10, image.shape[0], image.shape[1])
         operations = []
         for name, prob, magnitude in pairs[stream.uniform_int(0, len(pairs) - 1)]:
             chance, sign = stream.uniform_float(0, 1), stream.uniform_int(0, 1)
@@ -195,10 +195,13 @@ class RandAugment(_Policy):
         self.num_ops: int = num_ops
         self.magnitude = magnitude
         self.num_magnitude_bins: int = num_magnitude_bins
-        self._set_fill(interpolation, fill_value)
+        self._set_interpolation_and_fill(interpolation, fill_value)
 
-    def _draw_params(self, stream, image):
-        magnitudes = {"Identity": None, **_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1])}
+    def _sample_params(self, stream, image):
+        magnitudes = {
+            "Identity": None,
+            **_make_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1]),
+        }
         names = list(magnitudes)
         operations = []
         for _ in range(self.num_ops):
@@ -227,12 +230,12 @@ class TrivialAugmentWide(_Policy):
         fill_value: FillValue = 0,
     ):
         self.num_magnitude_bins: int = num_magnitude_bins
-        self._set_fill(interpolation, fill_value)
+        self._set_interpolation_and_fill(interpolation, fill_value)
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         magnitudes = {
             "Identity": None,
-            **_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1], wide=True),
+            **_make_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1], wide=True),
         }
         names = list(magnitudes)
         name = names[stream.uniform_int(0, len(names) - 1)]

@@ -61,7 +61,7 @@ def resize_boxes(boxes, new, old):
 class _BoxOp(TensorOp):
     inputs = None
 
-    def _check_columns(self, columns):
+    def _unpack_image_and_boxes(self, columns):
         if len(columns) != 2:
             raise RuntimeError(
                 f"{type(self).__name__}: Requires Image and Bounding Boxes, likely missed bounding boxes: got "
@@ -76,9 +76,9 @@ class _RandomBoxOp(_BoxOp):
 
     deterministic = False
 
-    def _draw_params(self, stream, *columns):
-        image, _ = self._check_columns(columns)
-        return self._op._draw_params(stream, image)
+    def _sample_params(self, stream, *columns):
+        image, _ = self._unpack_image_and_boxes(columns)
+        return self._op._sample_params(stream, image)
 
 
 class RandomCropWithBBox(_RandomBoxOp):
@@ -101,8 +101,8 @@ class RandomCropWithBBox(_RandomBoxOp):
         self.size, self.padding = self._op.size, self._op.padding
 
     def _apply_params(self, corner, *columns):
-        image, boxes = self._check_columns(columns)
-        (left, top, _, _), _, _ = self._op._plan_padding(image.shape)
+        image, boxes = self._unpack_image_and_boxes(columns)
+        (left, top, _, _), _, _ = self._op._compute_padding(image.shape)
         boxes[:, 0] += left
         boxes[:, 1] += top
         return self._op._apply_params(corner, image), crop_boxes(boxes, *corner, self.size[1], self.size[0])
@@ -115,7 +115,7 @@ class _FlipWithBBox(_RandomBoxOp):
         self._op = self._flip_class(prob)
 
     def _apply_params(self, flip, *columns):
-        image, boxes = self._check_columns(columns)
+        image, boxes = self._unpack_image_and_boxes(columns)
         if flip:
             axis = self._op._axis
             boxes[:, 1 - axis] = np.float32(image.shape[axis]) - boxes[:, 1 - axis] - boxes[:, 3 - axis]
@@ -156,7 +156,7 @@ class ResizeWithBBox(_BoxOp):
         self.interpolation: Inter = interpolation
 
     def _transform_row(self, *columns):
-        image, boxes = self._check_columns(columns)
+        image, boxes = self._unpack_image_and_boxes(columns)
         resized_image = self._op._transform_row(image)
         return resized_image, resize_boxes(boxes, resized_image.shape, image.shape)
 
@@ -174,7 +174,7 @@ class RandomResizeWithBBox(_RandomBoxOp):
         self.size = size
 
     def _apply_params(self, interpolation, *columns):
-        image, boxes = self._check_columns(columns)
+        image, boxes = self._unpack_image_and_boxes(columns)
         resized_image = self._op._apply_params(interpolation, image)
         return resized_image, resize_boxes(boxes, resized_image.shape, image.shape)
 
@@ -199,7 +199,7 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
         self.size = self._op.size
 
     def _apply_params(self, crop_box, *columns):
-        image, boxes = self._check_columns(columns)
+        image, boxes = self._unpack_image_and_boxes(columns)
         x, y, w, h = crop_box
         boxes = crop_boxes(boxes, x, y, w, h)
         return self._op._apply_params(crop_box, image), resize_boxes(boxes, self.size, (h, w))
@@ -224,11 +224,11 @@ class BoundingBoxAugment(_BoxOp):
         self.transform = transform
         self.ratio = ratio
 
-    def _open_state(self):
-        return Mt32(fresh_seed()), self.transform._open_state()
+    def _create_random_state(self):
+        return Mt32(fresh_seed()), self.transform._create_random_state()
 
-    def _run_row(self, state, *columns):
-        image, boxes = self._check_columns(columns)
+    def _transform_row_with_state(self, state, *columns):
+        image, boxes = self._unpack_image_and_boxes(columns)
         stream, transform_state = state
         out = image.copy()
         for box in boxes:

@@ -81,7 +81,7 @@ class RandomCrop(ImageOp):
         self.pad_if_needed = pad_if_needed
         self.padding_mode = padding_mode
 
-    def _plan_padding(self, shape):
+    def _compute_padding(self, shape):
         """Return (padding, height, width) of the padded image. The padding is (left, top, right, bottom)."""
         h, w = shape[:2]
         left, top, right, bottom = self.padding
@@ -100,16 +100,16 @@ class RandomCrop(ImageOp):
             )
         return padding, padded_h, padded_w
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         kernels.check_image(image, "RandomCrop")
-        _, h, w = self._plan_padding(image.shape)
+        _, h, w = self._compute_padding(image.shape)
         if (h, w) == self.size:
             return 0, 0
         x = stream.uniform_int(0, w - self.size[1])
         return x, stream.uniform_int(0, h - self.size[0])
 
     def _apply_params(self, corner, image):
-        padding, _, _ = self._plan_padding(image.shape)
+        padding, _, _ = self._compute_padding(image.shape)
         if any(padding):
             image = self._pad_image(image, padding)
         return kernels.crop(image, *corner, self.size[1], self.size[0])
@@ -117,10 +117,10 @@ class RandomCrop(ImageOp):
     def _pad_image(self, image, padding):
         return kernels.pad(image, padding, self.padding_mode, self.fill_value)
 
-    def _draw_stack(self, stream, n, images):
+    def _sample_stack_params(self, stream, n, images):
         if images.ndim not in (3, 4):
             return NotImplemented
-        _, h, w = self._plan_padding(images.shape[1:])
+        _, h, w = self._compute_padding(images.shape[1:])
         height, width = self.size
         if (h, w) == (height, width):
             return np.zeros((n, 2), np.int64)
@@ -128,8 +128,8 @@ class RandomCrop(ImageOp):
             return stream.uniform_ints(2 * n, 0, h - height).reshape(n, 2)
         return np.array([(stream.uniform_int(0, w - width), stream.uniform_int(0, h - height)) for _ in range(n)])
 
-    def _apply_stack(self, corners, images):
-        padding, h, w = self._plan_padding(images.shape[1:])
+    def _apply_stack_params(self, corners, images):
+        padding, h, w = self._compute_padding(images.shape[1:])
         n, height, width = len(images), *self.size
         out = np.empty((n, height, width, *images.shape[3:]), images.dtype)
         if any(padding):
@@ -189,31 +189,31 @@ class RandomResizedCrop(ImageOp):
         self.max_attempts = max_attempts
         self._log_ratio = tuple(np.float32(math.log(np.float32(r))) for r in ratio)
 
-    def _result_spec(self, image):
+    def _infer_result_spec(self, image):
         return kernels.resized_spec(image, self.size, self.interpolation)
 
-    def _draw_box(self, stream, height, width):
+    def _sample_crop_box(self, stream, height, width):
         """Return (x, y, width, height) of a random crop, or of a central one if no random one fits."""
         low, high = self._log_ratio
         for _ in range(self.max_attempts):
             scale = stream.uniform_float(*self.scale)
             aspect = math.exp(stream.uniform_float(low, high))
-            w = _round_half_away(math.sqrt(height * width * scale * aspect))
-            h = _round_half_away(w / aspect)
+            w = _round_half_away_from_zero(math.sqrt(height * width * scale * aspect))
+            h = _round_half_away_from_zero(w / aspect)
             if w <= width and h <= height:
                 x = stream.uniform_int(0, width - w)
                 return x, stream.uniform_int(0, height - h), w, h
         least, most = float(np.float32(self.ratio[0])), float(np.float32(self.ratio[1]))
         w, h = width, height
         if width / height < least:
-            h = _round_half_away(w / least)
+            h = _round_half_away_from_zero(w / least)
         elif width / height > most:
-            w = _round_half_away(h * most)
-        return _round_half_away((width - w) / 2.0), _round_half_away((height - h) / 2.0), w, h
+            w = _round_half_away_from_zero(h * most)
+        return _round_half_away_from_zero((width - w) / 2.0), _round_half_away_from_zero((height - h) / 2.0), w, h
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         kernels.check_image(image, type(self).__name__)
-        return self._draw_box(stream, image.shape[0], image.shape[1])
+        return self._sample_crop_box(stream, image.shape[0], image.shape[1])
 
     def _apply_params(self, box, image):
         x, y, w, h = box
@@ -221,14 +221,14 @@ class RandomResizedCrop(ImageOp):
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
         return kernels.resize(image[y : y + h, x : x + w], self.size, self.interpolation)
 
-    def _apply_into(self, box, image, out):
+    def _apply_params_into(self, box, image, out):
         x, y, w, h = box
         if not w or not h:
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
         kernels.resize_to(image[y : y + h, x : x + w], self.interpolation, out)
 
 
-def _round_half_away(x):
+def _round_half_away_from_zero(x):
     """Round half away from zero, as C does."""
     return int(math.floor(x + 0.5)) if x >= 0 else int(math.ceil(x - 0.5))
 
@@ -254,22 +254,22 @@ class RandomCropDecodeResize(RandomResizedCrop):
             raise TypeError(f"Input should be an encoded image with 1-D NumPy type, got {type(img)}.")
         return self._run_eagerly(as_array(img))
 
-    def _draw_params(self, stream, data):
+    def _sample_params(self, stream, data):
         size = _jpeg.read_size(data) if _is_jpeg(data) else None
         if size is None:
             size = kernels.decode(data).shape[:2]
         _headers.check_pixels(*size)
-        return self._draw_box(stream, *size)
+        return self._sample_crop_box(stream, *size)
 
-    def _result_spec(self, data):
+    def _infer_result_spec(self, data):
         return ((*self.size, 3), np.uint8) if self.interpolation in kernels.OPENCV_INTERPOLATIONS else None
 
     def _apply_params(self, box, data):
         return super()._apply_params(box, kernels.decode(data))
 
-    def _apply_into(self, box, data, out):
+    def _apply_params_into(self, box, data, out):
         image = _jpeg.decode_upper_rows(data, box[1] + box[3]) if _is_jpeg(data) else None
-        super()._apply_into(box, kernels.decode(data) if image is None else image, out)
+        super()._apply_params_into(box, kernels.decode(data) if image is None else image, out)
 
 
 def _is_jpeg(data):

@@ -20,7 +20,7 @@ class _FactorAdjustment(ImageOp):
     _bounds = (0, FLOAT_MAX_INTEGER)
     _change = None
 
-    def _set_up(self, name, value):
+    def _store_arguments(self, name, value):
         of_type(float, int)(value, name)
         within(*self._bounds)(value, name)
         setattr(self, name, value)
@@ -40,7 +40,7 @@ class AdjustBrightness(_FactorAdjustment):
     _change = staticmethod(kernels.brightness)
 
     def __init__(self, brightness_factor: float) -> None:
-        self._set_up("brightness_factor", brightness_factor)
+        self._store_arguments("brightness_factor", brightness_factor)
 
 
 class AdjustContrast(_FactorAdjustment):
@@ -53,7 +53,7 @@ class AdjustContrast(_FactorAdjustment):
     _change = staticmethod(kernels.contrast)
 
     def __init__(self, contrast_factor: float) -> None:
-        self._set_up("contrast_factor", contrast_factor)
+        self._store_arguments("contrast_factor", contrast_factor)
 
 
 class AdjustSaturation(_FactorAdjustment):
@@ -66,7 +66,7 @@ class AdjustSaturation(_FactorAdjustment):
     _change = staticmethod(kernels.saturation)
 
     def __init__(self, saturation_factor: float) -> None:
-        self._set_up("saturation_factor", saturation_factor)
+        self._store_arguments("saturation_factor", saturation_factor)
 
 
 class AdjustSharpness(_FactorAdjustment):
@@ -79,7 +79,7 @@ class AdjustSharpness(_FactorAdjustment):
     _change = staticmethod(kernels.sharpness)
 
     def __init__(self, sharpness_factor: float) -> None:
-        self._set_up("sharpness_factor", sharpness_factor)
+        self._store_arguments("sharpness_factor", sharpness_factor)
 
 
 class AdjustHue(_FactorAdjustment):
@@ -93,7 +93,7 @@ class AdjustHue(_FactorAdjustment):
     _change = staticmethod(kernels.hue)
 
     def __init__(self, hue_factor: float) -> None:
-        self._set_up("hue_factor", hue_factor)
+        self._store_arguments("hue_factor", hue_factor)
 
 
 class AdjustGamma(ImageOp):
@@ -219,11 +219,11 @@ class _RandomlyApplied(ImageOp):
     deterministic = False
     costly = True
 
-    def _set_up(self, op, prob):
+    def _store_arguments(self, op, prob):
         self._op = op
         self.prob = check(Probability, prob, "prob", type(self).__name__)
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         return stream.bernoulli(float(np.float32(self.prob)))
 
     def _apply_params(self, change, image):
@@ -239,7 +239,7 @@ class RandomAdjustSharpness(_RandomlyApplied):
     """
 
     def __init__(self, degree, prob=0.5):
-        self._set_up(AdjustSharpness(degree), prob)
+        self._store_arguments(AdjustSharpness(degree), prob)
         self.degree = degree
 
 
@@ -252,7 +252,7 @@ class RandomAutoContrast(_RandomlyApplied):
     """
 
     def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
-        self._set_up(AutoContrast(cutoff, ignore), prob)
+        self._store_arguments(AutoContrast(cutoff, ignore), prob)
 
 
 class RandomEqualize(_RandomlyApplied):
@@ -263,7 +263,7 @@ class RandomEqualize(_RandomlyApplied):
     """
 
     def __init__(self, prob=0.5):
-        self._set_up(Equalize(), prob)
+        self._store_arguments(Equalize(), prob)
 
 
 class RandomInvert(_RandomlyApplied):
@@ -274,4 +274,4 @@ class RandomInvert(_RandomlyApplied):
     """
 
     def __init__(self, prob=0.5):
-        self._set_up(Invert(), prob)
+        self._store_arguments(Invert(), prob)

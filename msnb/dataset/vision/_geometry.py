@@ -28,7 +28,7 @@ from msnb.dataset.vision._kinds import (
     two_tuple,
     validates_only,
 )
-from msnb.dataset.vision._pixels import ImageOp, _draw_from_range
+from msnb.dataset.vision._pixels import ImageOp, _sample_from_range
 from msnb.dataset.vision.utils import Border, Inter
 
 
@@ -148,22 +148,22 @@ class _RandomFlip(ImageOp):
         self.prob = prob
         self._prob = float(np.float32(prob))
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         kernels.check_image(image, type(self).__name__)
         return stream.bernoulli(self._prob)
 
     def _apply_params(self, flip, image):
         return np.ascontiguousarray(np.flip(image, self._axis)) if flip else image
 
-    def _draw_stack(self, stream, n, images):
+    def _sample_stack_params(self, stream, n, images):
         if images.ndim not in (3, 4):
             return NotImplemented
         return stream.canonicals(n) < self._prob
 
-    def _apply_stack(self, flips, images):
-        return self._apply_in_place(flips, images.copy())
+    def _apply_stack_params(self, flips, images):
+        return self._apply_stack_in_place(flips, images.copy())
 
-    def _apply_in_place(self, flips, images):
+    def _apply_stack_in_place(self, flips, images):
         flipped = np.flatnonzero(flips).tolist()
         use_opencv = images.dtype in (np.uint8, np.float32) and (images.ndim == 3 or images.shape[3] <= 4)
         if use_opencv and images.flags.c_contiguous:
@@ -225,7 +225,7 @@ class RandomResize(ImageOp):
         self._size = resize_height_width(size)
         self.size = size
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         return (Inter.LINEAR, Inter.NEAREST, Inter.CUBIC, Inter.AREA)[stream.uniform_int(0, 3)]
 
     def _apply_params(self, interpolation, image):
@@ -267,8 +267,8 @@ class RandomRotation(ImageOp):
         self.center: tuple[Any, ...] | None = center
         self.fill_value = to_channel_values(fill_value)
 
-    def _draw_params(self, stream, image):
-        return _draw_from_range(stream, *self._range)
+    def _sample_params(self, stream, image):
+        return _sample_from_range(stream, *self._range)
 
     def _apply_params(self, angle, image):
         return kernels.rotate(image, angle, self.resample, self.expand, self.center, self.fill_value)
@@ -310,7 +310,7 @@ class RandomAffine(ImageOp):
         self.resample = resample
         self.fill_value = to_channel_values(fill_value)
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         kernels.check_image(image, "RandomAffine")
         f = np.float32
         degrees, translate, scale, shear = self._ranges
@@ -343,7 +343,7 @@ class CutOut(ImageOp):
         self.num_patches = num_patches
         self.is_hwc: bool = is_hwc
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         if image.ndim != 3:
             raise RuntimeError(f"CutOut: image shape should be <H,W,C>, but got shape {image.shape}.")
         h, w = image.shape[:2] if self.is_hwc else image.shape[1:]

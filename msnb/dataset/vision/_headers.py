@@ -25,13 +25,13 @@ def _make_binary_size_reader(layout, offset):
     return read
 
 
-def _read_bmp(raw):
+def _read_bmp_size(raw):
     (length,) = struct.unpack_from("<I", raw, 14)
     width, height = struct.unpack_from("<HH" if length == 12 else "<ii", raw, 18)
     return abs(height), width  # the height is negative if rows are stored top to bottom
 
 
-def _read_webp(raw):
+def _read_webp_size(raw):
     kind = bytes(raw[12:16])
     if kind == b"VP8X":
         width, height = (int.from_bytes(raw[at : at + 3], "little") + 1 for at in (24, 27))
@@ -43,7 +43,7 @@ def _read_webp(raw):
     return height, width
 
 
-def _read_tiff(raw):
+def _read_tiff_size(raw):
     order = "<" if raw[0] == ord("I") else ">"
     is_bigtiff = struct.unpack_from(order + "H", raw, 2)[0] == 43  # BigTIFF has 64 bits where TIFF has 32 or 16
     (offset,) = struct.unpack_from(order + ("Q" if is_bigtiff else "I"), raw, 8 if is_bigtiff else 4)
@@ -68,26 +68,26 @@ def _make_text_size_reader(pattern, rows_first=False):
     return read
 
 
-def _read_pam(raw):
+def _read_pam_size(raw):
     header = bytes(raw).partition(b"ENDHDR")[0]
     return tuple(max(map(int, re.findall(name + rb"\s+(\d+)", header))) for name in (b"HEIGHT", b"WIDTH"))
 
 
-def _read_exr(raw):
+def _read_exr_size(raw):
     left, top, right, bottom = struct.unpack_from("<4i", raw, bytes(raw).index(b"dataWindow\0box2i\0") + 21)
     return bottom - top + 1, right - left + 1
 
 
-def _read_jpeg2000(raw):
+def _read_jpeg2000_size(raw):
     """Read the size of a JPEG 2000 codestream."""
     right, bottom, left, top = struct.unpack_from(">4I", raw, bytes(raw).index(b"\xff\x4f\xff\x51") + 8)
     return bottom - top, right - left
 
 
-def _read_isobmff(raw):
+def _read_isobmff_size(raw):
     """Read the size of a JPEG 2000 or AVIF file with boxes. The image of an AVIF file may be a grid of smaller ones."""
     if bytes(raw[4:8]) != b"ftyp":
-        return _read_jpeg2000(raw)
+        return _read_jpeg2000_size(raw)
     offsets = (match.end() + 4 for match in re.finditer(b"ispe", raw))
     return max((_make_binary_size_reader(">II", offset)(raw) for offset in offsets), key=lambda side: side[0] * side[1])
 
@@ -95,18 +95,18 @@ def _read_isobmff(raw):
 _READERS = {
     b"\xff\xd8": _jpeg.read_size,
     b"\x89P": _make_binary_size_reader(">II", 16),  # PNG
-    b"BM": _read_bmp,
+    b"BM": _read_bmp_size,
     b"GI": _make_binary_size_reader("<HH", 6),  # GIF
-    b"RI": _read_webp,
-    b"II": _read_tiff,
-    b"MM": _read_tiff,
+    b"RI": _read_webp_size,
+    b"II": _read_tiff_size,
+    b"MM": _read_tiff_size,
     **{b"P%c" % kind: _make_text_size_reader(_PNM) for kind in b"123456fF"},
-    b"P7": _read_pam,
+    b"P7": _read_pam_size,
     b"\x59\xa6": _make_binary_size_reader(">II", 4),  # Sun raster
     b"#?": _make_text_size_reader(_HDR, rows_first=True),  # Radiance
-    b"\x76\x2f": _read_exr,
-    b"\xff\x4f": _read_jpeg2000,
-    b"\x00\x00": _read_isobmff,
+    b"\x76\x2f": _read_exr_size,
+    b"\xff\x4f": _read_jpeg2000_size,
+    b"\x00\x00": _read_isobmff_size,
 }
 
 

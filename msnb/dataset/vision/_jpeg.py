@@ -89,12 +89,12 @@ def decode_upper_rows(data, rows):
         data = data.copy()
         data[frame + 3], data[frame + 4] = rows >> 8, rows & 255
     try:
-        return library.decode_jpeg(data, buffer=_thread_buffer(rows * width * 3), strict=False)
+        return library.decode_jpeg(data, buffer=_get_thread_buffer(rows * width * 3), strict=False)
     except ValueError:
         return None  # OpenCV raises the error
 
 
-def _thread_buffer(num_bytes):
+def _get_thread_buffer(num_bytes):
     buffer = getattr(_per_thread, "buffer", None)
     if buffer is None or buffer.size < num_bytes:
         buffer = _per_thread.buffer = np.empty(num_bytes, np.uint8)

@@ -73,7 +73,7 @@ def parse_padding(padding: Any) -> tuple[Any, ...]:
     return sides * 2 if len(sides) == 2 else sides
 
 
-def _check_sides(padding, name):
+def _check_padding_sides(padding, name):
     is_number = isinstance(of_type(tuple, list, numbers.Number)(padding, name), numbers.Number)
     sides = parse_padding(padding)
     if len(sides) != 4:
@@ -112,13 +112,13 @@ def degrees_range(degrees, name="degrees"):
     return check_order(check_two_within(-math.inf, math.inf, degrees, length), name)
 
 
-def _check_pair(value, name):
+def _check_two_tuple(value, name):
     if isinstance(value, tuple) and len(value) == 2:
         return value
     raise ValueError(f"Value {name} needs to be a 2-tuple.")
 
 
-two_tuple = Worded("a tuple of two", _check_pair)
+two_tuple = Worded("a tuple of two", _check_two_tuple)
 
 
 def _check_degrees_range(degrees, name):
@@ -135,12 +135,12 @@ def _check_min_max_tuple(pair, name):
     return _FACTOR_RANGE(check_order(pair, name), "")
 
 
-def _check_area(pair, name):
+def _check_area_range(pair, name):
     positive(_check_min_max_tuple(pair, name)[1], f"{name}[1]")
     return pair
 
 
-def _check_aspect(pair, name):
+def _check_aspect_range(pair, name):
     positive(_check_min_max_tuple(pair, name)[0], f"{name}[0]")
     return pair
 
@@ -167,7 +167,7 @@ def ranges_of_axes(values):
     return (*(values or ()), 0.0, 0.0, 0.0, 0.0)[:4]
 
 
-def _translation_kind(*lengths):
+def _make_translation_kind(*lengths):
     def check_moves(moves, name):
         if len(_NUMBERS(moves, name)) not in lengths:
             raise TypeError(
@@ -182,7 +182,7 @@ def _translation_kind(*lengths):
     return Worded("moves as shares of an image's sides", check_moves)
 
 
-def _check_scaling(scale, name):
+def _check_scale_range(scale, name):
     if len(_NUMBERS(scale, name)) != 2:
         raise TypeError(f"{name} should be a list or tuple of length 2.")
     if scale[1] < scale[0]:
@@ -191,7 +191,7 @@ def _check_scaling(scale, name):
     return tuple(scale)
 
 
-def _check_shear(shear, name):
+def _check_shear_ranges(shear, name):
     if isinstance(shear, numbers.Number):
         positive(shear, name)
         return -shear, shear
@@ -223,18 +223,22 @@ CropSize = Annotated[int | tuple[int, int] | list[int], Worded("a size or (heigh
 ResizeSize = Annotated[int | tuple[int, int] | list[int], Worded("a size or (height, width)", _check_resize_size)]
 Probability = Annotated[float, within(0.0, 1.0, float, int)]
 FillValue = Annotated[int | tuple[int, int, int], Worded("one or three values from 0 to 255", _check_fill_value)]
-Sides = Annotated[int | tuple[int, ...] | list[int], Worded("one, two or four widths", _check_sides)]
+Sides = Annotated[int | tuple[int, ...] | list[int], Worded("one, two or four widths", _check_padding_sides)]
 Degrees = Annotated[float | Pair, Worded("an angle or two", degrees_range)]
 Strength = Annotated[Pair, Worded("two numbers from 0 on", _check_degrees_range)]
-Area = Annotated[tuple[float, float], Worded("least and greatest share of the area", _check_area)]
-Aspect = Annotated[tuple[float, float], Worded("least and greatest width by height", _check_aspect)]
-AnyArea = Annotated[Pair, Worded("least and greatest share of the area", lambda v, name: _check_area(tuple(v), name))]
-AnyAspect = Annotated[Pair, Worded("least and greatest width by height", lambda v, name: _check_aspect(tuple(v), name))]
+Area = Annotated[tuple[float, float], Worded("least and greatest share of the area", _check_area_range)]
+Aspect = Annotated[tuple[float, float], Worded("least and greatest width by height", _check_aspect_range)]
+AnyArea = Annotated[
+    Pair, Worded("least and greatest share of the area", lambda v, name: _check_area_range(tuple(v), name))
+]
+AnyAspect = Annotated[
+    Pair, Worded("least and greatest width by height", lambda v, name: _check_aspect_range(tuple(v), name))
+]
 Factor = Annotated[float | Pair, Worded("a distance from 1 or a range", factor_range)]
 Hue = Annotated[float | Pair, Worded("a distance from 0 or a range", hue_range)]
-Moves = Annotated[Pair, _translation_kind(2, 4)]
-Translation = Annotated[Pair, _translation_kind(2)]
-Scaling = Annotated[Pair, Worded("least and greatest factor", _check_scaling)]
-Shear = Annotated[float | Pair, Worded("an angle, two or four", _check_shear)]
+Moves = Annotated[Pair, _make_translation_kind(2, 4)]
+Translation = Annotated[Pair, _make_translation_kind(2)]
+Scaling = Annotated[Pair, Worded("least and greatest factor", _check_scale_range)]
+Shear = Annotated[float | Pair, Worded("an angle, two or four", _check_shear_ranges)]
 Attempts = Annotated[int, Worded("a positive number", lambda value, name: within(1, FLOAT_MAX_INTEGER)(value, ""))]
 PositiveInt24 = Annotated[int, within(1, FLOAT_MAX_INTEGER, int)]

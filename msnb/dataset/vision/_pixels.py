@@ -72,7 +72,7 @@ class Rescale(ImageOp):
     _transform_stack = _transform_row
 
 
-def _check_statistics(mean, std):
+def _check_mean_and_std(mean, std):
     """Check lists of means and standard deviations of values from 0 to 255."""
     for name, values in (("mean", mean), ("std", std)):
         of_type(list, tuple)(values, name)
@@ -100,7 +100,7 @@ class Normalize(ImageOp):
 
     @checked
     def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: Flag = True) -> None:
-        _check_statistics(mean, std)
+        _check_mean_and_std(mean, std)
         self.mean: list[Any] = [mean[0]] * 3 if len(mean) == 1 else list(mean)
         self.std: list[Any] = [std[0]] * 3 if len(std) == 1 else list(std)
         self.is_hwc = is_hwc
@@ -153,7 +153,7 @@ class NormalizePad(ImageOp):
     def __init__(
         self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
     ) -> None:
-        _check_statistics(mean, std)
+        _check_mean_and_std(mean, std)
         if not isinstance(dtype, str):
             raise TypeError("dtype should be string.")
         if dtype not in ("float32", "float16"):
@@ -277,7 +277,7 @@ class RandomColorAdjust(ImageOp):
         self.saturation = saturation
         self.hue = hue
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         params = []
         for name in stream.shuffle(["brightness", "contrast", "saturation", "hue"]):
             low, high = getattr(self, name)
@@ -316,7 +316,7 @@ class RandomColor(ImageOp):
     def __init__(self, degrees: Strength = (0.1, 1.9)):
         self.degrees = degrees
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         return stream.uniform_float(*self.degrees)
 
     def _apply_params(self, factor, image):
@@ -347,14 +347,14 @@ class RandomSharpness(ImageOp):
     def __init__(self, degrees: Strength = (0.1, 1.9)):
         self.degrees = degrees
 
-    def _draw_params(self, stream, image):
-        return _draw_from_range(stream, *self.degrees)
+    def _sample_params(self, stream, image):
+        return _sample_from_range(stream, *self.degrees)
 
     def _apply_params(self, alpha, image):
         return kernels.sharpness(image, alpha)
 
 
-def _draw_from_range(stream, low, high):
+def _sample_from_range(stream, low, high):
     """Draw a number from a range as MindSpore does: the center plus a random offset of up to half the width, in
     float32.
     """
@@ -385,7 +385,7 @@ class RandomPosterize(ImageOp):
         list_of(int)(self._bits, "bits")
         increasing(1, 8)(self._bits, "")
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         low, high = self._bits
         return low if low == high else stream.uniform_int(low, high)
 
@@ -413,7 +413,7 @@ class RandomSolarize(ImageOp):
             raise ValueError("threshold must be in min max format numbers.")
         self.threshold = threshold
 
-    def _draw_params(self, stream, image):
+    def _sample_params(self, stream, image):
         a, b = stream.uniform_int(*self.threshold), stream.uniform_int(*self.threshold)
         return min(a, b), max(a, b)
 

@@ -80,7 +80,7 @@ def get_erase_params(np_img, scale, ratio, value, bounded, max_attempts):
                 _clip_interval(row, box_height, height),
                 _clip_interval(column, box_width, width),
             )
-        return top, left, box_height, box_width, _erase_values(value, (channels, box_height, box_width))
+        return top, left, box_height, box_width, _make_erase_values(value, (channels, box_height, box_width))
     return 0, 0, height, width, np_img
 
 
@@ -94,7 +94,7 @@ def check_erasing(value):
         )
 
 
-def _erase_values(value, shape):
+def _make_erase_values(value, shape):
     check_erasing(value)
     if isinstance(value, numbers.Number):
         return value

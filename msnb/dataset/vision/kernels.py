@@ -389,7 +389,7 @@ def autocontrast(array: np.ndarray, cutoff: float = 0.0, ignore: Sequence[int] =
     def stretch(plane):
         histogram = np.bincount(plane.ravel(), minlength=256)
         histogram[list(ignore)] = 0
-        low, high = _cutoff_range(histogram, cutoff)
+        low, high = _compute_cutoff_range(histogram, cutoff)
         if high <= low:
             return plane
         scale = np.float32(255.0 / (high - low))
@@ -400,7 +400,7 @@ def autocontrast(array: np.ndarray, cutoff: float = 0.0, ignore: Sequence[int] =
     return _map_channels(array, "AutoContrast", stretch)
 
 
-def _cutoff_range(histogram, cutoff):
+def _compute_cutoff_range(histogram, cutoff):
     """Return the lowest and highest value that remain after removing `cutoff` percent at both ends."""
     histogram = histogram.copy()
     if cutoff:

@@ -143,7 +143,7 @@ def resize(img: Any, size: int | Sequence[int], interpolation: Any = 2) -> Any:
     return img.resize(new_size, interpolation)
 
 
-def _corner_of_center_box(img, height, width):
+def _compute_center_corner(img, height, width):
     """Return (top, left) of a box of this size at the center of the image."""
     return round((img.height - height) / 2), round((img.width - width) / 2)
 
@@ -152,10 +152,10 @@ def center_crop(img: Any, size: int | Sequence[int]) -> Any:
     """Crop the center of the image."""
     require_pil(img)
     height, width = (size, size) if isinstance(size, int) else size
-    return crop(img, *_corner_of_center_box(img, height, width), height, width)
+    return crop(img, *_compute_center_corner(img, height, width), height, width)
 
 
-def _height_width(size):
+def _parse_height_width(size):
     if isinstance(size, int):
         return size, size
     if isinstance(size, tuple | list) and len(size) == 2:
@@ -165,7 +165,7 @@ def _height_width(size):
 
 def _check_crop_size(img, size):
     """Return (height, width) of a crop. Raise ValueError if it is larger than the image."""
-    height, width = _height_width(size)
+    height, width = _parse_height_width(size)
     if height > img.height or width > img.width:
         raise ValueError(f"Crop size {(height, width)} is larger than input image size {(img.height, img.width)}.")
     return height, width
@@ -181,13 +181,13 @@ def random_resize_crop(
 ) -> Any:
     """Crop a random box (random area and aspect ratio), then resize it."""
     require_pil(img)
-    size = _height_width(size)
+    size = _parse_height_width(size)
     if any(least > greatest for least, greatest in (scale, ratio)):
         raise ValueError("Range should be in the order of (min, max).")
-    return resize(crop(img, *_draw_crop_box(img, scale, ratio, max_attempts)), size, interpolation)
+    return resize(crop(img, *_sample_crop_box(img, scale, ratio, max_attempts)), size, interpolation)
 
 
-def _draw_crop_box(img, scale, ratio, max_attempts):
+def _sample_crop_box(img, scale, ratio, max_attempts):
     """Return (top, left, height, width) of a random box.
 
     If no attempt fits, it is the largest centered box whose aspect ratio is in range.
@@ -198,7 +198,7 @@ def _draw_crop_box(img, scale, ratio, max_attempts):
         if height in range(1, img.height + 1) and width in range(1, img.width + 1):
             return *random_corner(img.height - height, img.width - width), height, width
     height, width = min(img.height, round(img.width / ratio[0])), min(img.width, round(img.height * ratio[1]))
-    return *_corner_of_center_box(img, height, width), height, width
+    return *_compute_center_corner(img, height, width), height, width
 
 
 def random_crop(
@@ -206,7 +206,7 @@ def random_crop(
 ) -> Any:
     """Crop the (padded) image at a random position."""
     require_pil(img)
-    height, width = _height_width(size)
+    height, width = _parse_height_width(size)
     if padding is not None:
         img = pad(img, padding, fill_value, padding_mode)
     missing = max(width - img.width, 0), max(height - img.height, 0)
@@ -217,7 +217,7 @@ def random_crop(
     return crop(img, *corner, height, width)
 
 
-def _enhance(img, quality, factor):
+def _enhance_image(img, quality, factor):
     """Apply an enhancer of PIL.ImageEnhance (such as "Brightness") with `factor`."""
     require_pil(img)
     return getattr(pil_module("ImageEnhance"), quality)(img).enhance(factor)
@@ -225,17 +225,17 @@ def _enhance(img, quality, factor):
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """Multiply the brightness by a factor."""
-    return _enhance(img, "Brightness", brightness_factor)
+    return _enhance_image(img, "Brightness", brightness_factor)
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     """Multiply the contrast by a factor."""
-    return _enhance(img, "Contrast", contrast_factor)
+    return _enhance_image(img, "Contrast", contrast_factor)
 
 
 def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     """Multiply the saturation by a factor."""
-    return _enhance(img, "Color", saturation_factor)
+    return _enhance_image(img, "Color", saturation_factor)
 
 
 def adjust_hue(img: Any, hue_factor: float) -> Any:
@@ -288,7 +288,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
     require_pil(img)
     height, width = _check_crop_size(img, size)
     corners = [(top, left) for top in (0, img.height - height) for left in (0, img.width - width)]
-    return tuple(crop(img, *corner, height, width) for corner in (*corners, _corner_of_center_box(img, height, width)))
+    return tuple(crop(img, *corner, height, width) for corner in (*corners, _compute_center_corner(img, height, width)))
 
 
 def ten_crop(img: Any, size: int | Sequence[int], use_vertical_flip: bool = False) -> tuple[Any, ...]:
@@ -374,11 +374,11 @@ def random_affine(
     factor = 1.0 if scale is None else random.uniform(*scale)
     ranges = () if shear is None else (shear[:2], shear[2:])
     shears = [random.uniform(*limits) for limits in ranges if limits]  # (x, X) needs one draw, (x, X, y, Y) needs two
-    coefficients = _inverse_affine(img.size, degrees, moves, factor, (*shears, 0.0, 0.0)[:2])
+    coefficients = _compute_inverse_affine(img.size, degrees, moves, factor, (*shears, 0.0, 0.0)[:2])
     return img.transform(img.size, pil().Transform.AFFINE, coefficients, resample, fillcolor=fill_value)
 
 
-def _inverse_affine(size, degrees, moves, factor, shears):
+def _compute_inverse_affine(size, degrees, moves, factor, shears):
     """Return two rows (a, b, c) of the inverse map: (x, y) of the result comes from ``a * x + b * y + c`` per row.
 
     The map inverts a translation, then a rotation, a shear along each axis and a scaling around the center.
@@ -395,20 +395,20 @@ def _inverse_affine(size, degrees, moves, factor, shears):
     return coefficients
 
 
-def _draw_factor(degrees):
+def _sample_factor(degrees):
     return (degrees[1] - degrees[0]) * random.random() + degrees[0]
 
 
 def random_color(img: Any, degrees: Any) -> Any:
     """Multiply the saturation by a random factor."""
     require_pil(img)
-    return _enhance(img, "Color", _draw_factor(degrees))
+    return _enhance_image(img, "Color", _sample_factor(degrees))
 
 
 def random_sharpness(img: Any, degrees: Any) -> Any:
     """Multiply the sharpness by a random factor."""
     require_pil(img)
-    return _enhance(img, "Sharpness", _draw_factor(degrees))
+    return _enhance_image(img, "Sharpness", _sample_factor(degrees))
 
 
 def auto_contrast(img: Any, cutoff: float, ignore: Any) -> Any:

@@ -71,7 +71,7 @@ from msnb.dataset.vision.utils import (
 _T = TypeVar("_T")
 
 
-def _accept_pil_images(base: type[_T], pil_class: Any) -> type[_T]:
+def _make_pil_accepting_class(base: type[_T], pil_class: Any) -> type[_T]:
     """Return a subclass of `base` that passes PIL images to `pil_class`, created with the same arguments."""
 
     class Unified(base):
@@ -80,7 +80,7 @@ def _accept_pil_images(base: type[_T], pil_class: Any) -> type[_T]:
             self._arguments = args, kwargs
             self._python = None
 
-        def _transform_pil(self, image):
+        def _transform_pil_image(self, image):
             if self._python is None:
                 self._python = pil_class(*self._arguments[0], **self._arguments[1])
             return self._python(image)
@@ -88,7 +88,7 @@ def _accept_pil_images(base: type[_T], pil_class: Any) -> type[_T]:
         def __call__(self, *images):
             """Apply the transform to a numpy or PIL image. The result has the same type."""
             if len(images) == 1 and util.is_pil(images[0]):
-                return self._transform_pil(images[0])
+                return self._transform_pil_image(images[0])
             return super().__call__(*images)
 
     Unified.__name__ = Unified.__qualname__ = base.__name__
@@ -97,25 +97,29 @@ def _accept_pil_images(base: type[_T], pil_class: Any) -> type[_T]:
     return Unified
 
 
-AutoContrast: type[_pixels.AutoContrast] = _accept_pil_images(_pixels.AutoContrast, py.AutoContrast)
-CenterCrop: type[_crops.CenterCrop] = _accept_pil_images(_crops.CenterCrop, py.CenterCrop)
-Equalize: type[_pixels.Equalize] = _accept_pil_images(_pixels.Equalize, py.Equalize)
-Invert: type[_pixels.Invert] = _accept_pil_images(_pixels.Invert, py.Invert)
-Pad: type[_geometry.Pad] = _accept_pil_images(_geometry.Pad, py.Pad)
-RandomAffine: type[_geometry.RandomAffine] = _accept_pil_images(_geometry.RandomAffine, py.RandomAffine)
-RandomColor: type[_pixels.RandomColor] = _accept_pil_images(_pixels.RandomColor, py.RandomColor)
-RandomColorAdjust: type[_pixels.RandomColorAdjust] = _accept_pil_images(_pixels.RandomColorAdjust, py.RandomColorAdjust)
-RandomCrop: type[_crops.RandomCrop] = _accept_pil_images(_crops.RandomCrop, py.RandomCrop)
-RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _accept_pil_images(
+AutoContrast: type[_pixels.AutoContrast] = _make_pil_accepting_class(_pixels.AutoContrast, py.AutoContrast)
+CenterCrop: type[_crops.CenterCrop] = _make_pil_accepting_class(_crops.CenterCrop, py.CenterCrop)
+Equalize: type[_pixels.Equalize] = _make_pil_accepting_class(_pixels.Equalize, py.Equalize)
+Invert: type[_pixels.Invert] = _make_pil_accepting_class(_pixels.Invert, py.Invert)
+Pad: type[_geometry.Pad] = _make_pil_accepting_class(_geometry.Pad, py.Pad)
+RandomAffine: type[_geometry.RandomAffine] = _make_pil_accepting_class(_geometry.RandomAffine, py.RandomAffine)
+RandomColor: type[_pixels.RandomColor] = _make_pil_accepting_class(_pixels.RandomColor, py.RandomColor)
+RandomColorAdjust: type[_pixels.RandomColorAdjust] = _make_pil_accepting_class(
+    _pixels.RandomColorAdjust, py.RandomColorAdjust
+)
+RandomCrop: type[_crops.RandomCrop] = _make_pil_accepting_class(_crops.RandomCrop, py.RandomCrop)
+RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _make_pil_accepting_class(
     _geometry.RandomHorizontalFlip, py.RandomHorizontalFlip
 )
-RandomResizedCrop: type[_crops.RandomResizedCrop] = _accept_pil_images(_crops.RandomResizedCrop, py.RandomResizedCrop)
-RandomRotation: type[_geometry.RandomRotation] = _accept_pil_images(_geometry.RandomRotation, py.RandomRotation)
-RandomSharpness: type[_pixels.RandomSharpness] = _accept_pil_images(_pixels.RandomSharpness, py.RandomSharpness)
-RandomVerticalFlip: type[_geometry.RandomVerticalFlip] = _accept_pil_images(
+RandomResizedCrop: type[_crops.RandomResizedCrop] = _make_pil_accepting_class(
+    _crops.RandomResizedCrop, py.RandomResizedCrop
+)
+RandomRotation: type[_geometry.RandomRotation] = _make_pil_accepting_class(_geometry.RandomRotation, py.RandomRotation)
+RandomSharpness: type[_pixels.RandomSharpness] = _make_pil_accepting_class(_pixels.RandomSharpness, py.RandomSharpness)
+RandomVerticalFlip: type[_geometry.RandomVerticalFlip] = _make_pil_accepting_class(
     _geometry.RandomVerticalFlip, py.RandomVerticalFlip
 )
-Resize: type[_geometry.Resize] = _accept_pil_images(_geometry.Resize, py.Resize)
+Resize: type[_geometry.Resize] = _make_pil_accepting_class(_geometry.Resize, py.Resize)
 UniformAugment = _augment.UniformAugment
 
 
@@ -133,7 +137,7 @@ class Decode(_geometry.Decode):
         """Decode a 1-D array of bytes."""
         return py.Decode()(img) if self.to_pil else super().__call__(img)
 
-    def _transform_pil(self, data):
+    def _transform_pil_image(self, data):
         return py.Decode()(data)
 
 
@@ -157,7 +161,7 @@ class ToTensor(TensorOp):
         scaled = image.transpose(2, 0, 1).astype(np.float32) * np.float32(1 / 255)
         return np.ascontiguousarray(scaled).astype(self.output_type)
 
-    def _transform_pil(self, image):
+    def _transform_pil_image(self, image):
         return self._transform_row(np.asarray(image))
 
     def __call__(self, image: Any) -> np.ndarray:

@@ -82,13 +82,13 @@ def _write_index_by_tensors(writer, node, args):
     if any(map(is_length, (*shape, *kind.shape))):
         raise NotExpressible("an index Tensor where an axis is of any length")
     axes = [axis for axis, entry in enumerate(plan) if entry == ARRAY]
-    if plan[axes[0] : axes[-1] + 1] != [ARRAY] * len(axes) or _has_new_axis_between(args["plan"]):
+    if plan[axes[0] : axes[-1] + 1] != [ARRAY] * len(axes) or _has_new_axis_between_indices(args["plan"]):
         raise NotExpressible("index Tensors that stand apart")
     x, shape = _apply_slices(writer, args["x"], shape, plan, kind.dtype)
     indices = [
         _wrap_negative_index(writer, index, shape[axis]) for axis, index in zip(axes, args["tensors"], strict=True)
     ]
-    index_shape = np.broadcast_shapes(*(_index_shape(writer, index) for index in indices))
+    index_shape = np.broadcast_shapes(*(_get_index_shape(writer, index) for index in indices))
     first, last = axes[0], axes[-1] + 1
     gathered_shape = (*shape[:first], *index_shape, *shape[last:])
     finish = writer.call if gathered_shape == kind.shape else None  # otherwise a Reshape inserts new axes afterwards
@@ -119,7 +119,7 @@ def _write_index_by_tensors(writer, node, args):
     return gathered if finish else writer.call("Reshape", [gathered, kind.shape], node)
 
 
-def _has_new_axis_between(plan):
+def _has_new_axis_between_indices(plan):
     """Return True if new axes are between index Tensors."""
     positions = [position for position, entry in enumerate(plan) if entry == ARRAY]
     return NEW in plan[positions[0] : positions[-1]]
@@ -151,7 +151,7 @@ def _wrap_negative_index(writer, index, length):
     return writer.emit_function("Select", [is_negative, shifted, index], "Int64", shape)
 
 
-def _index_shape(writer, index):
+def _get_index_shape(writer, index):
     return writer.type_of(index).shape if isinstance(index, Name) else index.shape
 
 
@@ -159,6 +159,6 @@ def _broadcast_as_column(writer, index, shape):
     """Broadcast an index to `shape` and append an axis of length 1."""
     if not isinstance(index, Name):
         return np.broadcast_to(index, shape)[..., None]
-    if _index_shape(writer, index) != shape:
+    if _get_index_shape(writer, index) != shape:
         index = writer.emit_function("BroadcastTo", [index, shape], "Int64", shape)
     return writer.emit_function("Reshape", [index, (*shape, 1)], "Int64", (*shape, 1))

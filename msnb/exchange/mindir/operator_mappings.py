@@ -17,11 +17,11 @@ def io_names(inputs, outputs):
     return {"input_names": list(inputs), "output_names": list(outputs)}
 
 
-def _extend_to_nchw(pair):
+def _prepend_batch_channel_ones(pair):
     return (1, 1, *pair)
 
 
-def _height_width(value):
+def _get_height_width(value):
     """Return (height, width) of an argument that is one number, two or four."""
     if isinstance(value, int):
         return (value, value)
@@ -41,14 +41,14 @@ _EQUAL_PRIMITIVES = (
 
 
 @forms.register(*[getattr(P, name) for name in _EQUAL_PRIMITIVES])
-def _write_equal_primitive(writer, node, args):
+def _write_primitive_unchanged(writer, node, args):
     op = getattr(P, node.op).operator
     attributes = {name: args[name] for name in op.attributes if args[name] is not None}
     return writer.call(op.name, [args[inp.name] for inp in op.inputs], node, attributes)
 
 
 # ---------------------------------------------------------------------- convolution
-def _pad_list(args, sizes):
+def _compute_pad_list(args, sizes):
     """Return the padding of a convolution: top, bottom, left, right."""
     if args["pad_mode"] == "valid":
         return (0, 0, 0, 0)
@@ -56,7 +56,7 @@ def _pad_list(args, sizes):
         return tuple(args["pad"])
     pads = []
     for size, kernel, stride, dilation in zip(
-        sizes, args["kernel_size"], _height_width(args["stride"]), _height_width(args["dilation"]), strict=True
+        sizes, args["kernel_size"], _get_height_width(args["stride"]), _get_height_width(args["dilation"]), strict=True
     ):
         if is_length(size):
             pads += [-1, -1]  # MindSpore's value for an unknown padding
@@ -70,17 +70,17 @@ def convolution_attributes(args, sizes):
     if args["data_format"] != "NCHW":
         raise NotExpressible(f"data_format={args['data_format']!r}")
     return {
-        "kernel_size": _height_width(args["kernel_size"]),
+        "kernel_size": _get_height_width(args["kernel_size"]),
         "mode": args["mode"],
         "out_channel": args["out_channel"],
         "pad": tuple(args["pad"]),
         "pad_mode": args["pad_mode"],
         "format": "NCHW",
-        "pad_list": _pad_list(args, sizes),
+        "pad_list": _compute_pad_list(args, sizes),
         "groups": args["group"],
         "group": args["group"],
-        "stride": _extend_to_nchw(_height_width(args["stride"])),
-        "dilation": _extend_to_nchw(_height_width(args["dilation"])),
+        "stride": _prepend_batch_channel_ones(_get_height_width(args["stride"])),
+        "dilation": _prepend_batch_channel_ones(_get_height_width(args["dilation"])),
     }
 
 
@@ -115,12 +115,12 @@ def read_convolution_attributes(op, values, attributes):
     pads = (pads,) * 4 if isinstance(pads, int) else tuple(pads)
     args.update(
         out_channel=attributes["out_channel"],
-        kernel_size=_height_width(attributes["kernel_size"]),
+        kernel_size=_get_height_width(attributes["kernel_size"]),
         mode=attributes.get("mode", 1),
         pad_mode=mode,
         pad=pads,
-        stride=_height_width(attributes["stride"]),
-        dilation=_height_width(attributes["dilation"]),
+        stride=_get_height_width(attributes["stride"]),
+        dilation=_get_height_width(attributes["dilation"]),
         group=attributes.get("group", 1),
     )
     return args
@@ -132,8 +132,8 @@ def _write_max_pool(writer, node, args):
     if args["data_format"] != "NCHW":
         raise NotExpressible(f"data_format={args['data_format']!r}")
     attributes = {
-        "kernel_size": _extend_to_nchw(_height_width(args["kernel_size"])),
-        "strides": _extend_to_nchw(_height_width(args["strides"])),
+        "kernel_size": _prepend_batch_channel_ones(_get_height_width(args["kernel_size"])),
+        "strides": _prepend_batch_channel_ones(_get_height_width(args["strides"])),
         "pad_mode": args["pad_mode"].upper(),
         "format": "NCHW",
         **io_names("x", ["output"]),
@@ -145,8 +145,8 @@ def _write_max_pool(writer, node, args):
 def read_max_pool(values, attributes):
     return "MaxPool", {
         P.MaxPool.operator.inputs[0].name: values[0],
-        "kernel_size": _height_width(attributes["kernel_size"]),
-        "strides": _height_width(attributes["strides"]),
+        "kernel_size": _get_height_width(attributes["kernel_size"]),
+        "strides": _get_height_width(attributes["strides"]),
         "pad_mode": str(attributes["pad_mode"]).lower(),
         "data_format": attributes.get("format", "NCHW"),
     }
@@ -233,7 +233,7 @@ def _read_stop_gradient(values, attributes):
     return "StopGradient", {P.StopGradient.operator.inputs[0].name: values[0]}
 
 
-def _element_type(value):
+def _get_element_type(value):
     """Return the element type of an input of a MINDIR node."""
     return value.node.types[value.slot].dtype if hasattr(value, "node") else element_type_name(np.asarray(value).dtype)
 
@@ -241,7 +241,7 @@ def _element_type(value):
 def _make_reduction_reader(name):
     def read(values, attributes):
         x, axis, keep = values[:3]
-        if len(values) > 3 and values[3] is not None and dtype_of_id(values[3]) != dtype_of(_element_type(x)):
+        if len(values) > 3 and values[3] is not None and dtype_of_id(values[3]) != dtype_of(_get_element_type(x)):
             raise NotExpressible("a reduction into another element type")
         axis = () if axis is None else axis
         names = [i.name for i in getattr(P, name).operator.inputs]
@@ -262,7 +262,7 @@ def _write_lstm(writer, node, args):
     size, kind = args["hidden_size"], node.types[0].dtype
     steps, batch, width = node.types[0].shape
     x, ends, states = args["x"], [], (directions, batch, size)
-    for layer, weights in enumerate(_pack_weights(writer, node, args)):
+    for layer, weights in enumerate(_pack_lstm_weights(writer, node, args)):
         attributes = {
             "input_size": args["input_size"] if layer == 0 else size * directions,
             "hidden_size": size,
@@ -294,7 +294,7 @@ def _write_lstm(writer, node, args):
     return [x, *last]
 
 
-def _pack_weights(writer, node, args):
+def _pack_lstm_weights(writer, node, args):
     """Return the weights of each layer in MindSpore's order on CPU: input matrices, hidden matrices, sums of the
     biases.
     """

@@ -82,10 +82,8 @@ class Function:
         if self.op.name == "StridedSlice" and len(args["begin"]) > len(node.inputs[0].types[node.slots[0]].shape):
             raise NotExpressible("a new axis")  # MindSpore rejects more entries than the input has axes
         if self.op.name == "Reshape":
-            args = {**args, "shape": _mark_unknown_length(args["shape"])}
-        values = [
-            fixed if name is None else _argument_to_mindspore(kind, args[name]) for name, kind, fixed in self.arguments
-        ]
+            args = {**args, "shape": _replace_unknown_length(args["shape"])}
+        values = [fixed if name is None else _encode_argument(kind, args[name]) for name, kind, fixed in self.arguments]
         return writer.call(self.op.name, values, node)
 
     def read_arguments(self, values: list[Any]) -> dict[str, Any]:
@@ -95,19 +93,19 @@ class Function:
         args = {}
         for value, (name, kind, fixed) in zip(values, self.arguments):
             if name is not None:
-                args[name] = _argument_from_mindspore(kind, value)
+                args[name] = _decode_argument(kind, value)
             elif value != fixed:
                 raise NotExpressible(f"an argument that is {value!r}, where only {fixed!r} is known")
         return args
 
 
-def _mark_unknown_length(shape):
+def _replace_unknown_length(shape):
     """Return `shape` for a Reshape, with -1 in place of an unknown length if there is exactly one."""
     axes = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 
 
-def _argument_to_mindspore(kind, value):
+def _encode_argument(kind, value):
     """Convert an argument to the value that MindSpore stores for it."""
     if kind.startswith("enum."):
         table = _ENUMS[kind[5:]]
@@ -124,7 +122,7 @@ def _argument_to_mindspore(kind, value):
     return value
 
 
-def _argument_from_mindspore(kind, value):
+def _decode_argument(kind, value):
     """Convert an argument that MindSpore stored to msnb's value."""
     if kind.startswith("enum.") and isinstance(value, int):
         names = [text for text, number in _ENUMS[kind[5:]].items() if number == value]
@@ -227,5 +225,5 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
     args = {**{k: v for k, v in attributes.items() if k in op.attributes}, **dict(zip(inputs, values))}
     for argument, kind, _ in table[op.name].arguments if op.name in table else ():
         if argument in args:
-            args[argument] = _argument_from_mindspore(kind, args[argument])
+            args[argument] = _decode_argument(kind, args[argument])
     return op.name, args

@@ -19,7 +19,7 @@ _EQUIVALENTS = {
 _LOGICAL = frozenset(("not", "and", "or"))
 
 
-def _write_equivalent(writer, node, values, op):
+def _write_equivalent_operator(writer, node, values, op):
     if op in _LOGICAL and node.types[0].dtype != "Bool":
         raise NotExpressible("bits of whole numbers")
     return writer.call(_EQUIVALENTS[op], values, node)
@@ -65,7 +65,7 @@ def _write_slice(writer, node, values, op):
 
 
 primitives: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(_EQUIVALENTS, _write_equivalent),
+    **dict.fromkeys(_EQUIVALENTS, _write_equivalent_operator),
     "broadcast_in_dim": _write_broadcast,
     **dict.fromkeys(("reshape", "squeeze", "expand_dims"), _write_reshape),
     "transpose": _write_transpose,

@@ -75,7 +75,7 @@ def to_source(
     blocks = Blocks(graph)
     text = Text(blocks)
     if blocks.missing:
-        raise NoPythonForm(_unsupported_message(graph.name, blocks.missing))
+        raise NoPythonForm(_format_unsupported_message(graph.name, blocks.missing))
     if text.constants and path is None:
         raise ValueError(
             f"For 'to_source', {graph.name} has {len(text.constants)} constants that are too large for a text; give a "
@@ -95,7 +95,7 @@ def to_source(
     return source
 
 
-def _unsupported_message(name, missing):
+def _format_unsupported_message(name, missing):
     """Return the message that lists every operator without a Python form, with the location of its first call."""
     lines = []
     for (op, why), node in missing.items():

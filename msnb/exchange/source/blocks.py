@@ -127,7 +127,7 @@ class Blocks:
         for value in self.outputs:
             self._users.setdefault(self.real(value), set()).add(None)
         self.root: Block = Block(graph.name, ())
-        depth = self._wrapper_depth(nodes)
+        depth = self._count_wrapper_scopes(nodes)
         self._set_block_steps(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
         self.root.inputs = [(p, 0) for p in graph.parameters if not p.is_weight]
         self.root.outputs = [self.real(value) for value in self.outputs]
@@ -160,7 +160,7 @@ class Blocks:
         for node in live_nodes:
             self._segments[node] = scope_segments(node.scope)
             self._subtree[node] = [node]
-            for value in self._direct_inputs(node):
+            for value in self._collect_direct_inputs(node):
                 self._users.setdefault(self.real(value), set()).add(node)
             self._subgraph_nodes[node] = []
             for inner in node.graphs:
@@ -171,7 +171,7 @@ class Blocks:
                     self._users.setdefault(self.real(value), set()).add(node)
         return live_nodes
 
-    def _direct_inputs(self, node: CNode) -> list[Value]:
+    def _collect_direct_inputs(self, node: CNode) -> list[Value]:
         """Return the inputs of a node without the inputs of its subgraphs. Record which values the parameters of the
         subgraphs stand for.
         """
@@ -193,7 +193,7 @@ class Blocks:
             return [uses[feed] for feed in body.feeds[body.free :]]
         return uses
 
-    def _wrapper_depth(self, nodes: Sequence[CNode]) -> Any:
+    def _count_wrapper_scopes(self, nodes: Sequence[CNode]) -> Any:
         """Return the number of outer scopes that wrap the whole network, such as that of a training Cell."""
         names = [p.name for p in self.graph.parameters if p.is_weight]
         for depth in itertools.count():
@@ -212,18 +212,18 @@ class Blocks:
         calls: list[Call] = []
         block.steps = list(self._iterate_steps(nodes, depth, calls))
         child_weights = set()
-        for same_cell_calls in self._group_calls(calls):
+        for same_cell_calls in self._group_calls_by_cell(calls):
             first = same_cell_calls[0]
             child = Block(first.segment, (*block.path, attribute_of(first.segment)))
             inner_nodes = {n for node in first.nodes for n in self._subtree[node]}
-            own_weights = {w for w in weights if (users := self._weight_users(w)) and users <= inner_nodes}
+            own_weights = {w for w in weights if (users := self._find_weight_users(w)) and users <= inner_nodes}
             child_weights |= own_weights
             self._set_signature(child, same_cell_calls, own_weights)
             self._set_block_steps(child, first.nodes, depth + 1, own_weights)
         rest = weights - child_weights
         block.weights = [p for p in self.graph.parameters if p in rest and self._users.get((p, 0))]
 
-    def _weight_users(self, weight):
+    def _find_weight_users(self, weight):
         return {self._find_first_call_node(user) for user in self._users.get((weight, 0), ())}
 
     def _find_first_call_node(self, node):
@@ -254,7 +254,7 @@ class Blocks:
                 calls.append(Call(name, list(run)))
                 yield calls[-1]
 
-    def _group_calls(self, calls: Iterable[Call]) -> Iterator[list[Call]]:
+    def _group_calls_by_cell(self, calls: Iterable[Call]) -> Iterator[list[Call]]:
         """Group the calls of one Cell, in the order of first calls."""
         groups: dict[Any, list[Call]] = {}
         for call in calls:
@@ -280,7 +280,12 @@ class Blocks:
             value = self.real(value)
             node = value[0]
             if isinstance(node, ValueNode):
-                return "constant", type(node.value).__name__, _hashable_key(node.value), node.types and node.types[0]
+                return (
+                    "constant",
+                    type(node.value).__name__,
+                    _make_hashable_key(node.value),
+                    node.types and node.types[0],
+                )
             if value not in numbers:
                 numbers[value] = -1 - len(external)
                 external.append(value)
@@ -290,7 +295,7 @@ class Blocks:
 
         def describe_nodes(nodes):
             for node in nodes:
-                inputs = [describe_value(value) for value in self._direct_inputs(node)]
+                inputs = [describe_value(value) for value in self._collect_direct_inputs(node)]
                 for slot in range(len(node.types)):
                     numbers[node, slot] = len(numbers)
                 inner = []
@@ -302,7 +307,7 @@ class Blocks:
                     inner.append(
                         (tuple(describe_nodes(body_nodes)), tuple(describe_value(value) for value in graph.outputs))
                     )
-                settings = tuple((name, _hashable_key(value)) for name, value in node.attrs.items())
+                settings = tuple((name, _make_hashable_key(value)) for name, value in node.attrs.items())
                 yield node.op, settings, node.layout, tuple(inputs), tuple(inner), node.types
 
         fingerprint = tuple(describe_nodes(nodes))
@@ -322,7 +327,7 @@ class Blocks:
         child.inputs, child.outputs = same_cell_calls[0].inputs, same_cell_calls[0].outputs
 
 
-def _hashable_key(value):
+def _make_hashable_key(value):
     """Return a hashable value that is equal for equal settings only."""
     if isinstance(value, np.generic):
         value = np.asarray(value)

@@ -103,14 +103,14 @@ def _write_call_by_class(args):
     name = op.functional.__name__
     if FUNCTIONAL.get(name) is op.functional:
         return call(f"ops.{name}", [*args.inputs(), *settings])
-    name = _numpy_names().get(op.primitive)
+    name = _collect_numpy_names().get(op.primitive)
     if name is None or settings:
         raise NoPythonForm("no public name stands for it")
     return call(f"mindspore.numpy.{name}", args.inputs())
 
 
 @functools.cache
-def _numpy_names():
+def _collect_numpy_names():
     """Return {class: name} of elementwise operators that have a name in `mindspore.numpy`."""
     names_by_class = {}
     for spelling in SPELLINGS.values():
@@ -169,13 +169,13 @@ def _write_neg(args: Arguments) -> Expression:
 @call_syntax.register(_TensorGetItem)
 def _write_getitem(args: Arguments) -> Expression:
     """Write ``x[:, 0, ::2, None]``."""
-    return [*args.values[0], *_index_expression(args, 1)]
+    return [*args.values[0], *_make_index_expression(args, 1)]
 
 
 @call_syntax.register(_TensorSetItem)
 def _write_setitem(args: Arguments) -> Expression:
     """Write ``x[:, 0] = value`` on a copy."""
-    return [IndexedUpdate(args.values[0], _index_expression(args, 2), args.values[1])]
+    return [IndexedUpdate(args.values[0], _make_index_expression(args, 2), args.values[1])]
 
 
 @call_syntax.register(_TensorSetMask)
@@ -184,7 +184,7 @@ def _write_masked_setitem(args: Arguments) -> Expression:
     return [IndexedUpdate(x, ["[", *mask, "]"], value)]
 
 
-def _index_expression(args, first):
+def _make_index_expression(args, first):
     """Return an index, ``[...]``, as an expression. Input `first` is its first number; index Tensors follow."""
     count = args.node.layout[first][0]
     rest = list(args.values[first:])
@@ -208,7 +208,7 @@ def _index_expression(args, first):
         else:
             if constants[number] is None:
                 raise NoPythonForm("a slice begins where a Tensor says")
-            entries.append(_slice_text(int(constants[number]), *entry))
+            entries.append(_format_slice(int(constants[number]), *entry))
             number += 1
     while entries and entries[-1] == ":" and len(entries) > 1:
         entries.pop()
@@ -218,7 +218,7 @@ def _index_expression(args, first):
     return ["[", *(words or ["..."]), "]"]
 
 
-def _slice_text(start, length, step):
+def _format_slice(start, length, step):
     if step > 0:
         text = f"{start or ''}:{start + (length - 1) * step + 1}"
         return text if step == 1 else f"{text}:{step}"
@@ -227,7 +227,7 @@ def _slice_text(start, length, step):
 
 
 @call_syntax.register(_TensorGetRow)
-def _write_row(args: Arguments) -> Expression:
+def _write_row_index(args: Arguments) -> Expression:
     x, index = args.values
     node = args.node.inputs[1]
     return [*x, "[", *([str(int(node.value))] if isinstance(node, ValueNode) else index), "]"]

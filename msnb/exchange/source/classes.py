@@ -57,16 +57,16 @@ class Text:
         self._keys: dict[Block, Any] = {}
         self._literals: dict[Block, list[Placeholder]] = {}
         self._classes: dict[Any, Class] = {}  # in definition order
-        self._find_layers(blocks.root)
+        self._replace_by_layers(blocks.root)
         self._write_methods(blocks.root)
-        self._collect_arguments()
-        self._name_parameters(blocks.root, "")
+        self._collect_class_arguments()
+        self._record_parameter_names(blocks.root, "")
 
     # ------------------------------------------------------------------ Cells
-    def _find_layers(self, block: Block) -> None:
+    def _replace_by_layers(self, block: Block) -> None:
         """Replace Cells that are layers of `mindspore.nn` or single operators, innermost first."""
-        for child in _child_blocks(block.steps):
-            self._find_layers(child)
+        for child in _list_child_blocks(block.steps):
+            self._replace_by_layers(child)
         block.steps = list(_inline_operators(block.steps))
         find_layers(self.blocks, block)
 
@@ -79,9 +79,9 @@ class Text:
             for child in sequence:
                 self._write_methods(child)
             return
-        for child in _child_blocks(block.steps):
+        for child in _list_child_blocks(block.steps):
             self._write_methods(child)
-        method = self._methods[block] = Method(self.blocks, block, self._add_constant)
+        method = self._methods[block] = Method(self.blocks, block, self._add_constant_parameter)
         key, placeholders = [tuple(method.arguments)], []
         for words in (*method.init, *method.construct):
             depth, words = (words.depth, words.words) if isinstance(words, Line) else (-1, words)
@@ -99,16 +99,16 @@ class Text:
         key = self._keys[block] = _Key(key)
         kind = self._classes.get(key)
         if kind is None:
-            kind = self._classes[key] = Class(self._class_name(block))
+            kind = self._classes[key] = Class(self._make_class_name(block))
         kind.blocks.append(block)
 
-    def _add_constant(self, value: np.ndarray) -> ParameterNode:
+    def _add_constant_parameter(self, value: np.ndarray) -> ParameterNode:
         kind = TensorType(dtype_name(value.dtype), value.shape, value.dtype.itemsize)
         parameter = ParameterNode("constant", (kind,), True)
         self._values[parameter] = value
         return parameter
 
-    def _class_name(self, block):
+    def _make_class_name(self, block):
         base = block.kind or re.sub(r"\d+$", "", block.attribute.rpartition(".")[0] or block.attribute) or "Block"
         base = "".join(word[:1].upper() + word[1:] for word in identifier(base, "Block").split("_") if word)
         base = base if base[:1].isalpha() and base not in _RESERVED else f"{base}Block"
@@ -118,7 +118,7 @@ class Text:
             name = f"{base}{number}"
         return name
 
-    def _collect_arguments(self) -> None:
+    def _collect_class_arguments(self) -> None:
         """Make each literal that differs between the Cells of a class an argument of the class. Literals with the same
         values in all Cells share one argument.
         """
@@ -145,7 +145,7 @@ class Text:
                 kind.argument_of_literal[index] = name
 
     # ------------------------------------------------------------------ names of Parameters
-    def _name_parameters(self, block: Block, prefix: str) -> None:
+    def _record_parameter_names(self, block: Block, prefix: str) -> None:
         """Record, for each Parameter name in the source text, its name in the graph."""
         sequence = sequential_cells(block) if block is not self.blocks.root else None
         if block.layer is not None:
@@ -166,14 +166,14 @@ class Text:
             if is_of_layer and not weight.requires_grad and not short_name.startswith("moving_"):
                 self.frozen.append(weight.name)
         for name, child in cells:
-            self._name_parameters(child, f"{prefix}{name}.")
+            self._record_parameter_names(child, f"{prefix}{name}.")
 
     # ------------------------------------------------------------------ text
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file."""
         body = []
         for kind in self._classes.values():
-            body += ["", "", *self._class_lines(kind)]
+            body += ["", "", *self._iterate_class_lines(kind)]
         text = "\n".join(body)
         graph = self.blocks.graph.name
         yield f'"""The network {graph}, as msnb.to_source wrote it."""'
@@ -195,11 +195,11 @@ class Text:
             yield ""
             yield "# Parameters that are not trained"
             yield from lines(
-                ["FROZEN = ", Group("(", [[literal(n)] for n in self.frozen], _closing_bracket(self.frozen))], 0
+                ["FROZEN = ", Group("(", [[literal(n)] for n in self.frozen], _choose_closing_bracket(self.frozen))], 0
             )
         yield from body
 
-    def _class_lines(self, kind: Class) -> Iterator[str]:
+    def _iterate_class_lines(self, kind: Class) -> Iterator[str]:
         block = kind.blocks[0]
         method, is_root = self._methods[block], block is self.blocks.root
         yield f"class {kind.name}(nn.Cell):"
@@ -287,17 +287,17 @@ def _increment_suffix(name):
     return f"{match[1]}_{int(match[2]) + 1}" if match else f"{name}_2"
 
 
-def _closing_bracket(items):
+def _choose_closing_bracket(items):
     return ",)" if len(items) == 1 else ")"
 
 
-def _child_blocks(steps):
+def _list_child_blocks(steps):
     children: dict[Block, None] = {}
     for step in steps:
         if isinstance(step, Call):
             children[step.block] = None
         for body in getattr(step, "bodies", ()):
-            children.update(dict.fromkeys(_child_blocks(body.steps)))
+            children.update(dict.fromkeys(_list_child_blocks(body.steps)))
     return list(children)
 
 

@@ -19,9 +19,9 @@ class FlowWriter:
     construct: list[Line]
     value: Any
     _write_steps: Any
-    _call_expression: Any
+    _make_call_expression: Any
     _add_line: Any
-    _inputs_of: Any
+    _collect_inputs: Any
 
     def _write_assignment(self, pairs: Iterable[tuple[str, Expression]], depth: int) -> None:
         """Write one assignment to several names, so that no value is overwritten before it is read."""
@@ -31,7 +31,7 @@ class FlowWriter:
             right = [word for i, (_, words) in enumerate(pairs) for word in ([", "] if i else []) + words]
             self._add_line(depth, [f"{left} = ", *right])
 
-    def _condition_expression(self, value: Value, names: dict[Value, str]) -> Expression:
+    def _make_condition_expression(self, value: Value, names: dict[Value, str]) -> Expression:
         """Return a condition as an expression. If the previous line only computes the condition, it is inlined."""
         words = self.value(value, names)
         last = self.construct[-1] if self.construct else None
@@ -43,11 +43,11 @@ class FlowWriter:
 
     def _write_switch(self, step: Op, names, live, preferred, depth) -> None:
         node = step.node
-        test = self._condition_expression(self.blocks.uses(node)[0], names)
+        test = self._make_condition_expression(self.blocks.uses(node)[0], names)
         results = [(node, slot) for slot in range(len(node.types))]
         used = {names[value] for value in live if value in names}
         inner = set().union(
-            *(self._inputs_of(s) for body in step.bodies for s in body.steps), *(b.outputs for b in step.bodies)
+            *(self._collect_inputs(s) for body in step.bodies for s in body.steps), *(b.outputs for b in step.bodies)
         )
         busy = used | {names[value] for value in inner if value in names}
         targets = []
@@ -90,12 +90,12 @@ class FlowWriter:
                     del names[other]
                 names[value] = name
 
-    def _initial_values(self, step):
+    def _get_initial_values(self, step):
         body = step.bodies[1].graph
         uses = list(step.node.uses)
         return [self.blocks.real(uses[feed]) for feed in body.feeds[body.free :]]
 
-    def _initial_expression(self, value: Value, names: dict[Value, str]) -> Expression:
+    def _make_initial_expression(self, value: Value, names: dict[Value, str]) -> Expression:
         """Return the initial value of a loop variable. A scalar of a literal's type is written as a literal."""
         node = self.blocks.real(value)[0]
         if isinstance(node, ValueNode) and isinstance(node.value, (np.ndarray, np.generic, jax.Array)):
@@ -106,10 +106,10 @@ class FlowWriter:
     def _write_while(self, step: Op, names, live, preferred, depth) -> None:
         node, (test, body) = step.node, step.bodies
         state = [(p, 0) for p in body.graph.parameters[body.graph.free :]]
-        starts, results = self._initial_values(step), [(node, slot) for slot in range(len(node.types))]
+        starts, results = self._get_initial_values(step), [(node, slot) for slot in range(len(node.types))]
         inner = set(test.outputs) | set(body.outputs)
         for each in (*test.steps, *body.steps):
-            inner |= self._inputs_of(each)
+            inner |= self._collect_inputs(each)
         free = {value for value in (live | inner) - set(results) - set(state) if value in names}
         used = {names[value] for value in free if value in names}
         variables: list[str] = []
@@ -122,7 +122,7 @@ class FlowWriter:
             pool = (*NAMES, *(f"x{n}" for n in range(1, 1000)))
             variables.append(next(n for n in (*options, *pool) if n not in used and n not in variables))
         self._write_assignment(
-            [(n, self._initial_expression(v, names)) for n, v in zip(variables, starts, strict=True)], depth
+            [(n, self._make_initial_expression(v, names)) for n, v in zip(variables, starts, strict=True)], depth
         )
         inner_names = {value: name for value, name in names.items() if name not in variables}
         inner_names.update(zip(state, variables, strict=True))
@@ -161,5 +161,5 @@ class FlowWriter:
             return self.value(test.outputs[0], names)
         if len(test.steps) > 1 or not isinstance(test.steps[0], Op) or test.steps[0].bodies:
             return None
-        words, results = self._call_expression(test.steps[0], names)
+        words, results = self._make_call_expression(test.steps[0], names)
         return words if results == test.outputs else None

@@ -60,7 +60,7 @@ class InitWriter:
             self._declare_weight(weight)
         self._declare_cells(block.steps)
 
-    def _unique_name(self, base: str) -> str:
+    def _make_unique_name(self, base: str) -> str:
         """Return an unused attribute name."""
         for number in itertools.count(1):
             name = base if number == 1 else f"{base}_{number}"
@@ -69,7 +69,7 @@ class InitWriter:
                 return name
         raise AssertionError
 
-    def _name_below_cell(self, name: str) -> list[str]:
+    def _strip_cell_path(self, name: str) -> list[str]:
         """Return the parts of a Parameter's name that follow the path to this Cell."""
         components = name.split(".")
         path = [component for step in self.block.path for component in step.split(".")]
@@ -84,7 +84,7 @@ class InitWriter:
         )
 
     def _declare_weight(self, weight: ParameterNode) -> None:
-        name = self._unique_name(identifier("_".join(self._name_below_cell(weight.name)), "weight"))
+        name = self._make_unique_name(identifier("_".join(self._strip_cell_path(weight.name)), "weight"))
         kind = weight.types[0]
         zeros = call("ops.zeros", [[Placeholder("shape", kind.shape)], [f"mindspore.{dtype_of(kind)}"]])
         settings = [zeros, [f'name="{name}"'], *([] if weight.requires_grad else [["requires_grad=False"]])]
@@ -95,11 +95,11 @@ class InitWriter:
     def _declare_cells(self, steps: Iterable[Any]) -> None:
         """Write the construction of the Cells that the steps call, in call order."""
         steps = list(steps)
-        cell_lists = _group_in_cell_lists(_blocks_in(steps))
+        cell_lists = _group_blocks_in_cell_lists(_list_blocks(steps))
         for step in _flatten_steps(steps):
             if isinstance(step, LayerCall):
-                base = self._layer_name(step.layer)
-                name = self._unique_name(base)
+                base = self._choose_layer_name(step.layer)
+                name = self._make_unique_name(base)
                 self.init.append([f"self.{name} = ", *layer_expression(step.layer)])
                 self._expressions[step] = [f"self.{name}"]
                 self.parameters += [
@@ -109,7 +109,7 @@ class InitWriter:
                 block = step.block
                 if block in cell_lists:
                     owner, members = cell_lists[block]
-                    name = self._unique_name(owner)
+                    name = self._make_unique_name(owner)
                     items = []
                     for number, member in enumerate(members):
                         items.append(block_expression(member))
@@ -128,20 +128,20 @@ class InitWriter:
                 kind = identifier(block.kind or (block.layer.kind if block.layer else "cell"), "cell").lower()
                 if not attribute or attribute.isdigit():
                     attribute = kind + attribute
-                name = self._unique_name(identifier(attribute.replace(".", "_"), kind))
+                name = self._make_unique_name(identifier(attribute.replace(".", "_"), kind))
                 self.init.append([f"self.{name} = ", *block_expression(block)])
                 self._expressions[block] = self._expressions[sharing_key] = [f"self.{name}"]
                 self.cells.append((name, block))
 
-    def _layer_name(self, layer):
-        tails = [self._name_below_cell(weight.name) for weight in layer.weights.values()]
+    def _choose_layer_name(self, layer):
+        tails = [self._strip_cell_path(weight.name) for weight in layer.weights.values()]
         if tails and all(len(tail) > 1 and tail[:-1] == tails[0][:-1] for tail in tails):
             return identifier("_".join(tails[0][:-1]), "layer")
         return {"Conv2d": "conv", "BatchNorm2d": "norm", "BatchNorm1d": "norm", "LayerNorm": "norm"}.get(
             layer.kind, layer.kind.lower()
         )
 
-    def _constant_expression(self, node: ValueNode, operands: Sequence[Value]) -> Expression:
+    def _make_constant_expression(self, node: ValueNode, operands: Sequence[Value]) -> Expression:
         value = node.value
         if isinstance(value, Tensor):
             value = value.asnumpy()
@@ -154,9 +154,9 @@ class InitWriter:
         is_scalar = value.size == 1 and any(m.dtype == kind.dtype and len(m.shape) >= value.ndim for m in operand_types)
         if is_scalar and value.dtype.kind in "biuf":
             return [Placeholder("value", shortest(value.reshape(())))]
-        return [f"self.{self._tensor_attribute(value, kind)}"]
+        return [f"self.{self._add_tensor_attribute(value, kind)}"]
 
-    def _tensor_attribute(self, value, kind):
+    def _add_tensor_attribute(self, value, kind):
         key = value.tobytes(), value.shape, kind.dtype
         name = self._tensors.get(key)
         if name is None:
@@ -165,8 +165,8 @@ class InitWriter:
                 self._declare_weight(weight)
                 name = self.parameters[-1][0]
             else:
-                name = self._unique_name("constant")
-                self.init.append([f"self.{name} = ", *_array_expression(value, kind)])
+                name = self._make_unique_name("constant")
+                self.init.append([f"self.{name} = ", *_make_array_expression(value, kind)])
             self._tensors[key] = name
         return name
 
@@ -200,7 +200,7 @@ def _is_uniform(value):
     return value.size > 0 and value.dtype.kind in "biuf" and bool((value == value.flat[0]).all())
 
 
-def _array_expression(value, kind):
+def _make_array_expression(value, kind):
     """Return an expression that constructs a Tensor from its values."""
     dtype = f"mindspore.{dtype_of(kind)}"
     if value.size > 1 and _is_uniform(value):
@@ -220,11 +220,11 @@ def _flatten_steps(steps):
             yield from _flatten_steps(body.steps)
 
 
-def _blocks_in(steps):
+def _list_blocks(steps):
     return list(dict.fromkeys(step.block for step in _flatten_steps(steps) if isinstance(step, Call)))
 
 
-def _group_in_cell_lists(blocks):
+def _group_blocks_in_cell_lists(blocks):
     """Return {Block: (attribute of the CellList, all its members)}."""
     owners: dict[str, dict[int, Block]] = {}
     for block in blocks:

@@ -137,7 +137,7 @@ def _match_layer(matcher, node):
     return entry(matcher, node) if entry is not None else None
 
 
-def _one_number_if_equal(value):
+def _collapse_equal_numbers(value):
     """Return one number if all numbers of a tuple are equal, otherwise the tuple."""
     value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     return value[0] if len(set(value)) == 1 else value
@@ -180,16 +180,16 @@ def _match_convolution(matcher, node, kind):
     added, bias = _match_bias(matcher, node)
     group, mode = a.get("group", 1), a.get("pad_mode", "valid")
     stride, dilation, padding = (
-        _one_number_if_equal(a.get("stride", 1)),
-        _one_number_if_equal(a.get("dilation", 1)),
-        _one_number_if_equal(a.get("pad", 0)),
+        _collapse_equal_numbers(a.get("stride", 1)),
+        _collapse_equal_numbers(a.get("dilation", 1)),
+        _collapse_equal_numbers(a.get("pad", 0)),
     )
     channels = weight.shape[1] * group, weight.shape[0]
     ins, outs = channels if kind == "Conv2d" else channels[::-1]
     settings = [
         ("*in_channels", ins),
         ("*out_channels", outs),
-        ("*kernel_size", _one_number_if_equal(weight.shape[2:])),
+        ("*kernel_size", _collapse_equal_numbers(weight.shape[2:])),
         ("stride", stride, 1),
         ("pad_mode", mode, "same"),
         ("padding", padding if mode == "pad" else 0, 0),
@@ -232,14 +232,14 @@ def _match_flattened_input(matcher, x, nodes):
         return x, nodes
     unflattened = matcher.blocks.uses(reshape_in)[0]
     shape = unflattened[0].types[unflattened[1]].shape
-    if len(shape) < 3 or reshape_in.shape != (_product(shape[:-1]), shape[-1]):
+    if len(shape) < 3 or reshape_in.shape != (_multiply_sizes(shape[:-1]), shape[-1]):
         return x, nodes
     if reshape_out.shape != (*shape[:-1], nodes[-1].shape[-1]):
         return x, nodes
     return unflattened, (reshape_in, *nodes, reshape_out)
 
 
-def _product(sizes):
+def _multiply_sizes(sizes):
     total = 1
     for size in sizes:
         total *= size
@@ -298,8 +298,8 @@ def _make_pooling_pattern(kind):
             return None
         mode = str(a.get("pad_mode", "valid")).lower()
         settings = [
-            ("*kernel_size", _one_number_if_equal(a["kernel_size"])),
-            ("stride", _one_number_if_equal(a["strides"])),
+            ("*kernel_size", _collapse_equal_numbers(a["kernel_size"])),
+            ("stride", _collapse_equal_numbers(a["strides"])),
             ("pad_mode", mode, "valid"),
         ]
         return Layer(kind, settings, {}, matcher.blocks.uses(node)[0], (node, 0), (node,))
@@ -311,10 +311,10 @@ def _make_pooling_pattern(kind):
 def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
     """Match a MaxPool2d with padding: equal at all edges, or as computed for "same"."""
     a, (x,) = node.attrs, matcher.blocks.uses(node)
-    if not matcher.is_single or a.get("ceil_mode") or _one_number_if_equal(a.get("dilation", 1)) != 1:
+    if not matcher.is_single or a.get("ceil_mode") or _collapse_equal_numbers(a.get("dilation", 1)) != 1:
         return None
     kernel, strides, pads = tuple(a["kernel_size"]), tuple(a.get("strides") or a["kernel_size"]), tuple(a["pads"])
-    settings = [("*kernel_size", _one_number_if_equal(kernel)), ("stride", _one_number_if_equal(strides))]
+    settings = [("*kernel_size", _collapse_equal_numbers(kernel)), ("stride", _collapse_equal_numbers(strides))]
     if len({*pads}) == 1:
         settings += [("pad_mode", "pad"), ("padding", pads[0])]
     elif pads == tuple(
@@ -339,7 +339,7 @@ def _match_flatten(matcher: LayerMatcher, node: CNode) -> Layer | None:
     if not matcher.is_single or isinstance(x[0], ValueNode):
         return None
     shape = x[0].types[x[1]].shape
-    if len(shape) < 2 or node.shape != (shape[0], _product(shape[1:])):
+    if len(shape) < 2 or node.shape != (shape[0], _multiply_sizes(shape[1:])):
         return None
     return Layer("Flatten", [], {}, x, (node, 0), (node,))
 

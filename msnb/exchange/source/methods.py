@@ -56,7 +56,7 @@ class Method(InitWriter, FlowWriter):
         value = self.blocks.real(value)
         node = value[0]
         if isinstance(node, ValueNode):
-            return self._constant_expression(node, [self.blocks.real(other) for other in operands])
+            return self._make_constant_expression(node, [self.blocks.real(other) for other in operands])
         if value in self._expressions:
             return self._expressions[value]
         if value not in names:
@@ -81,7 +81,7 @@ class Method(InitWriter, FlowWriter):
         for number, step in enumerate(steps):
             live = set(outputs) | live_out
             for rest in steps[number + 1 :]:
-                live |= self._inputs_of(rest)
+                live |= self._collect_inputs(rest)
             if isinstance(step, Op) and step.bodies:
                 write = {"Switch": self._write_switch, "While": self._write_while}.get(step.node.op)
                 if write is None:
@@ -91,9 +91,9 @@ class Method(InitWriter, FlowWriter):
                     continue
                 write(step, names, live, preferred, depth)
                 continue
-            words, results = self._call_expression(step, names)
+            words, results = self._make_call_expression(step, names)
             update = words[0] if isinstance(words[0], IndexedUpdate) else None
-            targets = self._name_results(results, step, names, live, preferred, update is not None)
+            targets = self._name_used_results(results, step, names, live, preferred, update is not None)
             if update is not None:
                 self._add_line(depth, [f"{targets[0]} = ", *update.tensor, ".copy()"])
                 self._add_line(depth, [targets[0], *update.index, " = ", *update.value])
@@ -113,7 +113,7 @@ class Method(InitWriter, FlowWriter):
     def _add_line(self, depth: int, words: Expression) -> None:
         self.construct.append(Line(depth, words))
 
-    def _call_expression(self, step: Any, names: dict[Value, str]) -> tuple[Expression, list[Value]]:
+    def _make_call_expression(self, step: Any, names: dict[Value, str]) -> tuple[Expression, list[Value]]:
         """Return a step as an expression, and its results."""
         if isinstance(step, LayerCall):
             return [*self._expressions[step], Group("(", [self.value(step.layer.input, names)], ")")], [
@@ -130,7 +130,7 @@ class Method(InitWriter, FlowWriter):
             words = ["None"]
         return words, [(node, slot) for slot in range(len(node.types))]
 
-    def _inputs_of(self, step: Any) -> set[Value]:
+    def _collect_inputs(self, step: Any) -> set[Value]:
         """Return all values that a step uses, including those used in subgraphs."""
         if isinstance(step, LayerCall):
             return {step.layer.input}
@@ -138,19 +138,21 @@ class Method(InitWriter, FlowWriter):
             return set(step.inputs)
         if not step.bodies:
             return set(self.blocks.uses(step.node))
-        inputs = set(self.blocks.uses(step.node)[:1]) if step.node.op == "Switch" else set(self._initial_values(step))
+        inputs = (
+            set(self.blocks.uses(step.node)[:1]) if step.node.op == "Switch" else set(self._get_initial_values(step))
+        )
         for body in step.bodies:
             inputs.update(body.outputs)
             for inner in body.steps:
-                inputs |= self._inputs_of(inner)
+                inputs |= self._collect_inputs(inner)
         return inputs
 
-    def _name_results(self, results, step, names, live, preferred, takes_statements=False) -> list[str]:
+    def _name_used_results(self, results, step, names, live, preferred, takes_statements=False) -> list[str]:
         """Name the results that are used. The name of an unused result is "". If a step takes several statements, a
         result can reuse the name of the first input only.
         """
         used = {names[value] for value in live if value in names}
-        input_names = [names[v] for v in self._inputs_in_order(step) if v in names]
+        input_names = [names[v] for v in self._list_inputs_in_order(step) if v in names]
         if takes_statements:
             used |= set(input_names[1:])
         targets = []
@@ -169,7 +171,7 @@ class Method(InitWriter, FlowWriter):
                 names[value] = name
         return targets
 
-    def _inputs_in_order(self, step):
+    def _list_inputs_in_order(self, step):
         if isinstance(step, LayerCall):
             return [step.layer.input]
         return step.inputs if isinstance(step, Call) else self.blocks.uses(step.node)

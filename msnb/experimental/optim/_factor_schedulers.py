@@ -90,17 +90,17 @@ class LinearLR(LRScheduler):
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _factor_at(self, epoch):
+    def _compute_factor(self, epoch):
         progress = min(epoch, self.total_iters) / self.total_iters
         return self.start_factor + (self.end_factor - self.start_factor) * progress
 
     def get_lr(self) -> list[Any]:
         """Return the rates of epoch `last_epoch`."""
-        previous_factor = self._factor_at(self.last_epoch - 1) if self.last_epoch else 1.0
-        return [rate * (self._factor_at(self.last_epoch) / previous_factor) for rate in self._rates]
+        previous_factor = self._compute_factor(self.last_epoch - 1) if self.last_epoch else 1.0
+        return [rate * (self._compute_factor(self.last_epoch) / previous_factor) for rate in self._rates]
 
     def _get_closed_form_lr(self):
-        return [rate * self._factor_at(self.last_epoch) for rate in self.base_lrs]
+        return [rate * self._compute_factor(self.last_epoch) for rate in self.base_lrs]
 
 
 class ExponentialLR(LRScheduler):
@@ -160,19 +160,19 @@ class PolynomialLR(LRScheduler):
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
-    def _factor_at(self, epoch):
+    def _compute_factor(self, epoch):
         return (1.0 - min(epoch, self.total_iters) / self.total_iters) ** self.power
 
     def get_lr(self) -> list[Any]:
         """Return the rates of epoch `last_epoch`."""
-        previous_factor = self._factor_at(self.last_epoch - 1) if self.last_epoch else 1.0
+        previous_factor = self._compute_factor(self.last_epoch - 1) if self.last_epoch else 1.0
         return [
-            rate * (self._factor_at(self.last_epoch) / previous_factor) if previous_factor else rate
+            rate * (self._compute_factor(self.last_epoch) / previous_factor) if previous_factor else rate
             for rate in self._rates
         ]
 
     def _get_closed_form_lr(self):
-        return [rate * self._factor_at(self.last_epoch) for rate in self.base_lrs]
+        return [rate * self._compute_factor(self.last_epoch) for rate in self.base_lrs]
 
 
 class LambdaLR(LRScheduler):

@@ -38,7 +38,7 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
-    def _cosine_at(self, epoch):
+    def _compute_cosine_factor(self, epoch):
         return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
 
     def get_lr(self) -> list[Any]:
@@ -49,14 +49,17 @@ class CosineAnnealingLR(LRScheduler):
             2 * self.T_max
         ) == 0:  # at the lowest rate the quotient below would divide by 0
             return [
-                rate + (base - self.eta_min) * self._cosine_at(self.T_max - 1)
+                rate + (base - self.eta_min) * self._compute_cosine_factor(self.T_max - 1)
                 for base, rate in zip(self.base_lrs, self._rates, strict=True)
             ]
-        factor = self._cosine_at(self.last_epoch) / self._cosine_at(self.last_epoch - 1)
+        factor = self._compute_cosine_factor(self.last_epoch) / self._compute_cosine_factor(self.last_epoch - 1)
         return [factor * (rate - self.eta_min) + self.eta_min for rate in self._rates]
 
     def _get_closed_form_lr(self):
-        return [self.eta_min + (rate - self.eta_min) * self._cosine_at(self.last_epoch) for rate in self.base_lrs]
+        return [
+            self.eta_min + (rate - self.eta_min) * self._compute_cosine_factor(self.last_epoch)
+            for rate in self.base_lrs
+        ]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

@@ -98,7 +98,7 @@ class Adagrad(Optimizer):
         defaults = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, {**defaults, **begin})
 
-    def _group_values(self, group):
+    def _compute_group_values(self, group):
         return group["lr"] / (1 + (self.step_t - 1) * group["lr_decay"])
 
     def _update_parameter(self, group, shared, param, gradient, squares):

@@ -19,7 +19,7 @@ def moments(group: dict[str, Any], gradient: Any, mean: Any, square: Any) -> tup
 class _BiasCorrected(Optimizer):
     """Base class of optimizers with bias correction by the powers of `betas`."""
 
-    def _group_values(self, group):
+    def _compute_group_values(self, group):
         step = F.cast(getattr(self, self._counter), self.lrs[0].dtype)
         return tuple(1 - F.pow(beta, step) for beta in group["betas"])
 

@@ -100,7 +100,7 @@ class Optimizer(Cell):
                 raise TypeError(f"'params' should hold Parameters, but one of them is {describe(param)}.")
             if any(param is other for other in self.parameters):
                 raise ValueError(f"The Parameter '{param.name}' is in two groups.")
-        rate = _rate_parameter(
+        rate = _make_rate_parameter(
             param_group.get("lr", self.defaults.get("lr")), f"learning_rate_group_{len(self.param_groups)}"
         )
         param_group.update({**self.defaults, **param_group, "params": params, "lr": rate})
@@ -112,9 +112,9 @@ class Optimizer(Cell):
         self.lrs = [*self.lrs, rate]
         self.group_start_id = [*self.group_start_id, len(self.parameters)]
         self.parameters = ParameterTuple((*self.parameters, *params))
-        self._add_state(params, param_group)
+        self._create_parameter_state(params, param_group)
 
-    def _add_state(self, params, group):
+    def _create_parameter_state(self, params, group):
         """Create the state of new Parameters."""
         for attribute, initial in self._state.items():
             initial = group[initial] if initial in group else initial
@@ -146,7 +146,7 @@ class Optimizer(Cell):
         columns = [getattr(self, attribute) for attribute in (*self._state, *self._scalars)]
         rows = zip(self.parameters, gradients, *columns, strict=True)
         for group in self.param_groups:
-            shared = self._group_values(group)
+            shared = self._compute_group_values(group)
             for _ in group["params"]:
                 param, gradient, *state = next(rows)
                 gradient = dense(gradient) if isinstance(gradient, RowTensor) else gradient
@@ -156,7 +156,7 @@ class Optimizer(Cell):
                 self._update_parameter(group, shared, param, gradient, *state)
         return True
 
-    def _group_values(self, group) -> Any:
+    def _compute_group_values(self, group) -> Any:
         """Return values that all Parameters of a group use in this step."""
         return None
 
@@ -174,7 +174,7 @@ class Optimizer(Cell):
         return "\n".join(lines) + "\n)"
 
 
-def _rate_parameter(rate, name):
+def _make_rate_parameter(rate, name):
     if isinstance(rate, Tensor):
         if rate.ndim:
             raise ValueError(f"'lr' should be a number or a Tensor without axes, but got one of shape {rate.shape}.")

@@ -58,7 +58,7 @@ class SGD(Optimizer):
         defaults = {"lr": lr, "momentum": momentum, "dampening": dampening, "nesterov": nesterov}
         super().__init__(params, {**defaults, "weight_decay": weight_decay, "maximize": maximize})
 
-    def _group_values(self, group):
+    def _compute_group_values(self, group):
         return P.SGD(float(group["dampening"]), group["weight_decay"], group["nesterov"])
 
     def _update_parameter(self, group, shared, param, gradient, accum, stat):

@@ -24,10 +24,12 @@ def are_alike(first: Loop, second: Loop) -> bool:
         same_rounds = all(one.params[key] == other.params[key] for key in ("length", "reverse"))
         if not same_rounds:
             return False
-    return [v.aval.shape for v in _state_and_rows(first)] == [v.aval.shape for v in _state_and_rows(second)]
+    return [v.aval.shape for v in _list_state_and_scan_operands(first)] == [
+        v.aval.shape for v in _list_state_and_scan_operands(second)
+    ]
 
 
-def _state_and_rows(loop):
+def _list_state_and_scan_operands(loop):
     """Return the operands of a loop that are its initial state or its scanned arrays."""
     return loop.eqn.invars[sum(loop.counts[:2]) :]
 
@@ -61,7 +63,7 @@ def run_together(
     start = other_cond + other_consts
     other, mixed_consts = theirs[other_cond:start], mixed[other_cond:start]
     other_moving = theirs[start:]
-    kinds = [v.aval.dtype for v in _state_and_rows(second)]
+    kinds = [v.aval.dtype for v in _list_state_and_scan_operands(second)]
 
     def round_of(state, rows, other_state, other_rows):
         a = first.body.evaluate([*consts, *state, *rows])
@@ -106,7 +108,8 @@ def run_together(
 def _cast_state(loop: Loop, values: Sequence[Any]) -> list[Any]:
     """Convert the initial state of a loop, which may have Python numbers, to arrays of the loop's dtypes."""
     return [
-        _cast(jnp.asarray(value), var.aval.dtype) for value, var in zip(values, _state_and_rows(loop), strict=False)
+        _cast(jnp.asarray(value), var.aval.dtype)
+        for value, var in zip(values, _list_state_and_scan_operands(loop), strict=False)
     ]
 
 

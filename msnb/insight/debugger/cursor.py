@@ -96,12 +96,12 @@ class Cursor:
     @property
     def n_rounds(self) -> int | None:
         """Number of iterations of the innermost loop around the current node; None outside of loops."""
-        iterations = self._iterations(self.round)
+        iterations = self._count_loop_iterations(self.round)
         return iterations[-1] if iterations else None
 
-    def _iterations(self, round: tuple[int, ...] | None) -> tuple[int, ...]:
+    def _count_loop_iterations(self, round: tuple[int, ...] | None) -> tuple[int, ...]:
         """Return the number of iterations of each loop around the current node; () if it has no value to read."""
-        if self._loop_around(self.node) is None:
+        if self._find_enclosing_loop(self.node) is None:
             return ()
         if round is not None and len(round) == 1:
             round = None  # a single loop has the same number of iterations in each round
@@ -118,57 +118,75 @@ class Cursor:
             query (Union[str, int, CNode]): words as in the search of the graph view, or the number of a node.
         """
         other = copy.copy(self)
-        other._go(select_nodes(self.replay.graph, query)[0])
+        other._move_to_node(select_nodes(self.replay.graph, query)[0])
         return other
 
     def next_node(self, count: int = 1) -> Self:
         """Move forward by `count` nodes. Returns the cursor."""
         for _ in range(count):
-            self._go(self._first(self._ahead(), lambda node: True, "is the last node of the step"))
+            self._move_to_node(
+                self._find_first_node(self._iterate_nodes_ahead(), lambda node: True, "is the last node of the step")
+            )
         return self
 
     def previous_node(self, count: int = 1) -> Self:
         """Move back by `count` nodes. Returns the cursor."""
         for _ in range(count):
-            self._go(self._first(self._behind(), lambda node: True, "is the first node of the step"))
+            self._move_to_node(
+                self._find_first_node(self._iterate_nodes_before(), lambda node: True, "is the first node of the step")
+            )
         return self
 
     def next_line(self) -> Self:
         """Move to the first node of another line of Python. Returns the cursor."""
-        line = _line_of(self.node)
-        nodes = self._ahead()
-        self._go(self._first(nodes, lambda node: _line_of(node) not in (None, line), "has no further line behind it"))
+        line = _get_file_and_line(self.node)
+        nodes = self._iterate_nodes_ahead()
+        self._move_to_node(
+            self._find_first_node(
+                nodes, lambda node: _get_file_and_line(node) not in (None, line), "has no further line behind it"
+            )
+        )
         return self
 
     def previous_line(self) -> Self:
         """Move to the first node of the previous line of Python. Returns the cursor."""
-        line = _line_of(self.node)
-        behind = list(self._behind())
-        last = self._first(behind, lambda node: _line_of(node) not in (None, line), "has no line before it")
+        line = _get_file_and_line(self.node)
+        behind = list(self._iterate_nodes_before())
+        last = self._find_first_node(
+            behind, lambda node: _get_file_and_line(node) not in (None, line), "has no line before it"
+        )
         first = last
         for node in behind[behind.index(last) :]:
-            if _line_of(node) != _line_of(last):
+            if _get_file_and_line(node) != _get_file_and_line(last):
                 break
             first = node
-        self._go(first)
+        self._move_to_node(first)
         return self
 
     def into(self) -> Self:
         """Move into the next Cell: to the first node in it. At a loop or a branch: to its first node."""
         if any(graph.nodes for graph in self.node.graphs):
-            self._go(self._first(self._ahead(), lambda node: True, "has no node that did run in it"))
+            self._move_to_node(
+                self._find_first_node(self._iterate_nodes_ahead(), lambda node: True, "has no node that did run in it")
+            )
             return self
         scope = self.node.scope
-        self._go(self._first(self._ahead(), lambda node: not _is_inside(scope, node.scope), "has no Cell behind it"))
+        self._move_to_node(
+            self._find_first_node(
+                self._iterate_nodes_ahead(),
+                lambda node: not _is_inside_scope(scope, node.scope),
+                "has no Cell behind it",
+            )
+        )
         return self
 
     def out(self) -> Self:
         """Move out of the current Cell, to the first node after it. Returns the cursor."""
         scope = self.node.scope
-        self._go(
-            self._first(
-                self._ahead(),
-                lambda node: not _is_inside(node.scope, scope),
+        self._move_to_node(
+            self._find_first_node(
+                self._iterate_nodes_ahead(),
+                lambda node: not _is_inside_scope(node.scope, scope),
                 f"is in {scope or 'the step'}, which ends the step: there is no node behind it",
             )
         )
@@ -176,21 +194,21 @@ class Cursor:
 
     def next_round(self, count: int = 1) -> Self:
         """Move to the same node in the next iteration of the loop around it. Returns the cursor."""
-        return self._turn(count)
+        return self._move_by_rounds(count)
 
     def previous_round(self, count: int = 1) -> Self:
         """Move to the same node in the previous iteration. Returns the cursor."""
-        return self._turn(-count)
+        return self._move_by_rounds(-count)
 
     def mate(self) -> Self:
         """Move to the node of the same operator in the other lane: from forward to backward, or back."""
-        mates = self._mates
+        mates = self._counterpart_by_node_id
         if self.node.id not in mates:
             lanes = {node.direction for node in self.nodes}
             if lanes == {"forward"}:
-                raise ValueError(f"The step has one lane: it takes no gradient.{_say_where_gradients_are()}")
-            raise ValueError(f"{self._title(self.node)} has no node of the same operator in the other lane.")
-        self._go(mates[self.node.id])
+                raise ValueError(f"The step has one lane: it takes no gradient.{_explain_missing_gradients()}")
+            raise ValueError(f"{self._format_node_name(self.node)} has no node of the same operator in the other lane.")
+        self._move_to_node(mates[self.node.id])
         return self
 
     def run_to(self, query: Any) -> Self:
@@ -206,7 +224,7 @@ class Cursor:
         if not matches:
             raise ValueError(f"No node that {query!r} selects did run: all are in branches that were not taken.")
         here = self._index[self.node.id]
-        self._go(next((node for node in matches if self._index[node.id] > here), matches[0]))
+        self._move_to_node(next((node for node in matches if self._index[node.id] > here), matches[0]))
         return self
 
     # ------------------------------------------------------------------ words
@@ -214,14 +232,18 @@ class Cursor:
         """Return the position in words: step, node, Cell, line and round."""
         node = self.node
         place = f"node {self._index[node.id] + 1} of {len(self.nodes)}"
-        words = [place if self.step is None else f"step {self.step}, {place}", node.direction, self._title(node)]
+        words = [
+            place if self.step is None else f"step {self.step}, {place}",
+            node.direction,
+            self._format_node_name(node),
+        ]
         if node.source is not None:
             file, line = node.source[:2]
             text = linecache.getline(file, line).strip()
             words.append(format_location(file, line) + (f": {text}" if text else ""))
-        iterations = self._iterations(self.round)
+        iterations = self._count_loop_iterations(self.round)
         if iterations:
-            now = self._round_now(iterations)
+            now = self._get_current_round(iterations)
             words.append("round " + ", ".join(f"{i} of 0 to {n - 1}" for i, n in zip(now, iterations, strict=True)))
         return " | ".join(words)
 
@@ -229,60 +251,60 @@ class Cursor:
         return f"Cursor({self.where()})"
 
     @staticmethod
-    def _title(node):
+    def _format_node_name(node):
         return node.fullname.removeprefix("Default/")
 
     # ------------------------------------------------------------------ order
-    def _ahead(self):
+    def _iterate_nodes_ahead(self):
         return (node for node in self.nodes[self._index[self.node.id] + 1 :] if self._did_run(node))
 
-    def _behind(self):
+    def _iterate_nodes_before(self):
         return (node for node in reversed(self.nodes[: self._index[self.node.id]]) if self._did_run(node))
 
-    def _first(self, nodes, matches: Callable[["CNode"], bool], otherwise):
+    def _find_first_node(self, nodes, matches: Callable[["CNode"], bool], otherwise):
         for node in nodes:
             if matches(node):
                 return node
-        raise ValueError(f"{self._title(self.node)} {otherwise}.")
+        raise ValueError(f"{self._format_node_name(self.node)} {otherwise}.")
 
-    def _go(self, node):
-        if self._loop_around(node) is not self._loop_around(self.node):
+    def _move_to_node(self, node):
+        if self._find_enclosing_loop(node) is not self._find_enclosing_loop(self.node):
             self.round = None
         self.node = node
 
-    def _round_now(self, iterations):
+    def _get_current_round(self, iterations):
         return tuple(n - 1 for n in iterations) if self.round is None else self.round
 
-    def _turn(self, count):
-        iterations = self._iterations(self.round)
+    def _move_by_rounds(self, count):
+        iterations = self._count_loop_iterations(self.round)
         if not iterations:
-            raise ValueError(f"{self._title(self.node)} is not inside a loop: it has one round.")
-        now = self._round_now(iterations)
+            raise ValueError(f"{self._format_node_name(self.node)} is not inside a loop: it has one round.")
+        now = self._get_current_round(iterations)
         for _ in range(abs(count)):
-            now = self._later(now) if count > 0 else self._earlier(now)
+            now = self._compute_next_round(now) if count > 0 else self._compute_previous_round(now)
         self.round = now
         return self
 
-    def _later(self, now):
+    def _compute_next_round(self, now):
         """Return the round after `now`. After the last round of an inner loop, the next outer round begins."""
-        iterations = self._iterations(now)
+        iterations = self._count_loop_iterations(now)
         for loop in reversed(range(len(now))):
             if now[loop] + 1 < iterations[loop]:
                 return (*now[:loop], now[loop] + 1, *(0 for _ in now[loop + 1 :]))
         raise ValueError(f"This is the last of the {iterations[-1]} rounds.")
 
-    def _earlier(self, now):
+    def _compute_previous_round(self, now):
         """Return the round before `now`. The first round of an inner loop follows the last of the outer one before."""
         for loop in reversed(range(len(now))):
             if now[loop] > 0:
                 earlier = (*now[:loop], now[loop] - 1, *(0 for _ in now[loop + 1 :]))
                 for inner in range(loop + 1, len(now)):
-                    last = self._iterations(earlier)[inner] - 1
+                    last = self._count_loop_iterations(earlier)[inner] - 1
                     earlier = (*earlier[:inner], last, *earlier[inner + 1 :])
                 return earlier
-        raise ValueError(f"This is the first of the {self._iterations(now)[-1]} rounds.")
+        raise ValueError(f"This is the first of the {self._count_loop_iterations(now)[-1]} rounds.")
 
-    def _loop_around(self, node):
+    def _find_enclosing_loop(self, node):
         """Return the innermost loop around a node, or None."""
         around = self._around.get(node.id)
         while around is not None and around.op == "Switch":
@@ -299,14 +321,14 @@ class Cursor:
             return None
 
     @property
-    def _mates(self):
+    def _counterpart_by_node_id(self):
         """Return {number of a node: first node of the same operator in the other lane}."""
         cached = self.__dict__.get("_mate_table")
         if cached is None:
             lanes: dict[Any, tuple[list[CNode], list[CNode]]] = {}
             for node in self.nodes:
                 if node.direction in ("forward", "backward") and not node.is_recomputed:
-                    key = node.op, node.scope, _line_of(node)
+                    key = node.op, node.scope, _get_file_and_line(node)
                     lanes.setdefault(key, ([], []))[node.direction == "backward"].append(node)
             cached = self.__dict__["_mate_table"] = {}
             for forward, backward in lanes.values():
@@ -318,7 +340,7 @@ class Cursor:
         return cached
 
 
-def _say_where_gradients_are():
+def _explain_missing_gradients():
     if context.get_context("mode") != context.PYNATIVE_MODE:
         return ""
     return (
@@ -327,10 +349,10 @@ def _say_where_gradients_are():
     )
 
 
-def _line_of(node):
+def _get_file_and_line(node):
     return None if node.source is None else node.source[:2]
 
 
-def _is_inside(scope, outer):
+def _is_inside_scope(scope, outer):
     """Return True if a scope is `outer` or is inside it."""
     return not outer or scope == outer or scope.startswith(f"{outer}/")

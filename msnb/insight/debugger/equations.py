@@ -168,13 +168,13 @@ class _Flattener:
         for eqn in jaxpr.eqns:
             kind, node = eqn.primitive.name, self.node_by_key.get((*path, id(eqn)))
             if node is None and self.keeps_gradient_rules and kind.startswith("custom_"):
-                node = self._loop_in((*path, (id(eqn), 0)))
+                node = self._find_loop_inside((*path, (id(eqn), 0)))
             if node is None and self._is_inlined(kind):
-                self._inline(eqn, eqn.params[TRANSPARENT[kind]], env, path)
+                self._inline_equation(eqn, eqn.params[TRANSPARENT[kind]], env, path)
             elif not is_debug_callback(eqn):  # the run must not print again
-                self._append(jaxpr, eqn, node, env, path)
+                self._append_equation(jaxpr, eqn, node, env, path)
 
-    def _loop_in(self, path):
+    def _find_loop_inside(self, path):
         """Return the outermost loop inside a function with its own gradient rule, or None."""
         inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
         loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
@@ -183,12 +183,12 @@ class _Flattener:
     def _is_inlined(self, kind):
         return kind in TRANSPARENT and not (self.keeps_gradient_rules and kind.startswith("custom_"))
 
-    def _inline(self, eqn, inner, env, path):
+    def _inline_equation(self, eqn, inner, env, path):
         jaxpr, consts = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
-        inner_env = dict(zip(jaxpr.invars, (self._index(var, env) for var in eqn.invars), strict=True))
+        inner_env = dict(zip(jaxpr.invars, (self._get_value_index(var, env) for var in eqn.invars), strict=True))
         self.walk(jaxpr, consts, inner_env, (*path, (id(eqn), 0)))
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=True):
-            env[var] = self._index(result, inner_env)
+            env[var] = self._get_value_index(result, inner_env)
 
     def _make_loop(self, eqn, node, env, path):
         """Return the Loop of a scan or while, None for other equations."""
@@ -207,10 +207,10 @@ class _Flattener:
         operands = tuple((v.val,) if isinstance(v, Literal) else env[v] for v in eqn.invars)
         return Loop(eqn, operands, body)
 
-    def _index(self, var, env):
+    def _get_value_index(self, var, env):
         return self.flat.new_constant(var.val) if isinstance(var, Literal) else env[var]
 
-    def _append(self, jaxpr, eqn, node, env, path):
+    def _append_equation(self, jaxpr, eqn, node, env, path):
         free = list(dict.fromkeys(var for var in eqn.invars if not isinstance(var, Literal)))
         dropped = [type(var).__name__ == "DropVar" for var in eqn.outvars]
         outputs = [var for var, is_dropped in zip(eqn.outvars, dropped, strict=True) if not is_dropped]
@@ -230,11 +230,11 @@ class _Flattener:
         results = tuple(None if is_dropped else self.flat.new_value() for is_dropped in dropped)
         operands = tuple(env[var] for var in free)
         loop = self._make_loop(eqn, node, env, path)
-        self.flat.equations.append(Equation(node, operands, results, run, _label_of(eqn), loop))
+        self.flat.equations.append(Equation(node, operands, results, run, _format_equation_label(eqn), loop))
         env.update((var, index) for var, index in zip(eqn.outvars, results, strict=True) if index is not None)
 
 
-def _label_of(eqn):
+def _format_equation_label(eqn):
     """Return the name of an equation that has no node."""
     source = user_frame(eqn.source_info.traceback)
     line = f" ({source[0].rpartition('/')[2]}:{source[1]})" if source is not None else ""
@@ -283,8 +283,8 @@ def record_eager_run(
 class _EagerRecorder:
     def __init__(self, name, root, parameters, arguments):
         self.root = root
-        nodes = [ParameterNode(each, _types_of(array), True, True) for each, array in parameters]
-        nodes += [ParameterNode(each, _types_of(array)) for each, array in arguments]
+        nodes = [ParameterNode(each, _get_tensor_types(array), True, True) for each, array in parameters]
+        nodes += [ParameterNode(each, _get_tensor_types(array)) for each, array in arguments]
         self.inputs = [array for _, array in (*parameters, *arguments)]
         self.graph = FuncGraph(name, nodes, [], [])
         self.flat = Equations(self.graph, len(nodes), False)
@@ -296,19 +296,19 @@ class _EagerRecorder:
 
     def dispatched(self, kernel, arrays, out, start, sent):
         """Record one kernel."""
-        operands = tuple(self._index(array) for array in arrays)
+        operands = tuple(self._get_value_index(array) for array in arrays)
         outs = out if type(out) is tuple else (out,)
         meaning = kernel.name.meaning
-        differentiated = self._find_differentiated(meaning.operator, operands)
+        differentiated = self._find_differentiated_node(meaning.operator, operands)
         if differentiated is None:
-            scope, source = _locate_call(self.root)
+            scope, source = _locate_running_operator(self.root)
         else:
             scope, source = (differentiated.scope,), differentiated.source
         node = CNode(
             meaning.operator if differentiated is None else differentiated.op,
             tuple(self.sources[index][0] for index in operands),
             tuple(self.sources[index][1] for index in operands),
-            tuple(each for array in outs for each in _types_of(array)),
+            tuple(each for array in outs for each in _get_tensor_types(array)),
             attrs=meaning.settings,
             scope="/".join(scope),
             direction="forward" if differentiated is None else "backward",
@@ -317,7 +317,7 @@ class _EagerRecorder:
         )
         node.func_graph = self.graph
         self.graph.nodes.append(node)
-        results = tuple(self._add(array, (node, slot)) for slot, array in enumerate(outs))
+        results = tuple(self._add_value(array, (node, slot)) for slot, array in enumerate(outs))
         is_single = type(out) is not tuple
 
         def run(values):
@@ -326,7 +326,7 @@ class _EagerRecorder:
 
         self.flat.equations.append(Equation(node, operands, results, run))
 
-    def _find_differentiated(self, operator, operands):
+    def _find_differentiated_node(self, operator, operands):
         """Return the forward node whose gradient a kernel computes, or None.
 
         The kernel's first operands are those of the node.
@@ -340,14 +340,14 @@ class _EagerRecorder:
                 return equation.node
         return None
 
-    def _index(self, value):
+    def _get_value_index(self, value):
         index = self.index_of.get(id(value))
         if index is None:
-            index = self._add(value, (ValueNode(_number_or_none(value), _types_of(value)), 0))
+            index = self._add_value(value, (ValueNode(_number_or_none(value), _get_tensor_types(value)), 0))
             self.flat.constants[index] = value
         return index
 
-    def _add(self, value, source):
+    def _add_value(self, value, source):
         index = self.flat.new_value()
         self.values[index] = value
         self.index_of[id(value)] = index
@@ -358,7 +358,7 @@ class _EagerRecorder:
         return EagerRun(self.flat, self.inputs, self.values)
 
 
-def _types_of(array):
+def _get_tensor_types(array):
     if not hasattr(array, "dtype"):
         return ()
     return (TensorType(dtype_name(array.dtype), tuple(array.shape), getattr(array.dtype, "itemsize", 0)),)
@@ -368,7 +368,7 @@ def _number_or_none(value):
     return value if isinstance(value, (bool, int, float, complex)) else None
 
 
-def _locate_call(root):
+def _locate_running_operator(root):
     """Return (steps of the scope, (file, line, function)) of the operator that runs now, from Python's stack."""
     call, source = events.current(), None
     steps = () if call is None else call.scope

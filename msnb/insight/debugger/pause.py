@@ -194,13 +194,13 @@ class Debugger:
         self._unmatched = dict.fromkeys(self.breakpoints, "")
         self._make_watch = watch
         self.n_steps = 0
-        self._listen()
+        self._start_listening()
         if pauses_first:
             self.pause_next()
 
-    def _listen(self):
+    def _start_listening(self):
         if self._listener is None:
-            self._listener = events.listen(entered=self._begin_call, left=self._end_call, name="debugger")
+            self._listener = events.listen(entered=self._on_call_begin, left=self._on_call_end, name="debugger")
             extra_outputs.add(self)
 
     def stop(self) -> None:
@@ -233,7 +233,7 @@ class Debugger:
     def pause_next(self, n_steps: int = 1) -> None:
         """Pause at the next step, or at the n-th. It may be called from any thread."""
         self._steps_left = n_steps
-        self._listen()
+        self._start_listening()
 
     # ------------------------------------------------------------------ steps in GRAPH mode
     def rewrite(self, program: "Program") -> Any:
@@ -244,7 +244,7 @@ class Debugger:
         """Return True if the next run of a program has to pause."""
         if any(before is not None for _, before in self._calls):
             return False  # a compiled part of a step in PYNATIVE mode
-        reason = self._reason_to_pause(lambda: self._graph_of(program))
+        reason = self._find_reason_to_pause(lambda: self._get_program_graph(program))
         self._due = None if reason is None else (program, reason)
         if self._due is None and self.front_end is not None:
             self.front_end.is_running(program)
@@ -254,14 +254,14 @@ class Debugger:
         """Pause if `wants` has selected this run."""
         due, self._due = self._due, None
         if due is not None and due[0] is program:
-            self._pause_at(program, run.inputs, due[1])
+            self._pause_at_step(program, run.inputs, due[1])
 
-    def _graph_of(self, program):
+    def _get_program_graph(self, program):
         if program not in self._graphs:
             self._graphs[program] = of_program(program, program.name)
         return self._graphs[program]
 
-    def _reason_to_pause(self, graph):
+    def _find_reason_to_pause(self, graph):
         """Count a step. Return (node, note) if it has to pause, else None."""
         self.n_steps += 1
         at = None
@@ -281,25 +281,25 @@ class Debugger:
                 return at or (None, "")
         return at
 
-    def _pause_at(self, program, inputs, reason):
+    def _pause_at_step(self, program, inputs, reason):
         node, note = reason
-        replay = Replay(program, self._graph_of(program), inputs)
+        replay = Replay(program, self._get_program_graph(program), inputs)
         if not len(replay.graph):
             return
         self.pause(Pause(replay, (), self.n_steps, node, note))
 
     # ------------------------------------------------------------------ steps in PYNATIVE mode
-    def _begin_call(self, call):
+    def _on_call_begin(self, call):
         if call.around is not None or call.traced or not isinstance(call.net, Cell) or isinstance(call.net, Optimizer):
             return
         if self._make_watch is not None and self.watch is None and any(True for _ in call.net.get_parameters()):
             self.watch = self._make_watch(call.net)
             self.watch.__enter__()
         if context.get_context("mode") == context.PYNATIVE_MODE:
-            stored = {id(p): p._stored() for p in call.net.get_parameters()}
+            stored = {id(p): p._get_stored_array() for p in call.net.get_parameters()}
             self._calls.append((call, stored))
 
-    def _end_call(self, call):
+    def _on_call_end(self, call):
         if not self._calls or self._calls[-1][0] is not call:
             return
         _, before = self._calls.pop()
@@ -313,7 +313,7 @@ class Debugger:
             return traced[0][0]
 
         try:
-            reason = self._reason_to_pause(lambda: self._graph_of(trace()))
+            reason = self._find_reason_to_pause(lambda: self._get_program_graph(trace()))
             if reason is None:
                 return
             program = trace()
@@ -328,8 +328,8 @@ class Debugger:
             node, note = reason
             reason = node, f"{note} The step is random: in PYNATIVE mode its values have another random number.".strip()
         number = [0] if program.random else []
-        stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
-        self._pause_at(program, [*stored, *number, *traced[0][1]], reason)
+        stored = [before[id(p)] if id(p) in before else p._get_stored_array() for p in program.params]
+        self._pause_at_step(program, [*stored, *number, *traced[0][1]], reason)
 
     # ------------------------------------------------------------------ pausing
     def pause(self, pause: Pause) -> None:
@@ -338,7 +338,7 @@ class Debugger:
         Raises:
             KeyboardInterrupt: If the user stops the training.
         """
-        pause.namespace = _names_of_user()
+        pause.namespace = _collect_user_variables()
         self._last = pause
         self._is_waiting = True
         front_end = self.front_end
@@ -346,7 +346,7 @@ class Debugger:
             if front_end is not None and front_end.show(pause):
                 pause.wait()
             elif pause.problem or not run_prompt(pause):
-                self._record(pause)
+                self._store_unshown_pause(pause)
         finally:
             self._is_waiting = False
             pause.resume("stop")  # if an error has ended the wait
@@ -360,7 +360,7 @@ class Debugger:
         elif self._ends_with_pause:
             self.stop()  # a watch that runs without %%ms_debug: no step is counted any more
 
-    def _record(self, pause):
+    def _store_unshown_pause(self, pause):
         self.records.append(pause)
         if len(self.records) == 1:
             log.warning(
@@ -397,7 +397,7 @@ def pause(replay: Replay | None, hits: Sequence["Hit"] = (), step: int | None = 
     debugger.pause(Pause(replay, hits, step))
 
 
-def _names_of_user():
+def _collect_user_variables():
     """Return {name: value} of the variables in the user's frame that runs the training. The prompt evaluates them."""
     frame = sys._getframe(2)
     while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("msnb", "jax"):

@@ -28,41 +28,41 @@ class Command(NamedTuple):
     act: Callable[["Pause", str], str]
 
 
-def _move(name: str, counts: bool = False) -> Callable[["Pause", str], str]:
+def _make_move_action(name: str, counts: bool = False) -> Callable[["Pause", str], str]:
     def act(pause: "Pause", argument: str) -> str:
         cursor = pause.cursor
-        getattr(cursor, name)(*([_count_of(argument)] if counts else []))
+        getattr(cursor, name)(*([_parse_count(argument)] if counts else []))
         return cursor.where()
 
     return act
 
 
-def _count_of(argument):
+def _parse_count(argument):
     if argument and not (argument.isdigit() and int(argument)):
         raise ValueError(f"A count should be an int of at least 1, but got {argument!r}.")
     return int(argument or 1)
 
 
-def _run_to(pause, argument):
+def _run_to_query(pause, argument):
     if not argument:
         raise ValueError("r needs a query, such as: r op:ReLU line:12")
     pause.cursor.run_to(argument)
     return pause.cursor.where()
 
 
-def _resume(order: str) -> Callable[["Pause", str], str]:
+def _make_resume_action(order: str) -> Callable[["Pause", str], str]:
     def act(pause: "Pause", argument: str) -> str:
-        pause.resume(order, _count_of(argument) if order == "step" else 1)
+        pause.resume(order, _parse_count(argument) if order == "step" else 1)
         return ""
 
     return act
 
 
-def _previous_or_print(pause, argument):
-    return _print(pause, argument) if argument else _move("previous_node")(pause, "")
+def _move_back_or_print(pause, argument):
+    return _evaluate_expression(pause, argument) if argument else _make_move_action("previous_node")(pause, "")
 
 
-def _print(pause, expression):
+def _evaluate_expression(pause, expression):
     if not expression:
         raise ValueError("print needs an expression, such as: p value.shape")
     names = {**pause.namespace, "cursor": pause.cursor}
@@ -71,43 +71,45 @@ def _print(pause, expression):
     return repr(builtins.eval(expression, names))
 
 
-def _value(pause, argument):
+def _format_node_value(pause, argument):
     cursor = pause.cursor if not argument else pause.cursor.at(argument)
     array = cursor.value
     return f"{cursor.node.name}: {array!r}"
 
 
-def _help(pause, argument):
+def _get_help_text(pause, argument):
     return help_text()
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("n", "next", "next node; n 5 goes five nodes on", "COUNT", _move("next_node", counts=True)),
+    Command("n", "next", "next node; n 5 goes five nodes on", "COUNT", _make_move_action("next_node", counts=True)),
     Command(
         "p",
         "previous",
         "previous node; p EXPR prints an expression of your names, cursor and value",
         "EXPR",
-        _previous_or_print,
+        _move_back_or_print,
     ),
-    Command("N", "next-line", "next line of Python", "", _move("next_line")),
-    Command("P", "previous-line", "previous line of Python", "", _move("previous_line")),
-    Command("i", "into", "into the next Cell, loop or branch", "", _move("into")),
-    Command("o", "out", "out of this Cell", "", _move("out")),
-    Command("]", "next-round", "next round of the loop", "COUNT", _move("next_round", counts=True)),
-    Command("[", "previous-round", "previous round of the loop", "COUNT", _move("previous_round", counts=True)),
-    Command("m", "mate", "same operator in the other lane", "", _move("mate")),
-    Command("r", "run-to", "run to a node: r op:ReLU line:12", "QUERY", _run_to),
+    Command("N", "next-line", "next line of Python", "", _make_move_action("next_line")),
+    Command("P", "previous-line", "previous line of Python", "", _make_move_action("previous_line")),
+    Command("i", "into", "into the next Cell, loop or branch", "", _make_move_action("into")),
+    Command("o", "out", "out of this Cell", "", _make_move_action("out")),
+    Command("]", "next-round", "next round of the loop", "COUNT", _make_move_action("next_round", counts=True)),
+    Command(
+        "[", "previous-round", "previous round of the loop", "COUNT", _make_move_action("previous_round", counts=True)
+    ),
+    Command("m", "mate", "same operator in the other lane", "", _make_move_action("mate")),
+    Command("r", "run-to", "run to a node: r op:ReLU line:12", "QUERY", _run_to_query),
     Command("w", "where", "the position: step, node, Cell, line, round", "", lambda pause, _: pause.cursor.where()),
-    Command("v", "value", "the value of the node, or of another one: v op:ReLU", "QUERY", _value),
+    Command("v", "value", "the value of the node, or of another one: v op:ReLU", "QUERY", _format_node_value),
     Command("hits", "hits", "the hits of watchpoints", "", lambda pause, _: pause.describe_hits()),
-    Command("c", "continue", "continue to the next hit, breakpoint or pause", "", _resume("continue")),
-    Command("s", "step", "run the next step; s 10 runs ten", "COUNT", _resume("step")),
-    Command("q", "quit", "stop the training", "", _resume("stop")),
-    Command("h", "help", "these words", "", _help),
+    Command("c", "continue", "continue to the next hit, breakpoint or pause", "", _make_resume_action("continue")),
+    Command("s", "step", "run the next step; s 10 runs ten", "COUNT", _make_resume_action("step")),
+    Command("q", "quit", "stop the training", "", _make_resume_action("stop")),
+    Command("h", "help", "these words", "", _get_help_text),
 )
 _BY_WORD = {word: command for command in COMMANDS for word in (command.key, command.name)} | {
-    "print": Command("print", "print", "", "EXPR", _print),
+    "print": Command("print", "print", "", "EXPR", _evaluate_expression),
     "stop": COMMANDS[-2],
     "?": COMMANDS[-1],
 }

@@ -56,7 +56,7 @@ class Replay:
         self._iterations: dict[tuple[int, int], tuple[int, ...]] = {}  # and iterations of the loops around them
         self._in_rounds: dict[Any, dict[int, Any]] = {}  # (node, round) -> {slot: measurement}
         self._lock = threading.RLock()  # a pause computes the first window on another thread
-        self._forms = _compiled_forms_of(program)
+        self._forms = _get_compiled_forms(program)
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
     # ------------------------------------------------------------------ values
@@ -87,15 +87,15 @@ class Replay:
         if not 0 <= slot < max(len(node.types), 1):
             raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
-            return self._output_in_iteration(node, slot, round)
+            return self._get_output_in_iteration(node, slot, round)
         array = self._values.get((node.id, slot))
         if array is None:
             with self._lock:
                 if (node.id, slot) not in self._values:
-                    self._compute(self._nodes_to_compute_with(node))
+                    self._compute_node_values(self._select_nodes_to_compute(node))
                 array = self._values.get((node.id, slot))
         if array is None:
-            raise ValueError(self._explain_missing(node))
+            raise ValueError(self._explain_missing_value(node))
         return array
 
     def value(
@@ -140,7 +140,7 @@ class Replay:
         if round is None:
             self.output(node, slot)
             return self._iterations.get((node.id, slot), ())
-        return self._compute_round(node, slot, self._checked_round(node, slot, round))[1]
+        return self._compute_value_in_round(node, slot, self._validate_round(node, slot, round))[1]
 
     def operands(self, node: CNode, round: Round | None = None) -> list[tuple[str, Any]]:
         """Return (name, value) of each input of a node; the value is None if it can't be read.
@@ -149,9 +149,9 @@ class Replay:
             node (CNode): a node of `graph`.
             round (Union[int, tuple[int]]): iteration of the loops around the node, as for `output`. Default: None.
         """
-        return [self._operand(source, slot, round) for source, slot in node.uses]
+        return [self._read_operand(source, slot, round) for source, slot in node.uses]
 
-    def _operand(self, source, slot, round):
+    def _read_operand(self, source, slot, round):
         if isinstance(source, CNode):
             loops = self._forms.loops(source.id)
             inner = tuple(round)[:loops] if isinstance(round, (tuple, list)) else (round,)[:loops]
@@ -171,7 +171,7 @@ class Replay:
 
         It is None if the program takes no gradient, or none reaches the node by a single operator.
         """
-        mate = self._cotangents.get(node.id)
+        mate = self._cotangent_by_node_id.get(node.id)
         return None if mate is None else self.output(*mate)
 
     def weights(self, node: CNode) -> list[tuple[str, Any, Any]]:
@@ -200,7 +200,7 @@ class Replay:
         return self.program.repeat_run(self.inputs)
 
     @functools.cached_property
-    def _cotangents(self):
+    def _cotangent_by_node_id(self):
         return rows.cotangents(self.graph)
 
     # ------------------------------------------------------------------ statistics
@@ -218,7 +218,7 @@ class Replay:
         if self.has_statistics:
             with self._lock:
                 if not self._values:
-                    self._compute(tuple(self._nodes))
+                    self._compute_node_values(tuple(self._nodes))
                 values = dict(self._values)  # a thread that answers the page adds to them
             main = [(ident, slot) for ident, slot in values if slot == self._main_slots.get(ident, 0)]
             arrays = {ident: np.asarray(values[ident, slot]) for ident, slot in main}
@@ -236,7 +236,7 @@ class Replay:
         }
 
     # ------------------------------------------------------------------ windows
-    def _nodes_to_compute_with(self, node):
+    def _select_nodes_to_compute(self, node):
         """Return the numbers of the nodes to compute together with `node`: all of them if they fit in memory."""
         if self.has_statistics:
             return tuple(self._nodes)
@@ -249,7 +249,7 @@ class Replay:
             window.append(ident)
         return tuple(window)
 
-    def _compute(self, window):
+    def _compute_node_values(self, window):
         form, points = self._forms.values(window)
         if sum(array.nbytes for array in self._values.values()) > _LIMIT:
             self._values.clear()
@@ -260,13 +260,13 @@ class Replay:
                 self._rounds[key] = int(count)
                 self._iterations[key] = tuple(map(int, iterations))
 
-    def _output_in_iteration(self, node, slot, round):
-        count, _, array = self._compute_round(node, slot, self._checked_round(node, slot, round))
+    def _get_output_in_iteration(self, node, slot, round):
+        count, _, array = self._compute_value_in_round(node, slot, self._validate_round(node, slot, round))
         if not count:
             raise ValueError(f"{node.fullname} did not run in round {round}: it is inside a branch.")
         return array
 
-    def _checked_round(self, node, slot, round):
+    def _validate_round(self, node, slot, round):
         """Return the iteration of each loop around a node, from the outermost."""
         count, loops = self.rounds(node, slot), self._forms.loops(node.id)
         if count is None or not loops:
@@ -277,7 +277,7 @@ class Replay:
             raise ValueError(f"{node.fullname} is inside {loops} loops, so 'round' is {wanted}, but got {round!r}.")
         return chosen
 
-    def _compute_round(self, node, slot, round):
+    def _compute_value_in_round(self, node, slot, round):
         """Return (number of runs of the node, iterations of each loop around it, its value in iteration `round`)."""
         with self._lock:
             by_slot = self._in_rounds.get((node.id, round))
@@ -289,15 +289,15 @@ class Replay:
                     self._in_rounds.clear()
                 self._in_rounds[node.id, round] = by_slot
         if slot not in by_slot:
-            raise ValueError(self._explain_missing(node))
+            raise ValueError(self._explain_missing_value(node))
         count, iterations, array = by_slot[slot]
         iterations = tuple(map(int, iterations))
         for number, length in zip(round, iterations, strict=True):
             if not 0 <= number < length:
-                raise ValueError(_explain_rounds(node, round, iterations))
+                raise ValueError(_explain_invalid_round(node, round, iterations))
         return int(count), iterations, array
 
-    def _explain_missing(self, node):
+    def _explain_missing_value(self, node):
         if not node.types:
             return f"{node.fullname} has no result."
         if any(kind.dtype == "Key" for kind in node.types):
@@ -305,7 +305,7 @@ class Replay:
         return f"The value of {node.fullname} can't be read: it is computed in the condition of a loop."
 
 
-def _explain_rounds(node, round, iterations):
+def _explain_invalid_round(node, round, iterations):
     if len(round) == 1:
         return f"{node.fullname} has run {iterations[0]} times, so 'round' is 0 to {iterations[0] - 1}, not {round[0]}."
     ends = " and ".join(f"0 to {length - 1}" for length in iterations if length)
@@ -338,12 +338,14 @@ def inputs_of_call(
     program, arrays, _ = find(root, *root._graph_call(args, kwargs), for_inspection=True)
     number = [0] if program.random else []
     with trace_state.donation_lock.lock:  # a training on another thread replaces the arrays
-        stored = _copy([parameters[id(p)] if id(p) in parameters else p._stored() for p in program.params])
+        stored = _copy_arrays(
+            [parameters[id(p)] if id(p) in parameters else p._get_stored_array() for p in program.params]
+        )
     return program, [*stored, *number, *arrays]
 
 
 @jax.jit
-def _copy(arrays):
+def _copy_arrays(arrays):
     """Copy arrays in one compiled program; copying each by itself would compile a program per shape."""
     return [jnp.copy(array) for array in arrays]
 
@@ -362,7 +364,7 @@ class _Forms:
     def __init__(self, program):
         self._jaxpr, self._inputs, self._name = program.jaxpr, program.inputs, program.name
         self._cache = LruCache(16)
-        _, _, points = self._instrument(lambda points: [], _Capture(None))
+        _, _, points = self._instrument_program(lambda points: [], _Capture(None))
         self._loops = {p.node.id: p.loops for p in points}
         self.nbytes = sum(int(np.prod(p.shape, dtype=np.int64)) * p.dtype.itemsize for p in points)
 
@@ -376,8 +378,13 @@ class _Forms:
         """
         if window not in self._cache:
             ids = frozenset(window)
-            jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(None))
-            self._cache[window] = _by_point(_compile(jaxpr, len(self._jaxpr.jaxpr.outvars))), points
+            jaxpr, points, _ = self._instrument_program(
+                lambda points: [p for p in points if p.node.id in ids], _Capture(None)
+            )
+            self._cache[window] = (
+                _group_outputs_by_point(_compile_outputs_from(jaxpr, len(self._jaxpr.jaxpr.outvars))),
+                points,
+            )
         return self._cache[window]
 
     def values_in_round(self, ident):
@@ -388,12 +395,14 @@ class _Forms:
 
             def run(round, *inputs):  # the round is an input, so that all rounds share one compiled form
                 chosen = _Capture(round)
-                jaxpr, points[:], _ = self._instrument(lambda every: [p for p in every if p.node.id == ident], chosen)
+                jaxpr, points[:], _ = self._instrument_program(
+                    lambda every: [p for p in every if p.node.id == ident], chosen
+                )
                 quiet = remove_debug_callbacks(jaxpr.jaxpr)
                 return eval_jaxpr(quiet, jaxpr.consts, *inputs)[len(self._jaxpr.jaxpr.outvars) :]
 
             form = jax.jit(run)
-            self._cache[key] = _by_point(form), points
+            self._cache[key] = _group_outputs_by_point(form), points
         return self._cache[key]
 
     def statistics(self, slots):
@@ -407,46 +416,42 @@ class _Forms:
                 main = [p for p in points if p.slot == slots.get(p.node.id, 0)]
                 return [p for p in main if rows.is_real(p.dtype) and 0 not in p.shape]
 
-            jaxpr, points, _ = self._instrument(choose, _Statistics())
-            form = _compile(jaxpr, len(self._jaxpr.jaxpr.outvars))
+            jaxpr, points, _ = self._instrument_program(choose, _Statistics())
+            form = _compile_outputs_from(jaxpr, len(self._jaxpr.jaxpr.outvars))
             self._cache["statistics"] = (lambda *inputs: form(*inputs)[0]), [p.node.id for p in points]
         return self._cache["statistics"]
 
-    def _instrument(self, choose, measure):
+    def _instrument_program(self, choose, measure):
         every = []
 
         def readable(points):
-            every[:] = [p for p in points if p.node is not None and not _is_key(p.dtype)]
+            every[:] = [p for p in points if p.node is not None and not _is_random_key(p.dtype)]
             return choose(every)
 
         instrumented = instrument(self._jaxpr, readable, measure, self._inputs, self._name)
         return instrumented.jaxpr, instrumented.points, every
 
 
-def _is_real_and_not_empty(array):
-    return rows.is_real(array.dtype) and array.size > 0
-
-
-def _is_key(dtype):
+def _is_random_key(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
 
 _forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # by program, which a form does not keep alive
 
 
-def _compiled_forms_of(program):
+def _get_compiled_forms(program):
     if program not in _forms:
         _forms[program] = _Forms(program)
     return _forms[program]
 
 
-def _compile(closed, first):
+def _compile_outputs_from(closed, first):
     """Return a compiled function that returns the outputs of a jaxpr from index `first` on. It has no side effects."""
     quiet = remove_debug_callbacks(closed.jaxpr)
     return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
 
-def _by_point(form):
+def _group_outputs_by_point(form):
     """Return a function that calls `form` and returns the outputs of `_Capture` as one triple per point."""
 
     def run(*inputs):

@@ -95,9 +95,9 @@ def run_of(source: Any, inputs: tuple[Any, ...], name: str, evaluates: bool) -> 
     """
     if isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], Timeline):
         replay = source[0].replay(source[1])
-        return _of_replay(replay, name, is_step=True)
+        return _make_run_of_replay(replay, name, is_step=True)
     if isinstance(source, Replay):
-        return _of_replay(source, name, is_step=True)
+        return _make_run_of_replay(source, name, is_step=True)
     if isinstance(source, (str, os.PathLike)):
         source = cell_of_file(source)
     variant = Variant.of(source)
@@ -109,15 +109,17 @@ def run_of(source: Any, inputs: tuple[Any, ...], name: str, evaluates: bool) -> 
         program, arrays = program_inputs(net, *arguments)
     graph = of_program(program, name_of(net))
     flat = flatten_program(program, graph)
-    return ComparedRun(name, flat, _as_arrays(program, arrays), [e[:2] for e in program.inputs], device=variant.device)
+    return ComparedRun(
+        name, flat, _convert_to_arrays(program, arrays), [e[:2] for e in program.inputs], device=variant.device
+    )
 
 
-def _of_replay(replay, name, is_step):
+def _make_run_of_replay(replay, name, is_step):
     flat = flatten_program(replay.program, replay.graph)
     return ComparedRun(name, flat, replay.inputs, [e[:2] for e in replay.program.inputs], is_step=is_step)
 
 
-def _as_arrays(program, values):
+def _convert_to_arrays(program, values):
     return [
         value if hasattr(value, "nbytes") else jnp.asarray(value, aval.dtype)
         for value, aval in zip(values, program.jaxpr.in_avals, strict=True)
@@ -129,7 +131,7 @@ def _run_eagerly(net, arguments, name, device):
     leaves = [leaf for leaf in flatten(arguments)[0] if isinstance(leaf, Tensor)]
     named = [(f"x{index}", leaf._array) for index, leaf in enumerate(leaves)]
     before = context.get_context("mode")
-    with trace_state.donation_lock.lock, _restoring(parameters):
+    with trace_state.donation_lock.lock, _restore_parameters_on_exit(parameters):
         stored = [(p.name, p._array) for p in parameters]
         context.set_context(mode=context.PYNATIVE_MODE)
         try:
@@ -141,7 +143,7 @@ def _run_eagerly(net, arguments, name, device):
 
 
 @contextlib.contextmanager
-def _restoring(parameters: list[Any]) -> Iterator[None]:
+def _restore_parameters_on_exit(parameters: list[Any]) -> Iterator[None]:
     """Restore Parameters on exit: moving averages of a run in PYNATIVE mode are not kept."""
     arrays = [p._array for p in parameters]
     try:
@@ -149,7 +151,7 @@ def _restoring(parameters: list[Any]) -> Iterator[None]:
     finally:
         for parameter, array in zip(parameters, arrays, strict=True):
             if parameter._array is not array:
-                parameter._assign(array)
+                parameter._rebind_array(array)
 
 
 def cell_of_file(path: str | os.PathLike[str]) -> Cell:

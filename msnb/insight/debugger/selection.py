@@ -39,20 +39,20 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     """
     nodes = list(graph.all_nodes())
     if isinstance(query, CNode):
-        return [_find_equal(nodes, query)]
+        return [_find_equal_node(nodes, query)]
     if isinstance(query, bool) or not isinstance(query, (str, int)):
         raise TypeError(f"A node should be a query such as 'op:ReLU line:12' or a number, but got {query!r}.")
     if isinstance(query, int):
         query = f"node:{query}"
     words = query.lower().split()
-    tests = [_predicate_of_word(word) for word in words]
+    tests = [_make_word_predicate(word) for word in words]
     matches = [node for node in nodes if all(test(node) for test in tests)] if tests else []
     if not matches:
         raise ValueError(_explain_no_match(nodes, query, words))
     return matches
 
 
-def _find_equal(nodes, query):
+def _find_equal_node(nodes, query):
     """Return the node of `nodes` that equals `query`, a node that may come from another graph of the same program."""
     for node in nodes:
         if node.id == query.id and (node.op, node.scope, node.direction) == (query.op, query.scope, query.direction):
@@ -60,31 +60,31 @@ def _find_equal(nodes, query):
     raise ValueError(f"{query.fullname} is a node of another graph. Select it by a query, such as 'op:{query.op}'.")
 
 
-def _predicate_of_word(word) -> Callable[[CNode], bool]:
+def _make_word_predicate(word) -> Callable[[CNode], bool]:
     field, _, value = word.partition(":")
     if not value or field not in _FIELDS:
-        return lambda node: any(word in name for name in _searchable_names(node))
+        return lambda node: any(word in name for name in _list_searchable_names(node))
     return lambda node: _FIELDS[field](node, value)
 
 
-def _searchable_names(node):
-    return [node.op.lower(), node.scope.lower(), _attribute_path(node).lower(), *_parameter_names(node)]
+def _list_searchable_names(node):
+    return [node.op.lower(), node.scope.lower(), _get_attribute_path(node).lower(), *_list_parameter_names(node)]
 
 
-def _attribute_path(node):
+def _get_attribute_path(node):
     """Return the attribute path of the Cell of a node, such as ``network.layer1.0.conv``."""
     steps = [step.rpartition("-")[0] or step for step in node.scope.split("/")]
     return ".".join(steps[1:] if steps[:1] == ["Default"] else steps)
 
 
-def _parameter_names(node):
+def _list_parameter_names(node):
     return [source.name.lower() for source in node.inputs if isinstance(source, ParameterNode)]
 
 
-def _in_scope(node, value):
+def _is_in_scope(node, value):
     wanted = f".{value.replace('/', '.')}."
     classes = ".".join(step.rpartition("-")[2] for step in node.scope.split("/"))
-    paths = (_attribute_path(node), node.scope.replace("/", "."), classes)
+    paths = (_get_attribute_path(node), node.scope.replace("/", "."), classes)
     return any(wanted in f".{path}.".lower() for path in paths)
 
 
@@ -98,13 +98,13 @@ def _has_shape(node, value):
     )
 
 
-def _on_line(node, value):
+def _is_on_line(node, value):
     if not value.isdigit():
-        return _in_source(node, value)
+        return _matches_source_text(node, value)
     return node.source is not None and node.source[1] == int(value)
 
 
-def _in_source(node, value):
+def _matches_source_text(node, value):
     if node.source is None:
         return False
     file, line, function = node.source[:3]
@@ -113,12 +113,12 @@ def _in_source(node, value):
 
 _FIELDS: dict[str, Callable[[CNode, str], bool]] = {
     "op": lambda node, value: value in (node.op.lower(), node.op.lower().removeprefix("grad")),
-    "scope": _in_scope,
+    "scope": _is_in_scope,
     "shape": _has_shape,
     "dtype": lambda node, value: any(kind.dtype.lower() == value for kind in node.types),
-    "param": lambda node, value: any(value in name for name in _parameter_names(node)),
-    "line": _on_line,
-    "source": _in_source,
+    "param": lambda node, value: any(value in name for name in _list_parameter_names(node)),
+    "line": _is_on_line,
+    "source": _matches_source_text,
     "node": lambda node, value: str(node.id) == value,
     "lane": lambda node, value: node.direction == value,
 }

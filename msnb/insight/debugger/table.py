@@ -54,14 +54,14 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[str]], marked: Se
     """
     head = "".join(f'<th scope="col" style="{_CELL}">{html.escape(name)}</th>' for name in columns)
     marks = marked or [False] * len(rows)
-    body = "".join(_html_row(row, mark) for row, mark in zip(rows, marks, strict=True))
+    body = "".join(_format_html_row(row, mark) for row, mark in zip(rows, marks, strict=True))
     return (
         '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="table">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _html_row(row, is_marked):
+def _format_html_row(row, is_marked):
     style = ' style="color:#d55e00;font-weight:600"' if is_marked else ""
     cells = "".join(f'<td style="{_CELL}">{html.escape(cell)}</td>' for cell in row)
     return f"<tr{style}>{cells}</tr>"

@@ -89,7 +89,7 @@ class Timeline:
             self._disk.mkdir(parents=True, exist_ok=True)
         _recorded.append(weakref.ref(self, _recorded.remove))
         extra_outputs.add(self)
-        self._listener = events.listen(entered=self._begin_call, left=self._end_call, name="timeline", here=True)
+        self._listener = events.listen(entered=self._on_call_begin, left=self._on_call_end, name="timeline", here=True)
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -108,13 +108,13 @@ class Timeline:
         """Count the step that begins, and return True if it is recorded."""
         if self._runs_in_pynative_call():
             # The PYNATIVE call is the step. True here keeps the program from donating Parameters that the record has.
-            return self._is_due(self._count + 1)
+            return self._should_record_step(self._count + 1)
         if not self._updates_network(program):
-            return self._is_due(self._count + 1)
+            return self._should_record_step(self._count + 1)
         self._count += 1
-        return self._is_due(self._count)
+        return self._should_record_step(self._count)
 
-    def _is_due(self, number):
+    def _should_record_step(self, number):
         return self._disk is not None or (number - 1) % self._every == 0
 
     def _runs_in_pynative_call(self):
@@ -135,12 +135,12 @@ class Timeline:
             self._pending = program, run.inputs
             return
         pending, self._pending = self._pending, None
-        if not self._is_due(self._count):
+        if not self._should_record_step(self._count):
             return  # another observer wants this run
         if pending is not None and not self._has_gradient[program]:
-            self._record(*pending)
+            self._record_inputs(*pending)
         else:
-            self._record(program, run.inputs)
+            self._record_inputs(program, run.inputs)
             new = zip(program.written, run.outputs[program.n_results :], strict=True)
             after = {id(p): array for p, array in zip(program.params, run.inputs, strict=False)}
             after.update((id(p), array) for p, array in new)
@@ -150,7 +150,7 @@ class Timeline:
         """Store the reason why the recording has ended."""
         self.problem = why
 
-    def _begin_call(self, call):
+    def _on_call_begin(self, call):
         """Record the Parameters before an outermost call in PYNATIVE mode."""
         if call.around is None and not call.traced and isinstance(call.net, Cell):
             self._calls.append((call, self._snapshot_parameters(call.net)))
@@ -161,49 +161,51 @@ class Timeline:
         parameters = list(net.get_parameters())
         if not any(id(p) in self._own for p in parameters):
             return None
-        return {id(p): p._stored() for p in parameters}
+        return {id(p): p._get_stored_array() for p in parameters}
 
-    def _end_call(self, call):
+    def _on_call_end(self, call):
         if not self._calls or self._calls[-1][0] is not call:
             return
         _, before = self._calls.pop()
         if before is None or call.error is not None:
             return
-        changed = any(p._stored() is not before[id(p)] for p in call.net.get_parameters() if id(p) in self._own)
+        changed = any(
+            p._get_stored_array() is not before[id(p)] for p in call.net.get_parameters() if id(p) in self._own
+        )
         if not changed or trace_state.thread.recording:  # the optimizer runs in a later call
             self._pending_call = call, before
             return
         pending, self._pending_call = self._pending_call, None
         self._count += 1
-        if not self._is_due(self._count):
+        if not self._should_record_step(self._count):
             return
         if pending is not None and isinstance(call.net, Optimizer):
-            self._say_once(
+            self._warn_once(
                 f"the gradient of {name_of(pending[0].net)} is taken outside of a Cell, so in PYNATIVE mode its steps "
                 "have forward values only. nn.TrainOneStepCell, or GRAPH mode, has gradients and updates, too."
             )
             call, before = pending
-        self._record_call(call, before)
+        self._record_pynative_call(call, before)
 
-    def _record_call(self, call, before):
+    def _record_pynative_call(self, call, before):
         """Record a step that ran in PYNATIVE mode. A replay computes the values of this step in GRAPH mode."""
         graph_call = call.net._graph_call(call.args, call.kwargs)
         program, arrays, _ = find(call.net, *graph_call, for_inspection=True)
         number = [0] if program.random else []
         if program.random:
-            self._say_once(
+            self._warn_once(
                 f"{name_of(call.net)} draws random numbers in PYNATIVE mode. A replay draws others, so values behind "
                 "its Dropout differ from those of the training; in GRAPH mode they are equal."
             )
-        stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
-        self._record(program, [*stored, *number, *arrays], is_exact=False)
+        stored = [before[id(p)] if id(p) in before else p._get_stored_array() for p in program.params]
+        self._record_inputs(program, [*stored, *number, *arrays], is_exact=False)
 
-    def _say_once(self, text):
+    def _warn_once(self, text):
         if text not in self._notes:
             self._notes.add(text)
             log.warning("%s", f"timeline: {text}")
 
-    def _record(self, program, inputs, is_exact=True):
+    def _record_inputs(self, program, inputs, is_exact=True):
         """Record the inputs of a step. `is_exact` is True if a replay computes the same bits as the training."""
         number = self._count
         if self._disk is not None:
@@ -216,9 +218,9 @@ class Timeline:
             self._nbytes += nbytes if not users else 0
             self._sizes[id(array)] = array, nbytes, users + 1
         while self._nbytes > self._memory and len(self._records) > 1:
-            self._drop_oldest()
+            self._drop_oldest_step()
 
-    def _drop_oldest(self):
+    def _drop_oldest_step(self):
         number = next(iter(self._records))
         for array in self._records.pop(number).inputs or ():
             kept, nbytes, users = self._sizes[id(array)]
@@ -247,19 +249,19 @@ class Timeline:
             (number - 1) % _CHECKPOINT_EVERY == 0
             or not is_alone
             or not is_exact
-            or not self._begins_with_arrays_after(inputs[:n_params])
-            or self._program_of_previous_step(number) is not program
+            or not self._are_parameters_unchanged(inputs[:n_params])
+            or self._get_previous_program(number) is not program
         ):
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
             safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
         self._records[number] = _Step(number, program, None)
 
-    def _begins_with_arrays_after(self, arrays):
+    def _are_parameters_unchanged(self, arrays):
         """Return True if the Parameters are the arrays of the previous step, so that no other code changed them."""
         after = self._arrays_after
         return len(arrays) == len(after) and all(one is other for one, other in zip(arrays, after, strict=True))
 
-    def _program_of_previous_step(self, number):
+    def _get_previous_program(self, number):
         before = self._records.get(number - 1)
         return None if before is None else before.program
 
@@ -267,7 +269,7 @@ class Timeline:
         """Read the inputs of a step. Parameters are read from the last file up to it; the steps since then are
         replayed.
         """
-        start = max(at for at in map(_step_number_of_file, self._disk.glob("parameters-*.safetensors")) if at <= number)
+        start = max(at for at in map(_parse_step_number, self._disk.glob("parameters-*.safetensors")) if at <= number)
         program = self._records[start].program
         params = _read_arrays(self._disk / f"parameters-{start:06}.safetensors")
         position = {id(p): index for index, p in enumerate(program.params)}
@@ -399,7 +401,7 @@ def parse_size(size: str | int) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def _step_number_of_file(path):
+def _parse_step_number(path):
     return int(re.findall(r"\d+", path.name)[-1])
 
 

@@ -101,8 +101,9 @@ class NodeDifference:
         at = f" ({self.line})" if self.line else ""
         dtypes = f", {' and '.join(self.dtypes)}" if self.dtypes else ""
         return (
-            f"{self.name}{at}: made here {_to_text(self.made_here)}, came in {_to_text(self.came_in)}, tolerance "
-            f"{_to_text(self.tolerance)}, largest value {_to_text(self.scale)}{dtypes}"
+            f"{self.name}{at}: made here {_format_number(self.made_here)}, came in "
+            f"{_format_number(self.came_in)}, tolerance "
+            f"{_format_number(self.tolerance)}, largest value {_format_number(self.scale)}{dtypes}"
         )
 
 
@@ -128,7 +129,7 @@ class ValueDiff:
         self.a, self.b, self.rtol = first_run, second_run, rtol
         self.different_weights: list[tuple[str, float]] = _compare_weights(first_run, second_run)
         if self.different_weights:
-            _use_weights(first_run, second_run, self.different_weights, weights)
+            _apply_weights_option(first_run, second_run, self.different_weights, weights)
         self.comparison: Comparison = compare(first_run.graph, second_run.graph)
         self.pairs: list[Pair] = _pair_nodes(first_run, second_run, self.comparison, pairs or {})
         if not self.pairs:
@@ -137,24 +138,24 @@ class ValueDiff:
                 "compare. Pairs of nodes can be named: pairs={'op:Conv2D line:12': 'op:Conv2D line:40'}."
             )
         self._values: dict[int, list[tuple[Any, Any, Any]]] = {}
-        self.nodes: list[NodeDifference] = self._measure()
+        self.nodes: list[NodeDifference] = self._measure_nodes()
 
     # ------------------------------------------------------------------ measuring
-    def _measure(self):
+    def _measure_nodes(self):
         compared = [pair for pair in self.pairs if pair.slots]
-        figures = dict(zip(map(id, compared), self._compute_figures(compared), strict=True))
-        bases = {id(pair): self._tolerance(pair, figures[id(pair)]) for pair in compared}
+        figures = dict(zip(map(id, compared), self._measure_pair_differences(compared), strict=True))
+        bases = {id(pair): self._compute_tolerance(pair, figures[id(pair)]) for pair in compared}
         suspects = [
             pair for pair in compared if not figures[id(pair)].own <= bases[id(pair)] and not self._is_random(pair)
         ]
         if self.rtol is None and suspects:
             finite = [pair for pair in suspects if math.isfinite(figures[id(pair)].own)]
-            for pair, response in zip(finite, self._measure_responses(finite), strict=True):
+            for pair, response in zip(finite, self._measure_sensitivities(finite), strict=True):
                 bases[id(pair)] = max(bases[id(pair)], _ROUNDINGS * response)
         entries = []
         for pair in self.pairs:
-            inside = self._measure_inside(pair)
-            entry = self._make_difference(pair, figures.get(id(pair)), bases.get(id(pair), 0.0))
+            inside = self._measure_inside_loops(pair)
+            entry = self._make_node_difference(pair, figures.get(id(pair)), bases.get(id(pair), 0.0))
             if any(each.exceeds for each in inside):
                 entry = dataclasses.replace(entry, tolerance=math.inf, note=_MADE_INSIDE)
             elif inside:  # the rounding errors of all nodes and rounds add up
@@ -163,37 +164,37 @@ class ValueDiff:
         return entries
 
     # ------------------------------------------------------------------ loops
-    def _measure_inside(self, pair):
+    def _measure_inside_loops(self, pair):
         """Return the differences of the nodes inside two loops, the largest of all rounds."""
         first, second = (
             run.equations.by_node()[node.id].loop for run, node in ((self.a, pair.node), (self.b, pair.mate))
         )
-        if first is None or second is None or not self._is_joint or not are_alike(first, second):
+        if first is None or second is None or not self._is_compiled_jointly or not are_alike(first, second):
             return []
-        pairs = [each for each in self._inner_pairs(first.body, second.body) if each.slots]
+        pairs = [each for each in self._pair_loop_nodes(first.body, second.body) if each.slots]
         slots = [slot for each in pairs for slot in each.slots]
         if not slots:
             return []
-        sources, dtypes = {j: i for i, j in slots}, _dtypes_by_index(second.body)
+        sources, dtypes = {j: i for i, j in slots}, _map_index_to_dtype(second.body)
 
         def substitutes(values):
             return {j: _cast(values[i], dtypes[j]) for j, i in sources.items()}
 
         def measure(a, b, hybrid):
-            return jnp.stack([_figure_in_program((a[i], b[j], hybrid[j])) for i, j in slots])
+            return jnp.stack([_measure_difference_in_program((a[i], b[j], hybrid[j])) for i, j in slots])
 
         def compare_loops(a, b, hybrid):
             return run_together(first, second, a, b, hybrid.read, substitutes, measure, len(slots))
 
-        rows = iter(np.asarray(self._joint_run(compare_loops)).tolist())
+        rows = iter(np.asarray(self._run_jointly(compare_loops)).tolist())
         entries = []
         for each in pairs:
-            figure = _select_largest_figure([_Figure(*next(rows)) for _ in each.slots])
+            figure = _select_largest_difference([_Figure(*next(rows)) for _ in each.slots])
             # the sensitivity of a node inside a loop is not measured
-            entries.append(self._make_difference(each, figure, 2 * self._tolerance(each, figure)))
+            entries.append(self._make_node_difference(each, figure, 2 * self._compute_tolerance(each, figure)))
         return entries
 
-    def _inner_pairs(self, first, second):
+    def _pair_loop_nodes(self, first, second):
         by_id = {node.id: number for number, node in enumerate(self.a.graph.all_nodes())}
         mates = {node.id: number for number, node in enumerate(self.b.graph.all_nodes())}
         links = dict(reversed(self.comparison.links))
@@ -206,7 +207,7 @@ class ValueDiff:
                 pairs.append(Pair(equation.node, mate.node, slots, note))
         return pairs
 
-    def _make_difference(self, pair, figure, tolerance):
+    def _make_node_difference(self, pair, figure, tolerance):
         if figure is None:
             # The shapes differ. If the operands have equal shapes, the node is the cause. Otherwise the operands are.
             shapes, others = (
@@ -227,40 +228,40 @@ class ValueDiff:
         return is_random(pair.node) and self.a.equations.is_traceable != self.b.equations.is_traceable
 
     @property
-    def _is_joint(self):
+    def _is_compiled_jointly(self):
         runs = self.a, self.b
         are_traced = all(run.equations.is_traceable and run.values is None for run in runs)
         return are_traced and self.a.device == self.b.device
 
-    def _compute_figures(self, pairs):
+    def _measure_pair_differences(self, pairs):
         nbytes = sum(pair.node.types[0].nbytes * 3 for pair in pairs if pair.node.types)
-        if not self._is_joint or nbytes <= _ALL_AT_ONCE:
-            return [_compute_figure(values) for values in self._values_of(pairs)]
+        if not self._is_compiled_jointly or nbytes <= _ALL_AT_ONCE:
+            return [_measure_difference_on_host(values) for values in self._compute_pair_values(pairs)]
 
         def reduce(values):
-            return jnp.stack([_figure_in_program(triple) for triples in values for triple in triples])
+            return jnp.stack([_measure_difference_in_program(triple) for triples in values for triple in triples])
 
-        rows = iter(np.asarray(self._joint_call(pairs, reduce)).tolist())
-        return [_select_largest_figure([_Figure(*next(rows)) for _ in pair.slots]) for pair in pairs]
+        rows = iter(np.asarray(self._run_jointly_on_pairs(pairs, reduce)).tolist())
+        return [_select_largest_difference([_Figure(*next(rows)) for _ in pair.slots]) for pair in pairs]
 
-    def _values_of(self, pairs):
+    def _compute_pair_values(self, pairs):
         """Return, per pair, [(value in A, value in B, value of B's node on A's operands)] of the compared results."""
-        if self._is_joint:
-            values = self._joint_call(pairs, lambda values: values)
+        if self._is_compiled_jointly:
+            values = self._run_jointly_on_pairs(pairs, lambda values: values)
         else:
-            values = self._separate_values(pairs)
+            values = self._compute_values_separately(pairs)
         return [[tuple(map(np.asarray, triple)) for triple in triples] for triples in values]
 
-    def _joint_call(self, pairs, finish):
+    def _run_jointly_on_pairs(self, pairs, finish):
         def select(a, b, hybrid):
             return finish([[(a[i], b[j], hybrid[j]) for i, j in pair.slots] for pair in pairs])
 
-        return self._joint_run(select)
+        return self._run_jointly(select)
 
-    def _joint_run(self, select):
+    def _run_jointly(self, select):
         """Return ``select(values of A, values of B, values of B on the operands of A)`` of one compiled call."""
         first, second = self.a.equations, self.b.equations
-        shared = _equal_inputs(self.a, self.b)
+        shared = _map_equal_inputs(self.a, self.b)
         rest = [index for index in range(second.n_inputs) if index not in shared]
 
         def compute(inputs, others):
@@ -277,7 +278,7 @@ class ValueDiff:
             inputs, others = jax.device_put((inputs, others), self.a.device)
         return jax.jit(compute)(inputs, others)
 
-    def _separate_values(self, pairs):
+    def _compute_values_separately(self, pairs):
         a, b = self.a.compute_values(), self.b.compute_values()
         hybrid = self.b.compute_on(self._select_substitutes(a))
         return [[(a[i], b[j], hybrid[j]) for i, j in pair.slots] for pair in pairs]
@@ -286,12 +287,12 @@ class ValueDiff:
         """Return the values of A for the results of B's paired nodes, in B's dtype."""
         return {
             index: _cast(values[source], self._dtype_in_b[index])
-            for index, source in self._sources.items()
+            for index, source in self._index_in_a.items()
             if source in values
         }
 
     @functools.cached_property
-    def _sources(self):
+    def _index_in_a(self):
         """{index of a value of B: index of the value of A that stands for it}.
 
         If B computes a node in lower precision and casts the result back, the value of A also stands for the result of
@@ -301,8 +302,8 @@ class ValueDiff:
         rounded = {
             j
             for pair in self.pairs
-            for slot, (_, j) in zip(_compared_slots(self.b, pair), pair.slots, strict=True)
-            if _epsilon_of(pair.mate.types[slot].dtype) > _epsilon_of(pair.node.types[slot].dtype)
+            for slot, (_, j) in zip(_list_compared_slots(self.b, pair), pair.slots, strict=True)
+            if _get_epsilon(pair.mate.types[slot].dtype) > _get_epsilon(pair.node.types[slot].dtype)
         }
         for equation in self.b.equations.equations:
             node = equation.node
@@ -314,36 +315,36 @@ class ValueDiff:
 
     @functools.cached_property
     def _dtype_in_b(self):
-        return _dtypes_by_index(self.b.equations)
+        return _map_index_to_dtype(self.b.equations)
 
     # ------------------------------------------------------------------ tolerances
-    def _tolerance(self, pair, figure):
+    def _compute_tolerance(self, pair, figure):
         if self.rtol is not None:
             return self.rtol * figure.scale
         scale = figure.scale if math.isfinite(figure.scale) else 0.0
-        return _ROUNDINGS * self._epsilon(pair) * math.sqrt(count_summands(pair.node)) * scale
+        return _ROUNDINGS * self._compute_pair_epsilon(pair) * math.sqrt(count_summands(pair.node)) * scale
 
-    def _epsilon(self, pair):
+    def _compute_pair_epsilon(self, pair):
         """Return the larger rounding error of two paired nodes.
 
         B's node counts with at most the rounding error of B's main precision.
         """
-        mine, theirs = (max((_epsilon_of(t.dtype) for t in n.types), default=0.0) for n in (pair.node, pair.mate))
-        return max(mine, min(theirs, self._epsilon_of_b))
+        mine, theirs = (max((_get_epsilon(t.dtype) for t in n.types), default=0.0) for n in (pair.node, pair.mate))
+        return max(mine, min(theirs, self._median_epsilon_of_b))
 
     @functools.cached_property
-    def _epsilon_of_b(self):
+    def _median_epsilon_of_b(self):
         """The median rounding error of B's nodes, which is that of its main precision."""
-        epsilons = sorted(_epsilon_of(pair.mate.dtype) for pair in self.pairs if _epsilon_of(pair.mate.dtype))
+        epsilons = sorted(_get_epsilon(pair.mate.dtype) for pair in self.pairs if _get_epsilon(pair.mate.dtype))
         return epsilons[(len(epsilons) - 1) // 2] if epsilons else 0.0
 
-    def _measure_responses(self, pairs):
+    def _measure_sensitivities(self, pairs):
         """Return, per pair, the largest change of A's result when its operands change by rounding errors."""
         by_node = self.a.equations.by_node()
         rng = np.random.default_rng(0)
         jobs = []
         for pair in pairs:
-            equation, epsilon = by_node[pair.node.id], self._epsilon(pair)
+            equation, epsilon = by_node[pair.node.id], self._compute_pair_epsilon(pair)
             outputs = [equation.results.index(i) for i, _ in pair.slots]
             jobs.append((equation, epsilon, outputs))
 
@@ -354,8 +355,8 @@ class ValueDiff:
                 base = equation.run(operands)
                 largest = []
                 for _ in range(_DRAWS):
-                    changed = equation.run([_perturb(operand, epsilon, rng) for operand in operands])
-                    largest += [_max_or_zero(_subtract(changed[slot], base[slot])) for slot in outputs]
+                    changed = equation.run([_perturb_operand(operand, epsilon, rng) for operand in operands])
+                    largest += [_max_or_zero(_compute_abs_difference(changed[slot], base[slot])) for slot in outputs]
                 responses.append(jnp.max(jnp.stack(largest)))
             return responses
 
@@ -374,7 +375,7 @@ class ValueDiff:
     def unmatched(self) -> tuple[list[CNode], list[CNode]]:
         """The nodes of A and of B without a counterpart."""
         mine, theirs = {p.node.id for p in self.pairs}, {p.mate.id for p in self.pairs}
-        inner_a, inner_b = _inner_ids(self.a.graph), _inner_ids(self.b.graph)
+        inner_a, inner_b = _collect_inner_node_ids(self.a.graph), _collect_inner_node_ids(self.b.graph)
         return (
             [n for n in self.a.graph.nodes if n.id not in mine | inner_a and not self.a.is_dumped],
             [node for node in self.b.graph.nodes if node.id not in theirs and node.id not in inner_b],
@@ -393,7 +394,7 @@ class ValueDiff:
         pair = next((pair for pair in self.pairs if pair.node.id == node.id), None)
         if pair is None or not pair.slots:
             raise ValueError(f"{name_of_node(node)} can't be compared: {pair.note if pair else 'B has no such node'}.")
-        return self._values_of([pair])[0][0]
+        return self._compute_pair_values([pair])[0][0]
 
     def table(self) -> TextTable:
         """Return a table with a row per node, in the order of execution. Nodes that make a difference are marked."""
@@ -402,37 +403,39 @@ class ValueDiff:
             kind = entry.node.types[0].short() if entry.node.types else ""
             kind += f" and {entry.dtypes[1]}" if entry.dtypes else ""
             figures = (entry.total, entry.came_in, entry.made_here, entry.tolerance, entry.scale)
-            rows.append([entry.name, kind, *map(_to_text, figures), short_line(entry.line), entry.note])
+            rows.append([entry.name, kind, *map(_format_number, figures), short_line(entry.line), entry.note])
         columns = ["node", "value", "difference", "came in", "made here", "tolerance", "largest value", "line", "note"]
         return TextTable(columns, rows, [entry.exceeds for entry in self.nodes])
 
     def explain(self) -> str:
         """Return the comparison in sentences with numbers and lines."""
-        return "\n".join(self._sentences())
+        return "\n".join(self._generate_sentences())
 
-    def _sentences(self):
+    def _generate_sentences(self):
         count = len(self.nodes)
         yield (
             f"{self.a.name} ({self.a.graph.name}) and {self.b.name} ({self.b.graph.name}) have {count} "
             f"node{'s' if count != 1 else ''} in common."
         )
-        yield from self._say_dtypes()
+        yield from self._describe_dtype_differences()
         first = self.first
         makers = [entry for entry in self.nodes if entry.exceeds]
         if first is None:
-            yield from self._say_equal()
+            yield from self._describe_equality()
         else:
-            yield _say_first(first) + (f" It is {self._join_dtypes(first.dtypes)}." if first.dtypes else "")
-            for entry in sorted(makers, key=_relative_difference, reverse=True)[:4]:
+            yield _describe_first_difference(first) + (
+                f" It is {self._format_dtypes(first.dtypes)}." if first.dtypes else ""
+            )
+            for entry in sorted(makers, key=_compute_relative_difference, reverse=True)[:4]:
                 if entry is not first:
-                    dtypes = f"; it is {self._join_dtypes(entry.dtypes)}" if entry.dtypes else ""
-                    yield f"{_place_of(entry)} also makes {_say_made(entry)}{dtypes}."
+                    dtypes = f"; it is {self._format_dtypes(entry.dtypes)}" if entry.dtypes else ""
+                    yield f"{_format_location(entry)} also makes {_format_own_difference(entry)}{dtypes}."
             if len(makers) > 5:
                 yield f"{len(makers) - 5} more nodes make differences above their tolerance; table() lists them."
-        yield from self._say_result()
+        yield from self._describe_result_difference()
         drawn = [entry for entry in self.nodes if entry.note == _DRAWN]
         if drawn:
-            names = ", ".join(_place_of(entry) for entry in drawn[:3])
+            names = ", ".join(_format_location(entry) for entry in drawn[:3])
             yield f"Left out, because the modes draw different random numbers: {names}."
         yield from (run.note for run in (self.a, self.b) if run.note)
         for nodes, run in zip(self.unmatched, (self.a, self.b), strict=True):
@@ -444,10 +447,10 @@ class ValueDiff:
             name, largest = self.different_weights[0]
             yield (
                 f"{len(self.different_weights)} Parameters differ between the runs, first {name} (by up to "
-                f"{_to_text(largest)}): these differences count as made where a node reads them."
+                f"{_format_number(largest)}): these differences count as made where a node reads them."
             )
 
-    def _say_dtypes(self):
+    def _describe_dtype_differences(self):
         """Return sentences about the nodes whose dtype differs, one for each pair of dtypes."""
         entries: dict[tuple[str, str], list[NodeDifference]] = {}
         for entry in self.nodes:
@@ -455,32 +458,35 @@ class ValueDiff:
                 entries.setdefault(entry.dtypes, []).append(entry)
         for dtypes, those in entries.items():
             verb = "is" if len(those) == 1 else "are"
-            first = f": {_place_of(those[0])}" if len(those) == 1 else f", first {_place_of(those[0])}"
-            yield f"{len(those)} of them {verb} {self._join_dtypes(dtypes)}{first}."
+            first = f": {_format_location(those[0])}" if len(those) == 1 else f", first {_format_location(those[0])}"
+            yield f"{len(those)} of them {verb} {self._format_dtypes(dtypes)}{first}."
 
-    def _join_dtypes(self, dtypes):
+    def _format_dtypes(self, dtypes):
         return f"{dtypes[0]} in {self.a.name} and {dtypes[1]} in {self.b.name}"
 
-    def _say_equal(self):
+    def _describe_equality(self):
         numeric = [entry for entry in self.nodes if math.isfinite(entry.made_here)]
         if all(entry.total == 0 for entry in numeric):
             has_equal_dtypes = all(entry.dtypes is None for entry in self.nodes)
             yield "All their values are equal, bit by bit." if has_equal_dtypes else "All their values are equal."
             return
-        worst = max(numeric, key=_relative_difference)
+        worst = max(numeric, key=_compute_relative_difference)
         yield (
-            f"No node makes more than rounding explains. The largest own difference is {_say_made(worst)}, at "
-            f"{_place_of(worst)}; its tolerance is {_to_text(worst.tolerance)}."
+            "No node makes more than rounding explains. The largest own difference is "
+            f"{_format_own_difference(worst)}, at "
+            f"{_format_location(worst)}; its tolerance is {_format_number(worst.tolerance)}."
         )
 
-    def _say_result(self):
+    def _describe_result_difference(self):
         ends = {node.id for node, _ in self.a.graph.outputs if isinstance(node, CNode)}
         results = [entry for entry in self.nodes if entry.node.id in ends and math.isfinite(entry.total)]
         last = results[-1] if results else None
         if last is not None and last.total > 0:
             yield (
-                f"The result {_place_of(last)} differs by up to {_to_text(last.total)}, where its largest value is "
-                f"{_to_text(last.scale)}: {_to_text(last.came_in)} came in, {_to_text(last.made_here)} is made there."
+                f"The result {_format_location(last)} differs by up to {_format_number(last.total)}, where "
+                "its largest value is "
+                f"{_format_number(last.scale)}: {_format_number(last.came_in)} came in, "
+                f"{_format_number(last.made_here)} is made there."
             )
 
     def __repr__(self) -> str:
@@ -497,39 +503,40 @@ class _Hybrid(dict):
 
 
 # ---------------------------------------------------------------------- sentences
-def _to_text(value):
+def _format_number(value):
     return "" if math.isnan(value) else f"{value:.3g}"
 
 
-def _relative_difference(entry):
+def _compute_relative_difference(entry):
     if math.isinf(entry.made_here):
         return math.inf
     return entry.made_here / entry.scale if entry.scale and math.isfinite(entry.made_here) else 0.0
 
 
-def _place_of(entry):
+def _format_location(entry):
     return f"{entry.name}{in_brackets(entry.line)}"
 
 
-def _say_made(entry):
-    share = f", {_relative_difference(entry):.2g} of its largest value" if entry.scale else ""
-    return f"{_to_text(entry.made_here)}{share}"
+def _format_own_difference(entry):
+    share = f", {_compute_relative_difference(entry):.2g} of its largest value" if entry.scale else ""
+    return f"{_format_number(entry.made_here)}{share}"
 
 
-def _say_first(first):
+def _describe_first_difference(first):
     if first.note == _OTHER_SHAPE:
         shapes = first.node.types[0].short(), first.mate.types[0].short()
-        return f"The first difference is made at {_place_of(first)}: the result is {shapes[0]} and {shapes[1]}."
+        return f"The first difference is made at {_format_location(first)}: the result is {shapes[0]} and {shapes[1]}."
     if math.isinf(first.made_here):
         return (
-            f"The first difference is made at {_place_of(first)}: one run has NaN or infinity there, and the other not."
+            f"The first difference is made at {_format_location(first)}: one run has NaN or infinity there, and "
+            "the other not."
         )
-    came = f"; {_to_text(first.came_in)} came in" if first.came_in else "; nothing came in before"
+    came = f"; {_format_number(first.came_in)} came in" if first.came_in else "; nothing came in before"
     return (
-        f"The first difference is made at {_place_of(first)}: {_say_made(first)}, "
+        f"The first difference is made at {_format_location(first)}: {_format_own_difference(first)}, "
         f"{first.made_here / first.tolerance:.2g} times its tolerance{came}."
         if first.tolerance
-        else f"The first difference is made at {_place_of(first)}: {_say_made(first)}{came}."
+        else f"The first difference is made at {_format_location(first)}: {_format_own_difference(first)}{came}."
     )
 
 
@@ -544,17 +551,22 @@ class _Figure:
     scale: float
 
 
-def _compute_figure(triples):
+def _measure_difference_on_host(triples):
     """Return the figures of one node from its values, in float64 on the host."""
-    return _select_largest_figure(
+    return _select_largest_difference(
         [
-            _Figure(_distance(b, a), _distance(b, hybrid), _distance(hybrid, a), _magnitude(a))
+            _Figure(
+                _compute_max_difference(b, a),
+                _compute_max_difference(b, hybrid),
+                _compute_max_difference(hybrid, a),
+                _compute_max_magnitude(a),
+            )
             for a, b, hybrid in triples
         ]
     )
 
 
-def _select_largest_figure(figures):
+def _select_largest_difference(figures):
     """Return the figures of the result that differs most, relative to its magnitude."""
 
     def badness(figure):
@@ -567,7 +579,7 @@ def _to_float64(array):
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _distance(x, y):
+def _compute_max_difference(x, y):
     if not x.size:
         return 0.0
     x, y = _to_float64(x), _to_float64(y)
@@ -578,19 +590,19 @@ def _distance(x, y):
     return largest
 
 
-def _magnitude(x):
+def _compute_max_magnitude(x):
     magnitudes = np.abs(_to_float64(x))
     return float(np.max(magnitudes, initial=0.0, where=np.isfinite(magnitudes)))
 
 
-def _figure_in_program(triple):
+def _measure_difference_in_program(triple):
     a, b, hybrid = triple
     size = jnp.where(jnp.isfinite(jnp.abs(a)), jnp.abs(a), 0).astype(jnp.float32)
-    distances = [_max_or_zero(_subtract(x, y)) for x, y in ((b, a), (b, hybrid), (hybrid, a))]
+    distances = [_max_or_zero(_compute_abs_difference(x, y)) for x, y in ((b, a), (b, hybrid), (hybrid, a))]
     return jnp.stack([*distances, jnp.max(size, initial=0)])
 
 
-def _subtract(x, y):
+def _compute_abs_difference(x, y):
     """Return |x - y|: 0 where both are NaN or the same infinity, infinity where one is NaN."""
     kind = jnp.promote_types(jnp.promote_types(x.dtype, y.dtype), jnp.float32)
     x, y = jnp.asarray(x, kind), jnp.asarray(y, kind)
@@ -603,7 +615,7 @@ def _max_or_zero(array):
     return jnp.max(array, initial=0).astype(jnp.float32)
 
 
-def _perturb(operand, epsilon, rng):
+def _perturb_operand(operand, epsilon, rng):
     """Return an operand with random relative changes of one rounding error; integers and keys are unchanged."""
     if not is_number(operand) or not jax.dtypes.issubdtype(operand.dtype, np.inexact):
         return operand
@@ -621,7 +633,7 @@ _EPSILONS = {
 }
 
 
-def _epsilon_of(dtype):
+def _get_epsilon(dtype):
     return _EPSILONS.get(dtype, 0.0)
 
 
@@ -634,7 +646,7 @@ def count_summands(node: CNode) -> float:
     return max(1.0, node.flops / (2 * size), read / size)
 
 
-def _dtypes_by_index(equations):
+def _map_index_to_dtype(equations):
     """Return {index of a value: name of its dtype} of the results of nodes."""
     return {index: node.types[slot].dtype for node, slot, index in iterate_values(equations) if slot < len(node.types)}
 
@@ -655,7 +667,7 @@ _MADE_INSIDE = "made by nodes inside"
 _DRAWN = "draws other random numbers"
 
 
-def _inner_ids(graph):
+def _collect_inner_node_ids(graph):
     return {inner.id for node in graph.nodes for sub in node.graphs for inner in sub.all_nodes()}
 
 
@@ -702,14 +714,14 @@ def _match_results(node, mate, mine, theirs):
     return tuple(slots), _OTHER_SHAPE if differs and not slots else ""
 
 
-def _compared_slots(b, pair):
+def _list_compared_slots(b, pair):
     """Return the slots of B's node that are compared."""
     results = b.equations.by_node()[pair.mate.id].results
     return [results.index(j) for _, j in pair.slots]
 
 
 # ---------------------------------------------------------------------- inputs and weights
-def _equal_inputs(a, b):
+def _map_equal_inputs(a, b):
     """Return {index of an input of B: index of the equal input of A}."""
     params, rest = a.parameters(), [i for i, entry in enumerate(a.input_names) if entry[0] != "param"]
     shared = {}
@@ -717,19 +729,19 @@ def _equal_inputs(a, b):
     candidates = [(j, params[name]) for name, j in b.parameters().items() if name in params]
     candidates += list(zip(others, rest, strict=False))
     for j, i in candidates:
-        if _are_equal(a.inputs[i], b.inputs[j]):
+        if _are_arrays_equal(a.inputs[i], b.inputs[j]):
             shared[j] = i
     return shared
 
 
-def _are_equal(x, y):
+def _are_arrays_equal(x, y):
     if x is y:
         return True
     x, y = np.asarray(x), np.asarray(y)
     return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
 
 
-def _matching_parameters(a, b):
+def _match_parameters(a, b):
     """Return [(name, index in A, index in B)] of the Parameters of both runs: by name, else in order."""
     first, second = a.parameters(), b.parameters()
     common = [(name, first[name], j) for name, j in second.items() if name in first]
@@ -747,24 +759,24 @@ def _compare_weights(a, b):
     A cast Parameter counts as equal to its original.
     """
     different = []
-    for name, i, j in _matching_parameters(a, b):
+    for name, i, j in _match_parameters(a, b):
         x, y = np.asarray(a.inputs[i]), np.asarray(b.inputs[j])
         if x.shape != y.shape:
             different.append((name, math.inf))
             continue
-        low = x.dtype if _rounding_error(x) > _rounding_error(y) else y.dtype
-        apart = _distance(x.astype(low), y.astype(low))
+        low = x.dtype if _get_rounding_error(x) > _get_rounding_error(y) else y.dtype
+        apart = _compute_max_difference(x.astype(low), y.astype(low))
         if apart:
             different.append((name, apart))
     return different
 
 
-def _rounding_error(array):
+def _get_rounding_error(array):
     """Return the rounding error of an array's dtype, 0 for integers."""
     return float(jnp.finfo(array.dtype).eps) if jax.dtypes.issubdtype(array.dtype, np.inexact) else 0.0
 
 
-def _use_weights(a, b, different, weights):
+def _apply_weights_option(a, b, different, weights):
     name, largest = different[0]
     if weights == COPY:
         if b.values is not None:
@@ -772,7 +784,7 @@ def _use_weights(a, b, different, weights):
                 "For 'diff', weights='copy' can't be used with a run in PYNATIVE mode: copy the Parameters yourself by "
                 "msnb.load_param_into_net(b, a.parameters_dict())."
             )
-        for _, i, j in _matching_parameters(a, b):
+        for _, i, j in _match_parameters(a, b):
             x, y = a.inputs[i], b.inputs[j]
             if np.shape(x) == np.shape(y):
                 b.inputs[j] = jnp.asarray(x, y.dtype)
@@ -781,9 +793,9 @@ def _use_weights(a, b, different, weights):
     if weights == AS_THEY_ARE or a.is_step or b.is_step:
         return
     count = len(different)
-    apart = "has another shape" if math.isinf(largest) else f"differs by up to {_to_text(largest)}"
+    apart = "has another shape" if math.isinf(largest) else f"differs by up to {_format_number(largest)}"
     raise ValueError(
-        f"{a.name} and {b.name} have different weights: {count} of {len(_matching_parameters(a, b))} Parameters, first "
+        f"{a.name} and {b.name} have different weights: {count} of {len(_match_parameters(a, b))} Parameters, first "
         f"{name!r}, which {apart}. Pass weights='copy' to use those of {a.name} in both, or weights='as they are'."
     )
 
@@ -810,13 +822,13 @@ def diff_values(
     return ValueDiff(a, b, rtol, pairs, weights)
 
 
-def _note_of(entry, names):
+def _format_node_note(entry, names):
     """Return the text that a node's panel shows below its difference."""
     if entry is None:
         return None
     note = entry.note or (
-        f"{_to_text(entry.made_here)} of a largest value of {_to_text(entry.scale)}; the tolerance is "
-        f"{_to_text(entry.tolerance)}"
+        f"{_format_number(entry.made_here)} of a largest value of {_format_number(entry.scale)}; the tolerance is "
+        f"{_format_number(entry.tolerance)}"
     )
     if entry.dtypes is None:
         return note
@@ -841,6 +853,6 @@ def columns_of(result: ValueDiff, side: int) -> dict[str, dict[str, Sequence[Any
             number = math.nan if entry is None else getattr(entry, key)
             is_shown = entry is not None and math.isfinite(number)
             values.append(None if not is_shown else number / entry.scale if entry.scale else number)
-            notes.append(_note_of(entry, names) if key == "made_here" else None)
+            notes.append(_format_node_note(entry, names) if key == "made_here" else None)
         columns[label] = {"values": values, "label": label, "note": notes, "fold": "max"}
     return columns

@@ -47,7 +47,7 @@ class Variant:
             return self.net  # a function: its inputs are cast, and it may have no Parameters
         net = copy.deepcopy(self.net)
         for parameter in net.get_parameters():
-            if np.issubdtype(_numpy_dtype(parameter.dtype), np.floating) or parameter.dtype == mstype.bfloat16:
+            if np.issubdtype(_to_numpy_dtype(parameter.dtype), np.floating) or parameter.dtype == mstype.bfloat16:
                 parameter.set_dtype(_DTYPES[self.dtype])
         return net
 
@@ -129,12 +129,12 @@ def on_device(device: str, net: Any) -> Variant:
     except RuntimeError:
         devices = []
     if not number.isdigit() and number or int(number or 0) >= len(devices):
-        present = sorted({f"{d.platform.upper()}:{d.id}" for name in _platforms() for d in jax.devices(name)})
+        present = sorted({f"{d.platform.upper()}:{d.id}" for name in _list_platforms() for d in jax.devices(name)})
         raise ValueError(f"For 'on_device', there is no device {device!r}. This process has {', '.join(present)}.")
     return dataclasses.replace(Variant.of(net), device=devices[int(number or 0)])
 
 
-def _platforms():
+def _list_platforms():
     names = []
     for name in ("cpu", "gpu", "tpu"):
         try:
@@ -147,11 +147,11 @@ def _platforms():
 
 def _is_float_tensor(leaf):
     return isinstance(leaf, Tensor) and (
-        leaf.dtype == mstype.bfloat16 or np.issubdtype(_numpy_dtype(leaf.dtype), np.floating)
+        leaf.dtype == mstype.bfloat16 or np.issubdtype(_to_numpy_dtype(leaf.dtype), np.floating)
     )
 
 
-def _numpy_dtype(dtype):
+def _to_numpy_dtype(dtype):
     return mstype.dtype_to_nptype(dtype)
 
 

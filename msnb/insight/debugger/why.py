@@ -118,13 +118,13 @@ class Explanation:
     @property
     def text(self) -> str:
         """The answer in sentences, and the path as a table."""
-        lines = [self._headline(), *map(str, self.reasons)]
+        lines = [self._format_headline(), *map(str, self.reasons)]
         if self.note:
             lines.append(self.note)
         table = self.table()
         return "\n".join([*lines, "", table] if table else lines)
 
-    def _headline(self):
+    def _format_headline(self):
         loss = "" if self.loss is None else f"; the loss is {num(self.loss)}"
         if math.isnan(self.norm):
             return f"The gradient of {self.parameter} is not a number{loss}."
@@ -166,7 +166,7 @@ def explain_gradient(parameter: Parameter | str, loss_net: Any, *inputs: Any) ->
             f"For 'why', 'loss_net' should be a Cell or function that returns the loss, but got {describe(loss_net)}."
         )
     program, arrays = program_inputs(loss_net, *inputs)
-    return _explain(_parameter_of(parameter, program, loss_net), loss_net, program, arrays)
+    return _explain_parameter_gradient(_find_parameter(parameter, program, loss_net), loss_net, program, arrays)
 
 
 def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
@@ -194,7 +194,7 @@ def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
         arrays[index] = recorded.get(id(stored), arrays[index])
     if program.random and replay.program.random:
         arrays[len(program.params)] = replay.inputs[len(replay.program.params)]
-    answer = _explain(_parameter_of(parameter, program, step), network, program, arrays)
+    answer = _explain_parameter_gradient(_find_parameter(parameter, program, step), network, program, arrays)
     results = replay.results
     if answer.loss is not None and results and results[0].ndim == 0 and not _is_close(float(results[0]), answer.loss):
         answer.note = f"The step itself had the loss {num(float(results[0]))}."
@@ -205,7 +205,7 @@ def _is_close(x, y):
     return x == y or math.isnan(x) and math.isnan(y) or abs(x - y) <= 1e-3 * max(abs(x), abs(y))
 
 
-def _parameter_of(parameter, program, net):
+def _find_parameter(parameter, program, net):
     """Return `parameter` if it is a Parameter, else the Parameter of that name."""
     if isinstance(parameter, Parameter):
         return parameter
@@ -219,18 +219,18 @@ def _parameter_of(parameter, program, net):
     return named[parameter]
 
 
-def _explain(parameter, net, program, arrays):
+def _explain_parameter_gradient(parameter, net, program, arrays):
     graph = of_program(program, name_of(net))
     position = next((i for i, p in enumerate(program.params) if p is parameter), None)
     if position is None:
-        return _explain_unread(parameter, net, program, graph)
+        return _explain_unread_parameter(parameter, net, program, graph)
     equations = flatten_program(program, graph, keeps_gradient_rules=True)
-    loss = _loss_output(program, equations, net)
+    loss = _find_loss_index(program, equations, net)
     backward = _Backward(equations, position, loss, arrays)
     return backward.explain(parameter, program)
 
 
-def _explain_unread(parameter, net, program, graph):
+def _explain_unread_parameter(parameter, net, program, graph):
     owned = isinstance(net, Cell) and any(p is parameter for p in net.get_parameters())
     if not owned and isinstance(net, Cell):
         raise ValueError(f"For 'why', {parameter.name} is no Parameter of {name_of(net)}.")
@@ -238,7 +238,7 @@ def _explain_unread(parameter, net, program, graph):
     return Explanation(parameter.name, graph, [], 0.0, 0.0, [Reason("unread", text)], None, program)
 
 
-def _loss_output(program, equations, net):
+def _find_loss_index(program, equations, net):
     """Return the index of the loss: the first result that is a real scalar."""
     shapes = []
     for index in range(program.n_results - bool(program.errors)):  # the last result has the flags of failed checks
@@ -274,15 +274,15 @@ class _Backward:
 
     def __init__(self, equations: Equations, start: int, loss: int, inputs: list[Any]) -> None:
         self.equations, self.start, self.loss, self.inputs = equations, start, loss, inputs
-        self.edges: list[_Edge] = self._edges_between()
-        self.values, gradients = self._compute()
+        self.edges: list[_Edge] = self._list_edges_to_loss()
+        self.values, gradients = self._compute_gradients()
         self.norms: list[float] = [_norm(g) for g in gradients]
         self.gradients = gradients
         self.readers: dict[int, list[int]] = {}
         for number, edge in enumerate(self.edges):
             self.readers.setdefault(edge.source, []).append(number)
 
-    def _edges_between(self):
+    def _list_edges_to_loss(self):
         """Return the reads on the paths from the Parameter to the loss."""
         all_edges, dependent = [], {self.start}
         for number, equation in enumerate(self.equations.equations):
@@ -297,7 +297,7 @@ class _Backward:
                 needed.add(edge.source)
         return edges[::-1]
 
-    def _compute(self):
+    def _compute_gradients(self):
         """Return ({index: value}, gradient of each edge or None if its value has no gradient)."""
         steps, loss = self.equations.equations, self.loss
         by_place = {(edge.equation, edge.position): number for number, edge in enumerate(self.edges)}
@@ -322,7 +322,7 @@ class _Backward:
                 if jax.dtypes.issubdtype(kinds[edge.source].dtype, np.floating)
             }
             gradients, values = jax.grad(lambda s: evaluate(inputs, s), has_aux=True)(shifts)
-            return gradients, {i: value for i, value in values.items() if _has_numbers(value)}
+            return gradients, {i: value for i, value in values.items() if _is_numeric(value)}
 
         gradients, values = compute(list(self.inputs))
         return values, [gradients.get(number) for number in range(len(self.edges))]
@@ -347,7 +347,7 @@ class _Backward:
         It follows the largest gradient. Where no gradient arrives, it takes the shortest way to an equation that a
         gradient reaches.
         """
-        number = self._first_edge()
+        number = self._select_first_edge()
         path = []
         while number is not None:
             path.append(number)
@@ -355,9 +355,9 @@ class _Backward:
             following = [n for index in equation.results if index is not None for n in self.readers.get(index, ())]
             if self.loss in equation.results or not following:
                 break
-            largest = max(following, key=lambda n: _rank(self.norms[n]))
+            largest = max(following, key=lambda n: _replace_nan_by_infinity(self.norms[n]))
             if self.norms[largest] == 0 and not self._computes_loss(equation):
-                shortest = self._shortest_to_frontier(following)
+                shortest = self._find_shortest_path_to_gradient(following)
                 path += shortest[:-1]
                 number = shortest[-1]
             else:
@@ -367,17 +367,17 @@ class _Backward:
     def _computes_loss(self, equation):
         return self.loss in equation.results
 
-    def _first_edge(self):
+    def _select_first_edge(self):
         following = self.readers.get(self.start, [])
         if not following:
             return None
-        largest = max(following, key=lambda n: _rank(self.norms[n]))
-        return largest if self.norms[largest] != 0 else self._first_edge_to_frontier(following)
+        largest = max(following, key=lambda n: _replace_nan_by_infinity(self.norms[n]))
+        return largest if self.norms[largest] != 0 else self._select_edge_toward_gradient(following)
 
-    def _first_edge_to_frontier(self, following):
-        return self._shortest_to_frontier(following)[0]
+    def _select_edge_toward_gradient(self, following):
+        return self._find_shortest_path_to_gradient(following)[0]
 
-    def _shortest_to_frontier(self, following):
+    def _find_shortest_path_to_gradient(self, following):
         """Return edges from one of `following` to an equation that a gradient reaches, by breadth-first search."""
         queue, seen = [[n] for n in following], set(following)
         first = queue[0]
@@ -401,7 +401,7 @@ class _Backward:
             result.append(
                 Passage(
                     equation.node,
-                    _name(equation),
+                    _get_equation_name(equation),
                     line_of(equation.node) if equation.node is not None else "",
                     self.arriving(equation),
                     self.norms[number],
@@ -417,74 +417,84 @@ class _Backward:
         path = self.path()
         norm = 0.0 if gradient is None else _norm(gradient)
         rms = 0.0 if gradient is None or not gradient.size else norm / math.sqrt(gradient.size)
-        reasons = list(self._reasons(parameter, path, norm))
+        reasons = list(self._generate_reasons(parameter, path, norm))
         norm = norm if math.isfinite(norm) else math.nan
         return Explanation(parameter.name, graph, self.passages(path), norm, rms, reasons, loss, program)
 
-    def _reasons(self, parameter, path, norm):
+    def _generate_reasons(self, parameter, path, norm):
         if not parameter.requires_grad:
             yield Reason("frozen", f"{parameter.name}.requires_grad is False, so that no training takes this gradient.")
-        bad_value = self._first_bad_value()
+        bad_value = self._explain_first_nonfinite()
         if bad_value is not None:
             yield bad_value
             return
         if not self.edges:
-            yield Reason("cut", f"The loss does not depend on {parameter.name}: {self._say_where_it_ends()}")
+            yield Reason("cut", f"The loss does not depend on {parameter.name}: {self._describe_dependency_end()}")
             return
         if not math.isfinite(norm):
-            yield self._first_bad_gradient()
+            yield self._explain_nonfinite_gradient()
             return
         if norm == 0:
-            yield from self._explain_zero(path)
+            yield from self._explain_zero_gradient(path)
             return
-        yield from self._explain_factors(path)
+        yield from self._explain_small_factors(path)
 
-    def _first_bad_value(self):
+    def _explain_first_nonfinite(self):
         """Return the Reason for the first NaN among the values that the loss depends on, or for the first infinity."""
-        needed = self._needed_for_loss()
+        needed = self._collect_values_for_loss()
         for index in range(self.equations.n_inputs):
-            if _kind_of_bad(self.values.get(index)) and index in needed:
+            if _classify_nonfinite(self.values.get(index)) and index in needed:
                 name = self.equations.graph.parameters[index].name
-                return Reason("nonfinite", f"{name}, which the loss reads, is not finite: {self._count(index)}.")
+                return Reason(
+                    "nonfinite",
+                    f"{name}, which the loss reads, is not finite: {self._describe_nonfinite_value(index)}.",
+                )
         first = {}
         for equation in self.equations.equations:
             for index in equation.results:
-                kind = _kind_of_bad(self.values.get(index)) if index in needed else ""
+                kind = _classify_nonfinite(self.values.get(index)) if index in needed else ""
                 if kind:
                     first.setdefault(kind, (equation, index))
         # an infinity may be intended, such as a mask of attention, if the loss is finite
-        bad = first.get("NaN") or (first.get("Inf") if _kind_of_bad(self.values[self.loss]) else None)
-        return None if bad is None else self._say_bad_value(*bad)
+        bad = first.get("NaN") or (first.get("Inf") if _classify_nonfinite(self.values[self.loss]) else None)
+        return None if bad is None else self._make_nonfinite_reason(*bad)
 
-    def _origin_of(self, equation, index):
+    def _trace_nonfinite_origin(self, equation, index):
         """Follow operands that are not finite back to the first one. Return (its equation, its index)."""
         made_by = {i: each for each in self.equations.equations for i in each.results if i is not None}
         while True:
-            before = [i for i in equation.operands if i in made_by and _kind_of_bad(self.values.get(i))]
+            before = [i for i in equation.operands if i in made_by and _classify_nonfinite(self.values.get(i))]
             if not before:
                 return equation, index
             index = before[0]
             equation = made_by[index]
 
-    def _count(self, index):
-        return _count_bad(self.values[index])
+    def _describe_nonfinite_value(self, index):
+        return _format_nonfinite_counts(self.values[index])
 
-    def _needed_for_loss(self):
+    def _collect_values_for_loss(self):
         needed = {self.loss}
         for equation in reversed(self.equations.equations):
             if needed.intersection(equation.results):
                 needed.update(equation.operands)
         return needed
 
-    def _say_bad_value(self, equation, index):
-        origin, first = self._origin_of(equation, index)
-        text = f"{_place_of(origin)} makes the first values that are not finite: {self._count(first)}."
-        text += self._say_operands(origin)
+    def _make_nonfinite_reason(self, equation, index):
+        origin, first = self._trace_nonfinite_origin(equation, index)
+        text = (
+            f"{_format_equation_location(origin)} makes the first values that are not finite: "
+            f"{self._describe_nonfinite_value(first)}."
+        )
+        text += self._describe_invalid_operands(origin)
         if origin is not equation:
-            text += f" {_place_of(equation)} makes NaN of them." if _kind_of_bad(self.values[index]) == "NaN" else ""
+            text += (
+                f" {_format_equation_location(equation)} makes NaN of them."
+                if _classify_nonfinite(self.values[index]) == "NaN"
+                else ""
+            )
         return Reason("nonfinite", text, origin.node)
 
-    def _say_operands(self, equation):
+    def _describe_invalid_operands(self, equation):
         """Return a sentence about the operands that explain an operator's NaN or infinity; "" if none do."""
         if equation.node is None:
             return ""
@@ -511,53 +521,58 @@ class _Backward:
             return f" Its operand ranges from {num(finite.min())} to {num(finite.max())}."
         return ""
 
-    def _first_bad_gradient(self):
+    def _explain_nonfinite_gradient(self):
         """Return the Reason for the first gradient of the backward pass that is not finite."""
         for number in range(len(self.edges) - 1, -1, -1):
             gradient = self.gradients[number]
-            if gradient is None or not _kind_of_bad(gradient):
+            if gradient is None or not _classify_nonfinite(gradient):
                 continue
             equation = self.equations.equations[self.edges[number].equation]
             arriving = self.arriving(equation)
             operand = np.asarray(self.values[self.edges[number].source])
             wide = _to_float64(operand)
             text = (
-                f"{_place_of(equation)} makes the first gradient that is not finite: {_count_bad(gradient)}, where one "
+                f"{_format_equation_location(equation)} makes the first gradient that is not finite: "
+                f"{_format_nonfinite_counts(gradient)}, where one "
                 f"of norm {num(arriving)} arrives. Its operand ranges from {num(wide.min())} to {num(wide.max())} and "
                 f"has {int((wide == 0).sum())} of {wide.size} elements equal to 0."
             )
             return Reason("nonfinite", text, equation.node)
         return Reason("nonfinite", "The sum of the gradients overflows.")
 
-    def _say_where_it_ends(self):
+    def _describe_dependency_end(self):
         """Return a clause that names the last equation whose value depends on the Parameter."""
         dependent, last = {self.start}, None
         for equation in self.equations.equations:
             if dependent.intersection(equation.operands):
                 dependent.update(index for index in equation.results if index is not None)
                 last = equation
-        return f"what is computed from it ends at {_place_of(last)}." if last is not None else "nothing reads it."
+        return (
+            f"what is computed from it ends at {_format_equation_location(last)}."
+            if last is not None
+            else "nothing reads it."
+        )
 
-    def _explain_zero(self, path):
+    def _explain_zero_gradient(self, path):
         """Yield a Reason for each equation, on any path to the Parameter, that turns a nonzero gradient into zero."""
         reasons, seen = [], set()
         for number, edge in enumerate(self.edges):
             equation = self.equations.equations[edge.equation]
-            if self.norms[number] != 0 or id(equation) in seen or self._passes_any(edge.equation):
+            if self.norms[number] != 0 or id(equation) in seen or self._passes_any_gradient(edge.equation):
                 continue
             if not jax.dtypes.issubdtype(self.values[edge.source].dtype, np.floating):
                 continue  # the equation that computes the integers cuts the gradient
             arriving = self.arriving(equation)
             if arriving != 0 or not self._has_gradient(equation):
                 seen.add(id(equation))
-                reasons.append(self._explain_stop(equation, edge, arriving))
+                reasons.append(self._explain_stopped_gradient(equation, edge, arriving))
         reasons = [reason for reason in reasons if reason is not None]
         reasons.sort(key=lambda reason: ("cut", "dead", "saturated", "zero").index(reason.kind))
         yield from reasons[:_LISTED]
         if len(reasons) > _LISTED:
             yield Reason("zero", f"{len(reasons) - _LISTED} more nodes pass nothing.")
 
-    def _passes_any(self, equation):
+    def _passes_any_gradient(self, equation):
         return any(self.norms[n] != 0 for n, edge in enumerate(self.edges) if edge.equation == equation)
 
     def _has_gradient(self, equation):
@@ -565,28 +580,30 @@ class _Backward:
         kinds = [np.asarray(self.values[i]).dtype for i in equation.results if i in self.values]
         return any(jax.dtypes.issubdtype(kind, np.floating) for kind in kinds)
 
-    def _explain_stop(self, equation, edge, arriving):
+    def _explain_stopped_gradient(self, equation, edge, arriving):
         if not self._has_gradient(equation):
             kinds = sorted({str(np.asarray(self.values[i]).dtype) for i in equation.results if i in self.values})
             text = (
-                f"{_place_of(equation)} cuts the gradient: its result is {', '.join(kinds)}, which has no derivative."
+                f"{_format_equation_location(equation)} cuts the gradient: its result is {', '.join(kinds)}, "
+                "which has no derivative."
             )
-            return Reason("cut", text, equation.node) if self._leads_to_gradient(equation) else None
-        if not self._can_depend(equation, edge.position):
+            return Reason("cut", text, equation.node) if self._has_reader_with_gradient(equation) else None
+        if not self._has_nonzero_derivative(equation, edge.position):
             return Reason(
                 "cut",
-                f"{_place_of(equation)} cuts the gradient: one of norm {num(arriving)} arrives, and its derivative is "
+                f"{_format_equation_location(equation)} cuts the gradient: one of norm {num(arriving)} "
+                "arrives, and its derivative is "
                 "zero whatever the values are.",
                 equation.node,
             )
-        return self._explain_flat(equation, edge, arriving)
+        return self._explain_zero_derivative(equation, edge, arriving)
 
-    def _leads_to_gradient(self, equation):
+    def _has_reader_with_gradient(self, equation):
         """Return True if a gradient reaches an equation that reads a result of this one."""
         readers = [n for i in equation.results if i is not None for n in self.readers.get(i, ())]
         return any(self.arriving(self.equations.equations[self.edges[n].equation]) != 0 for n in readers)
 
-    def _can_depend(self, equation, position):
+    def _has_nonzero_derivative(self, equation, position):
         """Return True unless the derivative of an equation with respect to an operand is zero for all values."""
         operands = [self.values.get(i, self.equations.constants.get(i)) for i in equation.operands]
         if any(operand is None for operand in operands):
@@ -600,9 +617,9 @@ class _Backward:
             return jax.jvp(apply, (jnp.asarray(operands[position]),), (tangent,))[1]
 
         closed = jax.make_jaxpr(tangents)(jnp.asarray(operands[position]))
-        return _outputs_depend(closed.jaxpr)
+        return _outputs_depend_on_inputs(closed.jaxpr)
 
-    def _explain_flat(self, equation, edge, arriving):
+    def _explain_zero_derivative(self, equation, edge, arriving):
         """Explain a derivative that is zero for these values."""
         special = self._explain_activation(equation, 0.0)
         if special is not None:
@@ -615,22 +632,28 @@ class _Backward:
         multiplies = equation.node is not None and equation.node.op in _PRODUCTS
         for index, array in others if multiplies else ():
             if array.size > 0 and not array.any():
-                name = self._name_of_value(index)
-                text = f"{_place_of(equation)} passes nothing: {name}, its other operand, is zero everywhere."
+                name = self._get_value_name(index)
+                text = (
+                    f"{_format_equation_location(equation)} passes nothing: {name}, its other operand, is zero "
+                    "everywhere."
+                )
                 return Reason("zero", text, equation.node)
         constants = [getattr(source, "value", None) for source in equation.node.inputs] if multiplies else ()
         if any(constant is not None and np.size(constant) == 1 and not np.any(constant) for constant in constants):
-            text = f"{_place_of(equation)} passes nothing: its other operand is the constant 0."
+            text = f"{_format_equation_location(equation)} passes nothing: its other operand is the constant 0."
             return Reason("zero", text, equation.node)
-        text = f"{_place_of(equation)} passes nothing: a gradient of norm {num(arriving)} arrives, and 0 goes on."
+        text = (
+            f"{_format_equation_location(equation)} passes nothing: a gradient of norm {num(arriving)} arrives, "
+            "and 0 goes on."
+        )
         return Reason("zero", text, equation.node)
 
-    def _name_of_value(self, index):
+    def _get_value_name(self, index):
         if index < self.equations.n_inputs:
             return self.equations.graph.parameters[index].name
         for equation in self.equations.equations:
             if index in equation.results:
-                return f"the result of {_place_of(equation)}"
+                return f"the result of {_format_equation_location(equation)}"
         return "a constant"
 
     def _explain_activation(self, equation, factor):
@@ -650,25 +673,32 @@ class _Backward:
             share = float(open_units.mean())
             if share <= _PASSES_LITTLE:
                 amount = "nothing" if share == 0 else f"{share:.2%} of its elements"
-                text = f"{_place_of(equation)} passes {amount}: {_percent(1 - share)} of its outputs are flat. {went}"
+                text = (
+                    f"{_format_equation_location(equation)} passes {amount}: {_format_percent(1 - share)} of "
+                    f"its outputs are flat. {went}"
+                )
                 return Reason("dead", text, node)
         ends = SATURATES.named(node.op)
         if ends is not None:
             share = float(((values < ends[0]) | (values > ends[1])).mean())
             if share >= _SATURATED:
-                text = f"{_place_of(equation)} is saturated: {_percent(share)} of its outputs lie at its ends. {went}"
+                text = (
+                    f"{_format_equation_location(equation)} is saturated: {_format_percent(share)} of its "
+                    f"outputs lie at its ends. {went}"
+                )
                 return Reason("saturated", text, node)
         if node.op in ("Softmax", "SoftmaxV2") and values.ndim:
             share = float((values.max(-1) > _CONFIDENT).mean())
             if share >= _SATURATED:
                 text = (
-                    f"{_place_of(equation)} is saturated: in {_percent(share)} of its rows one probability exceeds "
+                    f"{_format_equation_location(equation)} is saturated: in {_format_percent(share)} of "
+                    "its rows one probability exceeds "
                     f"{_CONFIDENT:g}. {went}"
                 )
                 return Reason("saturated", text, node)
         return None
 
-    def _explain_factors(self, path):
+    def _explain_small_factors(self, path):
         """Report activations that pass little, operators whose product is small, and single small factors."""
         passages = self.passages(path)
         by_number = list(zip(reversed(path), passages, strict=True))
@@ -682,9 +712,9 @@ class _Backward:
         yield from (reason for _, reason in ordered[:_LISTED])
         if len(ordered) > _LISTED:
             yield Reason("saturated", f"{len(ordered) - _LISTED} more activations on the path are flat.")
-        yield from self._explain_products(passages)
+        yield from self._explain_factor_products(passages)
 
-    def _explain_products(self, passages):
+    def _explain_factor_products(self, passages):
         groups: dict[str, list[Passage]] = {}
         for passage in passages:
             if passage.node is not None and 0 < passage.factor < math.inf:
@@ -717,7 +747,7 @@ class _Backward:
 
 
 # ---------------------------------------------------------------------- helpers
-def _has_numbers(value):
+def _is_numeric(value):
     return jax.dtypes.issubdtype(value.dtype, np.number) or jax.dtypes.issubdtype(value.dtype, np.bool_)
 
 
@@ -732,11 +762,11 @@ def _norm(array):
     return float(np.sqrt(np.square(wide).sum()))
 
 
-def _rank(norm):
+def _replace_nan_by_infinity(norm):
     return math.inf if math.isnan(norm) else norm
 
 
-def _kind_of_bad(array):
+def _classify_nonfinite(array):
     """Return "NaN" or "Inf" for an array of floats that has one, else ""."""
     if array is None or not jax.dtypes.issubdtype(array.dtype, np.floating):
         return ""
@@ -744,13 +774,13 @@ def _kind_of_bad(array):
     return "NaN" if np.isnan(wide).any() else "Inf" if np.isinf(wide).any() else ""
 
 
-def _count_bad(array):
+def _format_nonfinite_counts(array):
     wide = _to_float64(array)
     counts = {"NaN": int(np.isnan(wide).sum()), "infinity": int(np.isinf(wide).sum())}
     return " and ".join(f"{count} of {wide.size} are {name}" for name, count in counts.items() if count)
 
 
-def _outputs_depend(jaxpr):
+def _outputs_depend_on_inputs(jaxpr):
     """Return True if an output of a jaxpr depends on an input."""
     reached = set(jaxpr.invars)
     for eqn in jaxpr.eqns:
@@ -759,15 +789,15 @@ def _outputs_depend(jaxpr):
     return any(not isinstance(var, Literal) and var in reached for var in jaxpr.outvars)
 
 
-def _name(equation):
+def _get_equation_name(equation):
     return name_of_node(equation.node) if equation.node is not None else equation.label
 
 
-def _place_of(equation):
+def _format_equation_location(equation):
     return place_of_node(equation.node) if equation.node is not None else equation.label
 
 
-def _percent(share):
+def _format_percent(share):
     return f"{100 * share:.3g} %"
 
 
@@ -786,11 +816,11 @@ def cause_of(hit: Any, replay: Replay) -> list[CNode]:
     Returns:
         list[CNode], from the cause to the node of the hit. It is empty for a Parameter that no node computes.
     """
-    node = _node_of_hit(hit, replay)
+    node = _find_node_of_hit(hit, replay)
     if node is None:
         return []
     statistics = replay.statistics()
-    is_out = _range_test(hit, statistics.get(node.id))
+    is_out = _make_range_test(hit, statistics.get(node.id))
     path, seen = [node], {node.id}
     while True:
         sources = [
@@ -801,26 +831,26 @@ def cause_of(hit: Any, replay: Replay) -> list[CNode]:
         if not sources:
             return path[::-1]
         # continue at the operand that has a NaN, else at the operand of largest magnitude
-        node = max(sources, key=lambda source: _badness_key(statistics[source.id]))
+        node = max(sources, key=lambda source: _make_severity_key(statistics[source.id]))
         seen.add(node.id)
         path.append(node)
 
 
-def _node_of_hit(hit, replay):
+def _find_node_of_hit(hit, replay):
     """Return the node that computes the value of a hit; None for a Parameter that no node computes."""
     if isinstance(hit.node, CNode):
         return hit.node
     if hit.node is not None:
         return next(node for node in replay.graph.all_nodes() if node.id == hit.node)
     if getattr(hit, "kind", "") == "gradient":
-        return _gradient_node(hit.name, replay.graph)
+        return _find_gradient_node(hit.name, replay.graph)
     written = replay.graph.outputs[len(replay.graph.outputs) - replay.graph.written :]
     new_values = dict(zip((p.name for p in replay.program.written), (source for source, _ in written), strict=True))
     source = new_values.get(hit.name)
     return source if isinstance(source, CNode) else None
 
 
-def _gradient_node(name, graph):
+def _find_gradient_node(name, graph):
     """Return the backward node whose result an update combines with a Parameter."""
     for node in graph.all_nodes():
         reads = any(isinstance(source, ParameterNode) and source.name == name for source in node.inputs)
@@ -831,17 +861,17 @@ def _gradient_node(name, graph):
     return None
 
 
-def _badness_key(row):
+def _make_severity_key(row):
     return row["nan"] > 0, row["inf"] > 0, row["abs_mean"] if math.isfinite(row["abs_mean"]) else math.inf
 
 
-def _range_test(hit, own):
+def _make_range_test(hit, own):
     """Return a predicate of statistics. It is True for values that are out of range like the value of the hit."""
 
     def is_not_finite(row):
         return row is not None and (row["nan"] > 0 or row["inf"] > 0)
 
-    preset, actual = (_as_number(getattr(hit, name, None)) for name in ("preset", "actual"))
+    preset, actual = (_to_float_or_none(getattr(hit, name, None)) for name in ("preset", "actual"))
     if is_not_finite(own) or preset is None or actual is None or not math.isfinite(actual):
         return is_not_finite
     name = str(getattr(hit, "parameter", "")).rpartition("_")[0]
@@ -854,7 +884,7 @@ def _range_test(hit, own):
     return lambda row: row is not None and row[column] * factor <= preset
 
 
-def _as_number(value):
+def _to_float_or_none(value):
     try:
         return None if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError):

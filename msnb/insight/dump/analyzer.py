@@ -292,7 +292,7 @@ class DumpAnalyzer:
         """
         hits = []
         for watchpoint in watchpoints:
-            before = self._previous_tensors() if watchpoint.condition.condition.needs_previous else {}
+            before = self._map_to_previous_tensors() if watchpoint.condition.condition.needs_previous else {}
             for tensor in watchpoint.tensors:
                 value = tensor.value()
                 if value is None:
@@ -307,7 +307,7 @@ class DumpAnalyzer:
                     hits.append(WatchpointHit(tensor, watchpoint, *verdict))
         return hits
 
-    def _previous_tensors(self):
+    def _map_to_previous_tensors(self):
         latest: dict[Any, DebuggerTensor] = {}
         previous = {}
         for tensor in sorted(self.select_tensors(""), key=lambda tensor: tensor.iteration):
@@ -319,7 +319,7 @@ class DumpAnalyzer:
 
     def compute_statistics(self, tensors: Iterable[DebuggerTensor]) -> dict[DebuggerTensor, dict[str, float]]:
         """Return {tensor: {max, min, avg, nan, inf, zero, size}}. Tensors without a value are left out."""
-        return {tensor: _statistics(value) for tensor in tensors if (value := tensor.value()) is not None}
+        return {tensor: _compute_statistics(value) for tensor in tensors if (value := tensor.value()) is not None}
 
     def summary_statistics(
         self, tensors: Iterable[DebuggerTensor], overflow_value: float = 65500, out_path: str | Path = "."
@@ -358,7 +358,7 @@ class DumpAnalyzer:
         Raises:
             ValueError: If the dump has no edges.
         """
-        return [self._nodes[key] for key in self._edges()[_key(node)] if key in self._nodes]
+        return [self._nodes[key] for key in self._get_edges()[_key(node)] if key in self._nodes]
 
     def get_output_nodes(self, node: Node) -> list[Node]:
         """Return the operators that read a result of an operator.
@@ -367,7 +367,7 @@ class DumpAnalyzer:
             ValueError: If the dump has no edges.
         """
         key = _key(node)
-        return [self._nodes[other] for other, inputs in self._edges().items() if key in inputs]
+        return [self._nodes[other] for other, inputs in self._get_edges().items() if key in inputs]
 
     def list_affected_nodes(self, tensor: DebuggerTensor) -> list[Node]:
         """Return the operators that read a tensor, directly or through others.
@@ -403,7 +403,7 @@ class DumpAnalyzer:
                         rows.writerow((*graph, node.name, node.op, node.stack, inputs))
         return paths
 
-    def _edges(self):
+    def _get_edges(self):
         if not self._source.edges:
             raise ValueError(
                 "This dump has no edges between its operators; analyze a timeline of the training instead."
@@ -415,7 +415,7 @@ def _key(node):
     return node.rank, node.graph_name, node.name, node.op
 
 
-def _statistics(value):
+def _compute_statistics(value):
     numbers = value.astype(np.float64) if value.dtype.kind != "c" else np.abs(value)
     finite = numbers[np.isfinite(numbers)]
     extremes = [float(f(finite)) if finite.size else float("nan") for f in (np.max, np.min, np.mean)]

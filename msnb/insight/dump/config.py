@@ -87,7 +87,7 @@ class DumpConfig:
         Args:
             names (Sequence[tuple[str, str]]): name and type of each operator.
         """
-        tests = {kernel: _test_of_kernel(kernel) for kernel in self.kernels}
+        tests = {kernel: _make_kernel_test(kernel) for kernel in self.kernels}
         return {kernel: [i for i, name in enumerate(names) if test(*name)] for kernel, test in tests.items()}
 
 
@@ -122,33 +122,37 @@ def _parse_config(settings: Any) -> DumpConfig | None:
     common = settings["common_dump_settings"]
     end_to_end = settings.get("e2e_dump_settings", {"enable": "async_dump_settings" in settings})
     for section, values in (("common_dump_settings", common), ("e2e_dump_settings", end_to_end)):
-        _check_names(section, values)
-    if not _checked(end_to_end, "enable", False, "true or false", lambda value: isinstance(value, bool)):
+        _check_setting_names(section, values)
+    if not _get_checked_setting(end_to_end, "enable", False, "true or false", lambda value: isinstance(value, bool)):
         enabled = settings.get("async_dump_settings", {}).get("enable", False)
         if enabled:
             raise ValueError("'async_dump_settings' belongs to Ascend chips; set 'enable' of 'e2e_dump_settings'.")
         return None
-    folder = _checked(
+    folder = _get_checked_setting(
         common, "path", "", "an absolute path", lambda value: _is_text(value) and Path(value).is_absolute()
     )
-    mode = _checked(common, "dump_mode", 0, "0, 1 or 2", lambda value: _is_int(value) and 0 <= value <= 2)
-    kernels = _checked(
+    mode = _get_checked_setting(common, "dump_mode", 0, "0, 1 or 2", lambda value: _is_int(value) and 0 <= value <= 2)
+    kernels = _get_checked_setting(
         common, "kernels", [], "a list of str", lambda value: isinstance(value, list) and all(map(_is_text, value))
     )
     if mode == 1 and not kernels:
         raise ValueError("'dump_mode' 1 needs names of operators in 'kernels'.")
     for kernel in kernels:
-        _test_of_kernel(kernel)
-    saved = _checked(common, "saved_data", "tensor", f"one of {', '.join(_SAVED)}", lambda value: value in _SAVED)
-    side = _checked(common, "input_output", 0, "0, 1 or 2", lambda value: _is_int(value) and 0 <= value <= 2)
-    columns = _checked(
+        _make_kernel_test(kernel)
+    saved = _get_checked_setting(
+        common, "saved_data", "tensor", f"one of {', '.join(_SAVED)}", lambda value: value in _SAVED
+    )
+    side = _get_checked_setting(
+        common, "input_output", 0, "0, 1 or 2", lambda value: _is_int(value) and 0 <= value <= 2
+    )
+    columns = _get_checked_setting(
         common,
         "statistic_category",
         list(_DEFAULT_STATISTICS),
         f"a list of {', '.join(STATISTICS)}",
         lambda value: isinstance(value, list) and set(value) <= set(STATISTICS),
     )
-    devices = _checked(
+    devices = _get_checked_setting(
         common,
         "support_device",
         [],
@@ -158,7 +162,7 @@ def _parse_config(settings: Any) -> DumpConfig | None:
     iteration = common.get("iteration", 0)
     return DumpConfig(
         path=Path(folder),
-        net_name=_checked(
+        net_name=_get_checked_setting(
             common, "net_name", "Net", "a name without '/'", lambda v: _is_text(v) and v and "/" not in v
         ),
         iterations=_parse_iterations(iteration),
@@ -170,13 +174,15 @@ def _parse_config(settings: Any) -> DumpConfig | None:
         with_statistics=saved != "tensor",
         statistics=tuple(name for name in STATISTICS if name in columns),
         is_r1=_is_int(iteration) and "saved_data" not in common,
-        max_bytes=_checked(common, "max_bytes", _MAX_BYTES, "a positive int", lambda v: _is_int(v) and v > 0),
+        max_bytes=_get_checked_setting(
+            common, "max_bytes", _MAX_BYTES, "a positive int", lambda v: _is_int(v) and v > 0
+        ),
         devices=frozenset(devices) or None,
         text=settings,
     )
 
 
-def _check_names(section, values):
+def _check_setting_names(section, values):
     if not isinstance(values, dict):
         raise ValueError(f"'{section}' should be an object, but got {values!r}.")
     names = _USED[section] | _WITHOUT_EFFECT[section].keys()
@@ -189,7 +195,9 @@ def _check_names(section, values):
             raise ValueError(f"'{section}' has no setting '{name}'.{hint}")
 
 
-def _checked(values: Mapping[str, Any], name: str, default: Any, form: str, accepts: Callable[[Any], Any]) -> Any:
+def _get_checked_setting(
+    values: Mapping[str, Any], name: str, default: Any, form: str, accepts: Callable[[Any], Any]
+) -> Any:
     value = values.get(name, default)
     if not accepts(value):
         raise ValueError(f"'{name}' should be {form}, but got {value!r}.")
@@ -211,7 +219,7 @@ def _parse_iterations(value):
     return ranges
 
 
-def _test_of_kernel(kernel) -> Callable[[str, str], bool]:
+def _make_kernel_test(kernel) -> Callable[[str, str], bool]:
     pattern = re.fullmatch(r"name-regex\((.*)\)", kernel)
     if pattern:
         try:

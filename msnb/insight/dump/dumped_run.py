@@ -47,23 +47,26 @@ def with_dumped_values(run: ComparedRun, source: Any) -> ComparedRun:
     if iteration is not None and iteration not in analyzer.get_iterations():
         available = ", ".join(map(str, analyzer.get_iterations()))
         raise ValueError(f"The dump has no iteration {iteration!r}; it has {available}.")
-    nodes = _flat_names(run)
-    graphs = [(len(links := _match(nodes, group)), group, links) for group in _groups(analyzer, iteration)]
+    nodes = _map_flat_name_to_node(run)
+    graphs = [
+        (len(links := _match_node_names(nodes, group)), group, links)
+        for group in _group_tensors_by_operator(analyzer, iteration)
+    ]
     count, group, links = max(graphs, key=lambda graph: graph[0])
     if not count:
         theirs, mine = ", ".join(list(group)[:3]), ", ".join(list(nodes)[:3])
         raise ValueError(f"The dump has no operator of the network. It has {theirs}; the network has {mine}.")
-    links = _without_other_order({nodes[name]: (other, group[other]) for name, other in links.items()})
+    links = _drop_reordered_groups({nodes[name]: (other, group[other]) for name, other in links.items()})
     values, inputs = _read_values(run, {node: sides for node, (_, sides) in links.items()})
     run.values, run.is_dumped = values, True
-    run.note = _describe(run, group, {name for name, _ in links.values()}, inputs)
+    run.note = _describe_dumped_run(run, group, {name for name, _ in links.values()}, inputs)
     for index, array in inputs.items():
         if run.input_names[index][0] == "param":
             run.inputs[index] = array
     return run
 
 
-def _groups(analyzer, iteration) -> Iterable[dict[str, _Sides]]:
+def _group_tensors_by_operator(analyzer, iteration) -> Iterable[dict[str, _Sides]]:
     """Return, for each graph of the dump, {name of an operator: its tensors} of one iteration."""
     graphs: dict[tuple[int, str], dict[int, dict[str, _Sides]]] = {}
     for tensor in analyzer.select_tensors("", iterations=None if iteration is None else [iteration]):
@@ -76,17 +79,19 @@ def _groups(analyzer, iteration) -> Iterable[dict[str, _Sides]]:
         yield dict(zip(names_within_scopes(ordered), map(first.__getitem__, ordered), strict=True))
 
 
-def _flat_names(run) -> dict[str, CNode]:
+def _map_flat_name_to_node(run) -> dict[str, CNode]:
     nodes = list(run.graph.all_nodes())
     return dict(zip(map(flat_name, names_within_scopes([node.fullname for node in nodes])), nodes, strict=True))
 
 
-def _match(nodes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
+def _match_node_names(nodes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     """Return {name of a node: name in the dump}. One of the two networks may be wrapped in further Cells."""
     nodes, names = list(nodes), list(names)
     dumped = set(names)
     prefixes = {("", "")}
-    prefixes |= {("", prefix) for prefix in _wrappers(nodes, names)} | {(p, "") for p in _wrappers(names, nodes)}
+    prefixes |= {("", prefix) for prefix in _find_wrapper_prefixes(nodes, names)} | {
+        (p, "") for p in _find_wrapper_prefixes(names, nodes)
+    }
     choices = []
     for mine, theirs in prefixes:
         renamed = {name: _ROOT + theirs + name.removeprefix(_ROOT + mine) for name in nodes}
@@ -94,7 +99,7 @@ def _match(nodes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
     return max(choices, key=len)
 
 
-def _wrappers(inner: list[str], outer: list[str]) -> list[str]:
+def _find_wrapper_prefixes(inner: list[str], outer: list[str]) -> list[str]:
     """Return the most frequent prefixes of names in `outer` whose remainder is a name in `inner`."""
     ends = {name.removeprefix(_ROOT) for name in inner if name.startswith(_ROOT)}
     counts: Counter[str] = Counter()
@@ -104,7 +109,7 @@ def _wrappers(inner: list[str], outer: list[str]) -> list[str]:
     return [prefix for prefix, _ in counts.most_common(3)]
 
 
-def _without_other_order(links: dict[CNode, tuple[str, _Sides]]) -> dict[CNode, tuple[str, _Sides]]:
+def _drop_reordered_groups(links: dict[CNode, tuple[str, _Sides]]) -> dict[CNode, tuple[str, _Sides]]:
     """Remove groups of equal operators of one Cell whose order in the dump may differ, such as updates."""
     groups: dict[tuple[str, str], list[CNode]] = {}
     for node in links:
@@ -152,14 +157,14 @@ def _read_output(tensor, shape, node):
     return array
 
 
-def _describe(run, group, matched, inputs):
+def _describe_dumped_run(run, group, matched, inputs):
     tensor = next(iter(next(iter(group.values())).values()))
     words = [f"{run.name} is iteration {tensor.iteration} of graph {tensor.node.graph_name} of the dump"]
     others = [
         (name, difference)
         for index, array in inputs.items()
         if (name := run.input_names[index][1]) and run.input_names[index][0] == "arg"
-        if (difference := _distance(array, run.inputs[index]))
+        if (difference := _compute_max_difference(array, run.inputs[index]))
     ]
     if others:
         name, difference = others[0]
@@ -177,7 +182,7 @@ def _describe(run, group, matched, inputs):
     return ". ".join(words) + "."
 
 
-def _distance(one, other):
+def _compute_max_difference(one, other):
     if not jax.dtypes.issubdtype(one.dtype, np.number):
         return 0.0
     return float(np.max(np.abs(np.asarray(one, np.float64) - np.asarray(other, np.float64)), initial=0.0))

@@ -59,7 +59,7 @@ def follow_context() -> None:
     Raises:
         ValueError: If the file is wrong.
     """
-    _close_all()
+    _close_all_recorders()
     path = os.environ.get(VARIABLE, "").strip()
     config = read_config(path) if path else None
     if not path and context.get_context("enable_dump"):
@@ -74,7 +74,7 @@ def follow_context() -> None:
 
 
 @atexit.register
-def _close_all():
+def _close_all_recorders():
     while _active:
         _active.pop().close()
     _notice.follow_mode()
@@ -91,12 +91,12 @@ class _PynativeNotice:
         """Listen for calls while a dump is on in PYNATIVE mode, until the first one."""
         is_expected = _active and context.get_context("mode") == context.PYNATIVE_MODE and not self._is_given
         if is_expected and self._listener is None:
-            self._listener = events.listen(entered=self._receive_call, name="dump")
+            self._listener = events.listen(entered=self._warn_about_pynative_mode, name="dump")
         elif not is_expected and self._listener is not None:
             self._listener.close()
             self._listener = None
 
-    def _receive_call(self, call):
+    def _warn_about_pynative_mode(self, call):
         if self._is_given or call.traced or not isinstance(call.net, Cell) or call.net._compile_always:
             return
         self._is_given = True
@@ -149,7 +149,7 @@ class Recorder:
     # ------------------------------------------------------------------ recording
     def start(self) -> "Recorder":
         """Record from the next run on."""
-        self._thread = threading.Thread(target=self._write_steps, name="msnb dump", daemon=True)
+        self._thread = threading.Thread(target=self._write_queued_steps, name="msnb dump", daemon=True)
         self._thread.start()
         self._observer = extra_outputs.add(_Observer(self))
         targets.recorders.add(self)
@@ -179,7 +179,7 @@ class Recorder:
 
     def rewrite(self, program: "Program") -> Any:
         """Return the program with its statistics as extra outputs, or unchanged, so that its inputs stay readable."""
-        statistics = self._plan(program).statistics if self._has_statistics_only else None
+        statistics = self._get_plan(program).statistics if self._has_statistics_only else None
         return program.jaxpr if statistics is None else statistics.jaxpr
 
     def wants(self, program: "Program") -> bool:
@@ -188,10 +188,10 @@ class Recorder:
             if program not in self._counts:
                 # in r1.1's form all programs write into one folder, so their runs are counted together
                 self._counts[program] = self._all_runs if self._config.is_r1 else itertools.count()
-            self._number_program(program)
+            self._assign_program_number(program)
             iteration = next(self._counts[program])
         self._begun.iteration = iteration
-        return not self.problem and self._config.has_iteration(iteration) and not self._is_passed_over(program)
+        return not self.problem and self._config.has_iteration(iteration) and not self._has_no_chosen_operators(program)
 
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
         """Pass the arrays of a run to the thread; wait while two steps are unwritten."""
@@ -220,23 +220,23 @@ class Recorder:
     def _has_statistics_only(self):
         return self._config.with_statistics and not self._config.with_tensors
 
-    def _is_passed_over(self, program):
+    def _has_no_chosen_operators(self, program):
         """Return True for a program that is known to have none of the chosen operators."""
         plan = self._plans.get(program)
         return plan is not None and not plan.dumped.tensors
 
-    def _number_program(self, program):
+    def _assign_program_number(self, program):
         if program not in self._numbers:
             self._numbers[program] = next(self._next_number)
         return self._numbers[program]
 
-    def _plan(self, program):
+    def _get_plan(self, program):
         with self._planning:
             if program not in self._plans:
-                self._plans[program] = self._plan_program(program)
+                self._plans[program] = self._make_plan(program)
             return self._plans[program]
 
-    def _plan_program(self, program):
+    def _make_plan(self, program):
         graph = of_program(program, program.name)
         nodes = list(graph.all_nodes())
         names = [node.fullname for node in nodes]
@@ -252,14 +252,14 @@ class Recorder:
             chosen = sorted(set().union(*selected.values()))
         dumped = list_tensors(program, graph, [(names[i], nodes[i]) for i in chosen], self._config)
         with self._lock:
-            number = self._number_program(program)
+            number = self._assign_program_number(program)
         plan = _Plan(number, graph, dict(zip((node.id for node in nodes), names, strict=True)), dumped)
         if self._has_statistics_only and dumped.tensors:
             plan.statistics = StepStatistics(program, dumped, self._config.statistics)
         return plan
 
     # ------------------------------------------------------------------ writing, on the thread
-    def _write_steps(self):
+    def _write_queued_steps(self):
         while (step := self._steps.get()) is not None:
             try:
                 if not self.problem:
@@ -271,12 +271,12 @@ class Recorder:
                 self._steps.task_done()
 
     def _write_step(self, program, iteration, arrays, plan):
-        plan = plan or self._plan(program)
+        plan = plan or self._get_plan(program)
         if not self._config.is_r1 and not plan.is_described:
-            self._describe_program(plan)
+            self._write_program_description(plan)
         if not plan.dumped.tensors:
             return
-        folder = self._folder(plan, iteration)
+        folder = self._get_step_folder(plan, iteration)
         folder.mkdir(parents=True, exist_ok=True)
         if plan.statistics is not None:
             self._write_statistics(folder, plan, plan.statistics.read(arrays))
@@ -298,12 +298,12 @@ class Recorder:
         if self._long_names:
             file_names.write_long_names(folder, self._long_names)
 
-    def _folder(self, plan, iteration) -> Path:
+    def _get_step_folder(self, plan, iteration) -> Path:
         if self._config.is_r1:
             return self._root / self._config.net_name / f"device_{self._rank}" / f"iteration_{iteration}"
         return self._root / self._config.net_name / str(plan.number) / str(iteration)
 
-    def _describe_program(self, plan):
+    def _write_program_description(self, plan):
         """Write the settings, the order of execution and the graph, as MindSpore does."""
         plan.is_described = True
         texts = {
@@ -322,7 +322,7 @@ class Recorder:
         """Write a row for each tensor that has statistics."""
         stamp = time.time_ns() // 1000
         columns = {value: format_statistics(row) for value, row in statistics.items()}
-        lines = [_csv_line((*_HEAD, *(COLUMNS[name] for name in self._config.statistics)))]
+        lines = [_format_csv_line((*_HEAD, *(COLUMNS[name] for name in self._config.statistics)))]
         lines += [
             f"{before},{stamp},{after},{columns[value]}" for before, after, value in plan.row_texts if value in columns
         ]
@@ -391,14 +391,14 @@ class _Plan:
         texts = []
         for tensor in self.dumped.tensors:
             kind = tensor.type
-            before = _csv_line((tensor.op, file_names.flat_name(tensor.name), 0, 0))
+            before = _format_csv_line((tensor.op, file_names.flat_name(tensor.name), 0, 0))
             shape = f"({', '.join(map(str, kind.shape))})"
-            after = _csv_line((tensor.io, tensor.slot, kind.nbytes, kind.dtype.lower(), shape))
+            after = _format_csv_line((tensor.io, tensor.slot, kind.nbytes, kind.dtype.lower(), shape))
             texts.append((before, after, tensor.value))
         return texts
 
 
-def _csv_line(fields):
+def _format_csv_line(fields):
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="").writerow(fields)
     return text.getvalue()

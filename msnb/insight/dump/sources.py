@@ -85,8 +85,8 @@ class FolderSource(Source):
         if not folder.is_dir():
             raise ValueError(f"There is no folder {folder}.")
         for rank_folder in sorted(folder.glob("rank_*")):
-            self._read_rank(rank_folder, int(rank_folder.name.removeprefix("rank_")))
-        for iteration in sorted(folder.glob("*/device_*/iteration_*"), key=_number_of):
+            self._read_rank_folder(rank_folder, int(rank_folder.name.removeprefix("rank_")))
+        for iteration in sorted(folder.glob("*/device_*/iteration_*"), key=_parse_number_in_name):
             self._read_r1_iteration(iteration)
         if not self.entries:
             raise ValueError(
@@ -94,7 +94,7 @@ class FolderSource(Source):
                 "NET/device_0/iteration_0 in r1.1's form."
             )
 
-    def _read_rank(self, folder, rank):
+    def _read_rank_folder(self, folder, rank):
         full_names = {}  # name with "_" for "/" -> name
         for order in sorted(folder.glob(str(file_names.order_path("*")))):
             for line in order.read_text(encoding="utf-8").splitlines()[1:]:
@@ -115,8 +115,8 @@ class FolderSource(Source):
 
     def _read_graph(self, path, rank, operators):
         """Read lines of code and edges from the text of a graph. `operators` are those that have files."""
-        graph, keys = _number_of(path), {}
-        for call in _calls_in(path.read_text(encoding="utf-8", errors="replace")):
+        graph, keys = _parse_number_in_name(path), {}
+        for call in _parse_calls(path.read_text(encoding="utf-8", errors="replace")):
             op = re.sub(r"^grad(?=[A-Z])", "", call["op"])
             key = rank, str(graph), call["name"], op
             keys[call["id"]] = key = operators.get(key[:3], key)
@@ -135,7 +135,7 @@ class FolderSource(Source):
             node = rank, graph, name, re.sub(r"-op\d+$", "", name.rpartition("/")[2])
             shape = tuple(map(int, match["shape"].split("_")))
             key = path, match["dtype"].lower(), () if shape == (0,) and path.stat().st_size else shape
-            self.entries.append(Entry(node, match["io"], int(match["slot"]), _number_of(folder), key))
+            self.entries.append(Entry(node, match["io"], int(match["slot"]), _parse_number_in_name(folder), key))
 
     def read(self, key: Any) -> np.ndarray | None:
         """Return the array of a file."""
@@ -146,7 +146,7 @@ class FolderSource(Source):
         return np.frombuffer(path.read_bytes(), key[1]).reshape(key[2])
 
 
-def _calls_in(text):
+def _parse_calls(text):
     """Yield {id, op, call, name, line} of each operator in the text of a graph of msnb."""
     for line in text.splitlines():
         call = _CALL.match(line)
@@ -155,7 +155,7 @@ def _calls_in(text):
             yield call.groupdict() | comment.groupdict()
 
 
-def _number_of(path):
+def _parse_number_in_name(path):
     return int(_NUMBER.search(path.name)[0])
 
 

@@ -46,13 +46,13 @@ def compute_statistics(array: np.ndarray, names: Sequence[str]) -> list[Any]:
         names (Sequence[str]): the statistics, of `COLUMNS`.
     """
     if not array.size:
-        return _of_empty(names)
+        return _make_empty_statistics(names)
     if array.dtype == np.bool_:
-        return _of_bools(array.size, int(np.count_nonzero(array)), names)
+        return _compute_bool_statistics(array.size, int(np.count_nonzero(array)), names)
     if array.dtype in (np.float32, np.float64):
-        return _of_floats(array.reshape(-1), names)
+        return _compute_float_statistics(array.reshape(-1), names)
     wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64).reshape(-1)
-    return [_as_python(name, _compute(np, name, wide, wide)) for name in names]
+    return [_to_python_number(name, _compute_statistic(np, name, wide, wide)) for name in names]
 
 
 def format_statistics(values: Sequence[Any]) -> str:
@@ -60,11 +60,11 @@ def format_statistics(values: Sequence[Any]) -> str:
     return ",".join(map(str, values))
 
 
-def _of_empty(names):
+def _make_empty_statistics(names):
     return ["nan" if name in _EXTREMES else 0.0 if name == "l2norm" else 0 for name in names]
 
 
-def _of_bools(size, n_true, names):
+def _compute_bool_statistics(size, n_true, names):
     """Return the statistics of an array of bools, from its size and its number of True elements."""
     statistics = {
         "max": float(n_true > 0),
@@ -78,10 +78,10 @@ def _of_bools(size, n_true, names):
     return [statistics.get(name, 0) for name in names]
 
 
-def _of_floats(flat, names):
+def _compute_float_statistics(flat, names):
     """Return the statistics of a flat array of float32 or float64 without a copy in 64 bits."""
-    square_sum = _square_sum_of_floats(flat) if _FROM_SQUARES.intersection(names) else 0.0
-    n_positive, n_negative = _count_zeros(flat) if _OF_ZEROS.intersection(names) else (0, 0)
+    square_sum = _sum_squares(flat) if _FROM_SQUARES.intersection(names) else 0.0
+    n_positive, n_negative = _count_signed_zeros(flat) if _OF_ZEROS.intersection(names) else (0, 0)
     row: list[Any] = []
     for name in names:
         if name == "max":
@@ -101,17 +101,17 @@ def _of_floats(flat, names):
         elif name in _OF_SPECIAL and math.isfinite(square_sum):
             row.append(0)
         else:
-            row.append(_as_python(name, np.asarray(_compute(np, name, flat, flat))))
+            row.append(_to_python_number(name, np.asarray(_compute_statistic(np, name, flat, flat))))
     return row
 
 
-def _count_zeros(flat):
+def _count_signed_zeros(flat):
     """Return the numbers of positive and of negative zeros. Their bits are those of the integers 0 and -2**(n-1)."""
     bits = flat.view(f"i{flat.itemsize}")
     return int(np.count_nonzero(bits == 0)), int(np.count_nonzero(bits == -(1 << (8 * flat.itemsize - 1))))
 
 
-def _square_sum_of_floats(flat):
+def _sum_squares(flat):
     """Return the sum of squares, by dot products so short that BLAS starts no threads beside the training.
 
     The relative error of a dot product of float32 is about 1e-7. If squares overflow or underflow in 32 bits, the
@@ -124,12 +124,12 @@ def _square_sum_of_floats(flat):
     return total
 
 
-def _as_python(name, value):
+def _to_python_number(name, value):
     value = value.item()
     return value if name in _FLOATS else int(value.real)
 
 
-def _compute(xp, name, numbers, wide):
+def _compute_statistic(xp, name, numbers, wide):
     """Return one statistic. `xp` is numpy or jax.numpy, and `wide` the numbers in 64 bits with one axis."""
     match name:
         case "max":
@@ -173,18 +173,18 @@ class Statistics(Measure):
         self._names, self._inputs, self._outputs = tuple(names), tuple(inputs), tuple(outputs)
 
     def measure(self, point: Any, array: Any) -> Any:
-        return self._row(array)
+        return self._compute_row(array)
 
     def empty(self, point: Any) -> Any:
-        return jnp.zeros(len(self._names) + 1, _wide(point.dtype))
+        return jnp.zeros(len(self._names) + 1, _to_64_bit_dtype(point.dtype))
 
     def merge(self, point: Any, first: Any, second: Any) -> Any:
         return jnp.where(second[0] != 0, second, first)
 
     def finish(self, points: list[Any], measurements: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
         rows = [*measurements]
-        rows += [self._row(inputs[index]) for index in self._inputs]
-        rows += [self._row(outputs[index]) for index in self._outputs]
+        rows += [self._compute_row(inputs[index]) for index in self._inputs]
+        rows += [self._compute_row(outputs[index]) for index in self._outputs]
         tables = []
         for is_complex in (False, True):
             chosen = [row for row in rows if jnp.iscomplexobj(row) == is_complex]
@@ -205,22 +205,27 @@ class Statistics(Measure):
             if not row[0]:
                 statistics.append(None)
             elif 0 in value.shape:
-                statistics.append(_of_empty(self._names))
+                statistics.append(_make_empty_statistics(self._names))
             else:
-                statistics.append([_from_row(name, item) for name, item in zip(self._names, row[1:], strict=True)])
+                statistics.append(
+                    [_convert_row_item(name, item) for name, item in zip(self._names, row[1:], strict=True)]
+                )
         return statistics
 
-    def _row(self, array):
-        dtype = _wide(array.dtype)
+    def _compute_row(self, array):
+        dtype = _to_64_bit_dtype(array.dtype)
         if 0 in array.shape:
             return jnp.zeros(len(self._names) + 1, dtype).at[0].set(1)
         wide = array.astype(dtype).reshape(-1)
         numbers = array if jnp.issubdtype(array.dtype, jnp.floating) else wide
-        row = [jnp.ones((), dtype), *(_compute(jnp, name, numbers, wide).astype(dtype) for name in self._names)]
+        row = [
+            jnp.ones((), dtype),
+            *(_compute_statistic(jnp, name, numbers, wide).astype(dtype) for name in self._names),
+        ]
         return jnp.stack(row)
 
 
-def _from_row(name, item):
+def _convert_row_item(name, item):
     return item if name in _FLOATS else int(item.real)
 
 
@@ -228,5 +233,5 @@ def _is_complex(dtype):
     return jnp.issubdtype(dtype, jnp.complexfloating)
 
 
-def _wide(dtype):
+def _to_64_bit_dtype(dtype):
     return jax.dtypes.canonicalize_dtype(np.complex128 if _is_complex(dtype) else np.float64)

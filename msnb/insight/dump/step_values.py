@@ -45,7 +45,7 @@ class StepStatistics:
         self._inputs = [value[1] for value in values if value[0] == INPUT]
         outputs = [value[1] for value in values if value[0] == OUTPUT]
         self._measure: Any = _Capture(outputs) if self._on_host else Statistics(names, self._inputs, outputs)
-        instrumented = _instrument(program, values, self._measure)
+        instrumented = _instrument_values(program, values, self._measure)
         self.jaxpr: Any = instrumented.jaxpr
         self._points = instrumented.points
         self._values = [(NODE, p.node.id, p.slot) for p in self._points]
@@ -74,7 +74,7 @@ class StepStatistics:
         inputs, extras = arrays[: len(self._inputs)], arrays[len(self._inputs) :]
         for index, array in zip(self._inputs, inputs, strict=True):
             statistics[INPUT, index] = compute_statistics(as_numpy(array), self._names)
-        for value, array in zip(self._values, _captured_arrays(self._points, extras), strict=True):
+        for value, array in zip(self._values, _select_captured_arrays(self._points, extras), strict=True):
             if array is not None:
                 statistics[value] = compute_statistics(as_numpy(array), self._names)
         return statistics
@@ -144,7 +144,7 @@ class _Capturer:
     """A compiled form of a program that returns the values of some tensors. It has no side effects."""
 
     def __init__(self, program, tensors):
-        instrumented = _instrument(program, [tensor.value for tensor in tensors], _Capture())
+        instrumented = _instrument_values(program, [tensor.value for tensor in tensors], _Capture())
         first, quiet = len(program.jaxpr.jaxpr.outvars), remove_debug_callbacks(instrumented.jaxpr.jaxpr)
         consts = instrumented.jaxpr.consts
         self._points = instrumented.points
@@ -153,11 +153,11 @@ class _Capturer:
     def compute(self, inputs):
         if not self._points:
             return {}
-        arrays = _captured_arrays(self._points, self._form(*inputs))
+        arrays = _select_captured_arrays(self._points, self._form(*inputs))
         return {(NODE, p.node.id, p.slot): a for p, a in zip(self._points, arrays, strict=True) if a is not None}
 
 
-def _instrument(program, values, measure) -> Instrumented:
+def _instrument_values(program, values, measure) -> Instrumented:
     nodes = {value[1:] for value in values if value[0] == NODE}
 
     def choose(points):
@@ -193,7 +193,7 @@ class _Capture(Measure):
         return [*flags, *(array for _, array in measurements), *(outputs[index] for index in self._outputs)]
 
 
-def _captured_arrays(points, extras):
+def _select_captured_arrays(points, extras):
     """Return the values and outputs among the extra outputs of `_Capture`; None for a value that was not computed."""
     nested = [index for index, point in enumerate(points) if point.nested]
     arrays: list[Any] = list(extras[len(nested) :])

@@ -92,18 +92,22 @@ class _ScopeFlags:
         flag = cell is not None and _flags.get(cell, False)
         segments = scope.split("/")
         for segment in segments[1:] if segments[0] == "Default" else segments:
-            children = self._children_of(cell).get(segment, ())
+            children = self._group_children_by_segment(cell).get(segment, ())
             if len(children) == 1:  # other segments are functions, or Cells that are no attributes
                 cell = children[0]
                 flag = _flags.get(cell, flag)
         return flag
 
-    def _children_of(self, holder):
+    def _group_children_by_segment(self, holder):
         """Return {scope segment: Cells with this segment in `holder`}. `holder` is a Cell, or None for a function."""
         if id(holder) not in self._children:
             children: dict[str, list[Cell]] = {}
             for cell in self._cells:
-                segment = scope_name(cell._attr_name, type(cell).__name__) if holder is None else cell._scope_in(holder)
+                segment = (
+                    scope_name(cell._attr_name, type(cell).__name__)
+                    if holder is None
+                    else cell._get_scope_under_caller(holder)
+                )
                 children.setdefault(segment, []).append(cell)
             self._children[id(holder)] = children
         return self._children[id(holder)]

@@ -106,20 +106,22 @@ class _Lister:
         for slot, (source, source_slot) in enumerate(node.uses):
             if isinstance(source, CNode):
                 if (source.id, source_slot) in self._readable:
-                    self._add(node.op, name, "input", slot, source.types[source_slot], (NODE, source.id, source_slot))
+                    self._add_tensor(
+                        node.op, name, "input", slot, source.types[source_slot], (NODE, source.id, source_slot)
+                    )
             elif isinstance(source, ParameterNode):
                 if source in self._index_of_parameter:
                     index = self._index_of_parameter[source]
-                    self._add(node.op, name, "input", slot, source.types[0], (INPUT, index))
+                    self._add_tensor(node.op, name, "input", slot, source.types[0], (INPUT, index))
             elif hasattr(array := getattr(source, "value", None), "dtype"):
                 kind = TensorType(dtype_name(array.dtype), tuple(array.shape), array.dtype.itemsize)
-                self._add(node.op, name, "input", slot, kind, (CONSTANT, len(self.constants)))
+                self._add_tensor(node.op, name, "input", slot, kind, (CONSTANT, len(self.constants)))
                 self.constants.append(array)
 
     def add_outputs(self, name, node):
         for slot, kind in enumerate(node.types):
             if (node.id, slot) in self._readable:
-                self._add(node.op, name, "output", slot, kind, (NODE, node.id, slot))
+                self._add_tensor(node.op, name, "output", slot, kind, (NODE, node.id, slot))
 
     def add_parameters(self, program):
         """Add Parameters and arguments. MindSpore 2.7.1 writes Parameters at the end of the step."""
@@ -127,8 +129,8 @@ class _Lister:
         for index, node in enumerate(self._parameters):
             is_written = node.is_weight and node.name in written
             value = (OUTPUT, written[node.name]) if is_written else (INPUT, index)
-            self._add("Parameter", node.name, "output", 0, node.types[0], value)
+            self._add_tensor("Parameter", node.name, "output", 0, node.types[0], value)
 
-    def _add(self, op, name, io, slot, kind, value):
+    def _add_tensor(self, op, name, io, slot, kind, value):
         if kind.dtype != "Key":
             self.tensors.append(DumpedTensor(op, name, io, slot, kind, value))

@@ -59,7 +59,7 @@ class Tape:
         if trace_state.thread.recording != 1 or trace_state.thread.frame is not None:
             return
         self.monitor.recording.take_ready()
-        op = _operator_name(node.kernel)
+        op = _get_operator_name(node.kernel)
         cell, source, self.around = _locate_operator(self.around)
         base = f"{cell}/{op}" if cell else op
         self.counts[base] = number = self.counts.get(base, 0) + 1
@@ -107,13 +107,13 @@ class Tape:
 
     def differentiated(self, outputs: Any, weights: "ParameterTuple", sources: "list[Leaf]", gradients: Any) -> None:
         """Handle the event that a gradient is complete: add its numbers to the recording."""
-        if trace_state.thread.recording or not (weights or self.operators) or not self._includes_any(weights):
+        if trace_state.thread.recording or not (weights or self.operators) or not self._includes_any_weight(weights):
             self._clear_step()
             return
         self.close()
         recording = self.monitor.recording
         recording.mode = "PYNATIVE"
-        reads = self._first_readers(sources)
+        reads = self._find_first_readers(sources)
         for number, (weight, source, gradient) in enumerate(zip(weights, sources, gradients)):
             array = gradient._array
             if not naming.is_real(array.dtype) or not array.size:
@@ -172,14 +172,14 @@ class Tape:
         if changes is not None:
             self.monitor.recording.add(changes)
 
-    def _includes_any(self, weights):
+    def _includes_any_weight(self, weights):
         net = self.monitor.net
         if net is None:
             return True
         own = {id(p) for p in net.get_parameters()}
         return any(id(w) in own for w in weights)
 
-    def _first_readers(self, sources):
+    def _find_first_readers(self, sources):
         """Return {id of a Parameter's leaf: (position, operator)} of the first operator that reads it."""
         source_ids, readers = {id(s) for s in sources}, {}
         for place, entry in enumerate(self.operators):
@@ -256,7 +256,7 @@ def _find_nonfinite(watched):
     return NonFinite(0, "NaN" if code == 2 else "Inf", name, direction, row.cell, row.source)
 
 
-def _operator_name(kernel):
+def _get_operator_name(kernel):
     return "Custom" if kernel is None else kernel.name.meaning.operator
 
 
@@ -296,5 +296,5 @@ def locate_scope(around: Any) -> tuple[str, str, Any, list[Any]]:
     # the outermost Cell is the root of the graph, so it is no part of a scope
     chain = [*cells, *outer[:-1]]
     within = [*chain[1:], *outer[-1:]] if outer else [*chain[1:], None][: len(chain)]
-    names = [cell._scope_in(holder) for cell, holder in zip(chain, within, strict=True)][::-1]
+    names = [cell._get_scope_under_caller(holder) for cell, holder in zip(chain, within, strict=True)][::-1]
     return "/".join(names), type(outer[-1]).__name__ if outer else "", source, outer

@@ -93,10 +93,10 @@ def find(recording: Observations) -> list[Finding]:
         for judge in (
             _check_trend_over_layers,
             _check_trend_over_steps,
-            _find_missing,
-            _find_constant,
+            _find_missing_gradients,
+            _find_constant_gradients,
             _find_dead_units,
-            _find_saturated,
+            _find_saturated_activations,
             _find_large_updates,
         ):
             findings += judge(recording)
@@ -107,21 +107,22 @@ def find(recording: Observations) -> list[Finding]:
 def _check_trend_over_layers(recording):
     """Report gradients that fall or rise by orders of magnitude from the output toward the input."""
     rows = [r for r in recording.rows("parameter") if len(r.shape) > 1 and r.order < 10**6]
-    steps = _finite_steps(recording)[-RECENT:]
+    steps = _list_finite_steps(recording)[-RECENT:]
     if len(rows) < 3 or not steps:
         return []
-    rms = np.array([[_gradient_rms(recording, row, step) for step in steps] for row in rows])
-    level = np.array([_finite_median(line) for line in rms])
+    rms = np.array([[_compute_gradient_rms(recording, row, step) for step in steps] for row in rows])
+    level = np.array([_compute_finite_median(line) for line in rms])
     if np.isnan(level).any() or (level == 0).all():
         return []
-    # an exact zero in one layer is no effect of depth if deeper layers have a gradient: `_find_missing` reports it
+    # An exact zero in one layer is no effect of depth if deeper layers have a gradient: `_find_missing_gradients`
+    # reports it.
     zero = level == 0
     nonzero = np.flatnonzero(~zero)
     if len(nonzero) < 3 and not (zero[0] and len(nonzero)):
         return []
     logs = np.log10(np.maximum(level, 1e-45))
     trend = _rank_correlation(np.arange(len(rows)), logs)
-    first, last = _medians_of_end_quarters(logs)
+    first, last = _compute_end_quarter_medians(logs)
     fall = last - first
     if trend >= _TREND and fall >= _DECADES:
         a, b = rows[0], rows[-1]
@@ -129,7 +130,7 @@ def _check_trend_over_layers(recording):
         text = (
             f"The gradients vanish toward the input: an element of {b.name} has {num(level[-1])} (RMS), one of "
             f"{a.name} {num(level[0])}, {times(10 ** min(fall, 300))} less over {len(rows)} layers "
-            f"(about {factor:.2g}x per layer). {_describe_cause(recording, a, b)}"
+            f"(about {factor:.2g}x per layer). {_describe_vanishing_cause(recording, a, b)}"
         )
         return [Finding("vanishing", "error", text.strip(), tuple(r.name for r in rows), a.source)]
     if trend <= -_TREND and -fall >= _DECADES:
@@ -154,13 +155,13 @@ def _check_trend_over_layers(recording):
     return []
 
 
-def _medians_of_end_quarters(logs):
+def _compute_end_quarter_medians(logs):
     """Return the medians of the first and of the last quarter of a list, which has a value per layer."""
     count = max(1, len(logs) // 4)
     return float(np.median(logs[:count])), float(np.median(logs[-count:]))
 
 
-def _describe_cause(recording, first, last):
+def _describe_vanishing_cause(recording, first, last):
     """Return a sentence about the operators between two layers that may shrink gradients, with a remedy."""
     between = [op for place, op in recording.operators if first.order <= place <= last.order]
     count = {op: between.count(op) for op in ("Sigmoid", "Tanh")}
@@ -180,7 +181,7 @@ def _describe_cause(recording, first, last):
 # ---------------------------------------------------------------------- over the steps
 def _check_trend_over_steps(recording):
     """Report a jump or a steady growth of the total gradient norm during the training."""
-    steps = _finite_steps(recording)
+    steps = _list_finite_steps(recording)
     rows = recording.rows("parameter")
     if len(steps) < 5 or not rows:
         return []
@@ -203,7 +204,7 @@ def _check_trend_over_steps(recording):
     return []
 
 
-def _find_missing(recording):
+def _find_missing_gradients(recording):
     """Report Parameters without a gradient."""
     findings = []
     if recording.untrained:
@@ -290,9 +291,9 @@ def _find_flat_loss(recording, rows):
     )
 
 
-def _find_constant(recording):
+def _find_constant_gradients(recording):
     """Report gradients that are the same in every step."""
-    steps = _finite_steps(recording)
+    steps = _list_finite_steps(recording)
     if len(steps) < 4:
         return []
     names = []
@@ -315,13 +316,13 @@ def _find_constant(recording):
 
 def _find_large_updates(recording):
     """Report steps that change a Parameter by a large part of its norm."""
-    steps = _finite_steps(recording)[-RECENT:]
+    steps = _list_finite_steps(recording)[-RECENT:]
     large = []
     for row in recording.rows("parameter"):
         values = [recording.values(row, s) for s in steps]
         ratios = [v[9] for v in values if np.isfinite(v[9])]
-        if len(row.shape) > 1 and ratios and _finite_median(ratios) > _LARGE_UPDATE:
-            large.append((row.name, _finite_median(ratios)))
+        if len(row.shape) > 1 and ratios and _compute_finite_median(ratios) > _LARGE_UPDATE:
+            large.append((row.name, _compute_finite_median(ratios)))
     if not large:
         return []
     worst = max(large, key=lambda item: item[1])
@@ -340,7 +341,7 @@ def _find_large_updates(recording):
 # ---------------------------------------------------------------------- activations
 def _find_dead_units(recording):
     """Report ReLUs with units that no example activates."""
-    steps = _finite_steps(recording)[-RECENT:]
+    steps = _list_finite_steps(recording)[-RECENT:]
     findings = []
     for row in recording.rows("output"):
         dead = recording.dead_units(row, steps) if steps else None
@@ -368,14 +369,14 @@ def _find_dead_units(recording):
     ]
 
 
-def _find_saturated(recording):
+def _find_saturated_activations(recording):
     """Report sigmoids and tanhs whose outputs are near the ends of their range."""
-    steps = _finite_steps(recording)[-RECENT:]
+    steps = _list_finite_steps(recording)[-RECENT:]
     findings = []
     for row in recording.rows("output"):
         shares = [recording.values(row, s)[8] for s in steps if row.key in s.stats]
-        if SATURATES.named(row.op) is not None and shares and _finite_median(shares) >= _SATURATED:
-            findings.append((row, _finite_median(shares)))
+        if SATURATES.named(row.op) is not None and shares and _compute_finite_median(shares) >= _SATURATED:
+            findings.append((row, _compute_finite_median(shares)))
     if not findings:
         return []
     worst, share = max(findings, key=lambda item: item[1])
@@ -395,17 +396,17 @@ def _find_saturated(recording):
 
 
 # ---------------------------------------------------------------------- helpers
-def _finite_steps(recording):
+def _list_finite_steps(recording):
     """Return the steps before the first NaN or infinity."""
     stop = recording.nonfinite.step if recording.nonfinite is not None else math.inf
     return [s for s in recording.steps if s.number < stop]
 
 
-def _gradient_rms(recording, row, step):
+def _compute_gradient_rms(recording, row, step):
     return recording.values(row, step)[0] / math.sqrt(row.size)
 
 
-def _finite_median(values):
+def _compute_finite_median(values):
     values = np.asarray(values, np.float64)
     values = values[np.isfinite(values)]
     return float(np.median(values)) if values.size else math.nan

@@ -22,7 +22,7 @@ def summarised(arrays: Sequence[Any], saturations: Sequence[Any] | None = None) 
     `summary.summarised`.
     """
     arrays = [_to_flat_numpy(a) for a in arrays]
-    rows = [_moments_of(a, ends) for a, ends in zip(arrays, saturations or [None] * len(arrays), strict=True)]
+    rows = [_compute_moments(a, ends) for a, ends in zip(arrays, saturations or [None] * len(arrays), strict=True)]
     low, high = (np.array([row[COLUMNS.index(name)] for row in rows]) for name in ("min", "max"))
     return np.array(rows, np.float32), _count_histograms(arrays, low, high)
 
@@ -40,15 +40,15 @@ def _to_flat_numpy(array):
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
 
 
-def _square_sum(array):
+def _sum_squares(array):
     """Return the sum of squares, by dot products so short that BLAS starts no threads."""
     return sum(float(x.dot(x)) for x in (array[start : start + _PIECE] for start in range(0, array.size, _PIECE)))
 
 
-def _moments_of(array, ends):
+def _compute_moments(array, ends):
     """Return the statistics `COLUMNS` of one array. `ends` is the argument `saturation` of `summary.moments`."""
     low, high = np.minimum.reduce(array), np.maximum.reduce(array)
-    mean, square = float(np.add.reduce(array)) / array.size, _square_sum(array) / array.size
+    mean, square = float(np.add.reduce(array)) / array.size, _sum_squares(array) / array.size
     variance = square - mean * mean
     nan = inf = 0
     if not np.isfinite(mean):
@@ -70,7 +70,7 @@ def living(array: jax.Array) -> np.ndarray:
 
 
 def _root_mean_square(array):
-    square = _square_sum(array) / array.size
+    square = _sum_squares(array) / array.size
     if not _SAFE < square < np.inf:
         square = np.square(array, dtype=np.float64).mean()
     return np.sqrt(square)

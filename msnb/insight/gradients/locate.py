@@ -61,10 +61,10 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
     bad = [(place, int(flag)) for place, flag in zip(places, flags.tolist()) if flag]
     # an infinity may be intended, such as a mask of attention: a NaN has priority
     place, flag = next((entry for entry in bad if entry[1] == 2), bad[0] if bad else (None, 0))
-    return _describe_nonfinite(place, "NaN" if flag == 2 else "Inf", rows, program.name) if place is not None else None
+    return _make_nonfinite(place, "NaN" if flag == 2 else "Inf", rows, program.name) if place is not None else None
 
 
-def _describe_nonfinite(place, what, rows, root):
+def _make_nonfinite(place, what, rows, root):
     if isinstance(place, tuple):
         return NonFinite(0, what, f"{'Parameter' if place[0] == 'param' else 'input'} {place[1]}", "input")
     node = place.node

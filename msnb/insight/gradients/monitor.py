@@ -136,12 +136,12 @@ class GradientMonitor(Callback):
     def rewrite(self, program: "Program") -> ClosedJaxpr | None:
         """Return the program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
-            self._plans[program] = self._plan_for(program) if self._includes_program(program) else None
+            self._plans[program] = self._get_plan(program) if self._includes_program(program) else None
             self._add_plan_to_recording(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
 
-    def _plan_for(self, program):
+    def _get_plan(self, program):
         """Return the plan of a program. Monitors with equal options share it, so that it is compiled once."""
         plans, key = _plans.setdefault(program, {}), (self.level, tuple(self.tensors), self.room)
         if key not in plans:

@@ -54,13 +54,13 @@ class Plan:
         self.name = program.name
         self.level = level
         self.room: int = (
-            room if _on_cpu(program) else 0
+            room if _runs_on_cpu(program) else 0
         )  # on other devices numpy can't access values without a transfer
         self.patterns: tuple[str, ...] = tuple(tensors)
         self.own: Any = program.jaxpr
         self.jaxpr: Any = None
         self.rows: list[Any] = []
-        self.loss: int | None = _loss_output(program)
+        self.loss: int | None = _find_loss_output(program)
         self.results: int = program.n_results
         self.first_use: dict[Any, Any] = {}
         self.in_loops: int = 0
@@ -102,7 +102,7 @@ class Plan:
         self.row_of = {}  # id of a point -> Rows
         order = {}
         if real:
-            root = _root_graph(points)
+            root = _find_root_graph(points)
             order = naming.forward_order(root, self.results)
             self.first_use = order
             self._add_parameter_rows(real, order)
@@ -123,7 +123,7 @@ class Plan:
             counts[name] = counts.get(name, 0) + 1
             title = name if counts[name] == 1 else f"{name} ({counts[name]})"
             place, node = order.get(name, (10**6 + len(counts), None))
-            where = _locate_reader(node, self.name)
+            where = _get_reader_location(node, self.name)
             self._add_row(point, Row("parameter", title, point.shape, str(point.dtype), *where, order=place))
 
     def _add_operator_rows(self, root, graph_of, nodes):
@@ -223,7 +223,7 @@ class _Numbers:
         return result
 
 
-def _on_cpu(program):
+def _runs_on_cpu(program):
     return (program.device or jax.devices()[0]).platform == "cpu"
 
 
@@ -241,17 +241,17 @@ def labels_of(jaxpr: Jaxpr) -> Any:
     return labels
 
 
-def _locate_reader(node, root):
+def _get_reader_location(node, root):
     """Return (op, cell, source, node id) of `node`, the first reader of a Parameter, or placeholders for None."""
     return (node.op, attribute_path(node.scope, root), node.source, node.id) if node is not None else ("", "", None, -1)
 
 
-def _root_graph(points):
+def _find_root_graph(points):
     """Return the outermost graph of the nodes of these points."""
     return next(p.node.func_graph for p in points if p.node is not None and not p.nested)
 
 
-def _loss_output(program):
+def _find_loss_output(program):
     """Return the index of the first result that is a real scalar, or None."""
     for number, var in enumerate(program.jaxpr.jaxpr.outvars[: program.n_results - bool(program.errors)]):
         if var.aval.shape == () and naming.is_real(var.aval.dtype):
@@ -265,15 +265,15 @@ class _Measure(Measure):
     def __init__(self, plan):
         self.plan = plan
 
-    def _rows_of(self, point):
+    def _get_rows(self, point):
         return self.plan.row_of[id(point)]
 
-    def _saturation_range(self, point):
-        return next(filter(None, map(flat_ends, self._rows_of(point))), None)
+    def _get_saturation_range(self, point):
+        return next(filter(None, map(flat_ends, self._get_rows(point))), None)
 
     def measure(self, point, array):
         """Return moments of values inside loops and branches. Other values are returned as they are, for `finish`."""
-        return summary.moments(array, self._saturation_range(point)) if point.nested else array
+        return summary.moments(array, self._get_saturation_range(point)) if point.nested else array
 
     def empty(self, point):
         return summary.nothing()
@@ -291,30 +291,33 @@ class _Measure(Measure):
 
         pairs = [(p, m) for p, m in zip(points, measured) if not p.nested]
         labelled = [(p, m) for p, m in pairs if p.label]
-        plan.gradients = [self._rows_of(p)[0] for p, _ in labelled]
+        plan.gradients = [self._get_rows(p)[0] for p, _ in labelled]
         chosen = {row.key for row in naming.chosen(plan.patterns, plan.rows)}
         plan.full_tensors = [n for n, row in enumerate(plan.gradients) if row.key in chosen]
         named = {row.key for row in plan.gradients}
         plan.watched = [
-            row.key for point in points for row in self._rows_of(point) if row.kind != "output" and row.key not in named
+            row.key
+            for point in points
+            for row in self._get_rows(point)
+            if row.kind != "output" and row.key not in named
         ]
         unlabelled = [(p, m) for p, m in pairs if not p.label]
-        plan.values = [self._rows_of(p) for p, _ in unlabelled] if plan.outside else []
+        plan.values = [self._get_rows(p) for p, _ in unlabelled] if plan.outside else []
         if unlabelled and not plan.outside:
             stats, bars = summary.summarised(
-                [m for _, m in unlabelled], [self._saturation_range(p) for p, _ in unlabelled]
+                [m for _, m in unlabelled], [self._get_saturation_range(p) for p, _ in unlabelled]
             )
-            picked = [(n, row.key) for n, (p, _) in enumerate(unlabelled) for row in self._rows_of(p)]
+            picked = [(n, row.key) for n, (p, _) in enumerate(unlabelled) for row in self._get_rows(p)]
             for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
         nested_points = [(p, m) for p, m in zip(points, measured) if p.nested]
         if nested_points:
-            picked = [(m, row.key) for p, m in nested_points for row in self._rows_of(p)]
+            picked = [(m, row.key) for p, m in nested_points for row in self._get_rows(p)]
             add("stats", [key for _, key in picked], jnp.stack([m for m, _ in picked]))
         if not plan.outside:
             self._add_living_units(unlabelled, add)
         for point, array in unlabelled:
-            for row in self._rows_of(point):
+            for row in self._get_rows(point):
                 if row.key in chosen:
                     add("tensors", row.key, array)
         for row in naming.chosen(plan.patterns, plan.weight_rows()):
@@ -322,7 +325,7 @@ class _Measure(Measure):
         return [m for _, m in labelled] + [m for _, m in unlabelled if plan.outside] + arrays
 
     def _add_living_units(self, top, add):
-        units_by_row = [(row.key, summary.living(m)) for p, m in top for row in self._rows_of(p) if has_units(row)]
+        units_by_row = [(row.key, summary.living(m)) for p, m in top for row in self._get_rows(p) if has_units(row)]
         if units_by_row:
             add(
                 "units",

@@ -91,7 +91,7 @@ class Recording:
         """
         self._pending.append((read, locate))
         while sum(callable(entry[0]) for entry in self._pending) > self.lag:
-            self._read_run(*self._pending.pop(0))
+            self._read_run_numbers(*self._pending.pop(0))
 
     def attach(self, graph: "FuncGraph", results: int, jaxpr: Any = None) -> None:
         """Match rows that were recorded without a graph to its nodes, by name.
@@ -121,22 +121,22 @@ class Recording:
     def take_ready(self) -> None:
         """Read the oldest run if its numbers are ready, which frees its arrays."""
         if self._pending and (not callable(self._pending[0][0]) or self._pending[0][0].ready()):
-            self._read_run(*self._pending.pop(0))
+            self._read_run_numbers(*self._pending.pop(0))
 
     def settle(self) -> Self:
         """Read all pending runs. Return the recording."""
         pending, self._pending = self._pending, []
         for entry in pending:
-            self._read_run(*entry)
+            self._read_run_numbers(*entry)
         return self
 
-    def _read_run(self, read, locate):
+    def _read_run_numbers(self, read, locate):
         if not callable(read):
-            self._close_step(read)
+            self._end_current_step(read)
             return
         numbers = read()
         if self._now is not None and self._now.stats.keys() & numbers["stats"].keys():
-            self._close_step(None)
+            self._end_current_step(None)
         if self._now is None:
             self._number += 1
             self._count += 1
@@ -151,8 +151,8 @@ class Recording:
         if numbers["loss"] is not None and step.loss is None:
             step.loss = float(numbers["loss"])
         for key, value in numbers["tensors"].items():
-            self._keep_tensor(key, step.number, value)
-        self._retain_latest(numbers["latest"])
+            self._store_tensor(key, step.number, value)
+        self._retain_latest_arrays(numbers["latest"])
         if self.nonfinite is None and numbers["odd"]:
             self._record_nonfinite(step, numbers, locate)
 
@@ -177,7 +177,7 @@ class Recording:
                     return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
         return None
 
-    def _close_step(self, number):
+    def _end_current_step(self, number):
         """End the current step; `number` is its number in the training."""
         step, self._now = self._now, None
         if step is None:
@@ -189,24 +189,24 @@ class Recording:
             if self.nonfinite is not None and self.nonfinite.step == step.number:
                 self.nonfinite.step = number
             step.number = self._number = number
-        self._thin_steps()
+        self._drop_surplus_steps()
 
-    def _thin_steps(self):
-        if len(self._steps) > 1 and not self._is_stored(self._steps[-2], len(self._steps) - 2):
+    def _drop_surplus_steps(self):
+        if len(self._steps) > 1 and not self._should_store_step(self._steps[-2], len(self._steps) - 2):
             del self._steps[-2]
         if len(self._steps) > self.keep:
             self.stride *= 2
             last = len(self._steps) - 1
-            self._steps = [s for i, s in enumerate(self._steps) if i == last or self._is_stored(s, i)]
+            self._steps = [s for i, s in enumerate(self._steps) if i == last or self._should_store_step(s, i)]
 
-    def _is_stored(self, step, index):
+    def _should_store_step(self, step, index):
         return (
             (step.number - 1) % self.stride == 0
             or index == 0
             or (self.nonfinite is not None and self.nonfinite.step == step.number)
         )
 
-    def _retain_latest(self, arrays):
+    def _retain_latest_arrays(self, arrays):
         """Retain the arrays of the latest step, within the limit."""
         total_bytes = sum(array.nbytes for array in self.latest.values())
         for key, array in arrays.items():
@@ -215,7 +215,7 @@ class Recording:
                 return
             self.latest[key] = array
 
-    def _keep_tensor(self, key, number, value):
+    def _store_tensor(self, key, number, value):
         if (number - 1) % self.tensor_stride:
             self.dropped += value.nbytes
             return
@@ -227,18 +227,18 @@ class Recording:
         while self._bytes > self.memory and self.tensors:
             numbers = sorted({n for values_by_step in self.tensors.values() for n in values_by_step})
             if len(numbers) == 1:  # a single step does not fit: drop the largest tensor
-                self._forget_tensor(max(self.tensors, key=lambda k: sum(v.nbytes for v in self.tensors[k].values())))
+                self._drop_tensor(max(self.tensors, key=lambda k: sum(v.nbytes for v in self.tensors[k].values())))
                 continue
             self.tensor_stride *= 2
             for values_by_step in self.tensors.values():
                 for removed in [n for n in values_by_step if (n - 1) % self.tensor_stride]:
-                    self._count_dropped(values_by_step.pop(removed))
+                    self._count_dropped_bytes(values_by_step.pop(removed))
 
-    def _forget_tensor(self, key):
+    def _drop_tensor(self, key):
         for value in self.tensors.pop(key).values():
-            self._count_dropped(value)
+            self._count_dropped_bytes(value)
 
-    def _count_dropped(self, value):
+    def _count_dropped_bytes(self, value):
         self._bytes -= value.nbytes
         self.dropped += value.nbytes
 

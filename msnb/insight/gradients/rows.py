@@ -92,7 +92,7 @@ def forward_order(graph: "FuncGraph", results: int) -> Any:
         results (int): number of outputs that are results; the others are new values of Parameters.
     """
     readers, place = {}, 0
-    needed = _needed_nodes(graph, results)
+    needed = _collect_needed_nodes(graph, results)
     for node in graph.nodes:
         for inner in (node, *(n for sub in node.graphs for n in sub.all_nodes())):
             place += 1
@@ -117,7 +117,7 @@ def operators(graph: "FuncGraph") -> Any:
     return entries
 
 
-def _needed_nodes(graph, results):
+def _collect_needed_nodes(graph, results):
     """Return ids of the nodes that the results or the backward pass depend on."""
     todo = [node for node, _ in graph.outputs[:results]] + [n for n in graph.nodes if n.direction == "backward"]
     needed = set()
@@ -161,17 +161,17 @@ def cotangents(graph: "FuncGraph") -> Any:
             lists.setdefault((node.scope, node.op), ([], []))[node.direction == "backward"].append(node)
     gradient_slots, slots = {}, main_slots(graph)
     for forwards, backwards in lists.values():
-        pairs, rest = _match_residuals(forwards, backwards)
+        pairs, rest = _pair_by_residuals(forwards, backwards)
         if len(rest[0]) == len(rest[1]):  # gradients come in the opposite order
             pairs += zip(rest[0], reversed(rest[1]))
         for forward, backward in pairs:
-            mate = _cotangent_of(forward.types[slots.get(forward.id, 0)].shape, backward) if forward.types else None
+            mate = _find_cotangent(forward.types[slots.get(forward.id, 0)].shape, backward) if forward.types else None
             if mate is not None:
                 gradient_slots[forward.id] = mate
     return gradient_slots
 
 
-def _match_residuals(forwards, backwards):
+def _pair_by_residuals(forwards, backwards):
     """Return the pairs in which the backward node reads an output of its forward node only, and the unpaired nodes."""
     pairs, used = [], set()
     left = list(forwards)
@@ -185,7 +185,7 @@ def _match_residuals(forwards, backwards):
     return pairs, (left, [b for b in backwards if id(b) not in used])
 
 
-def _cotangent_of(shape, backward):
+def _find_cotangent(shape, backward):
     for source, slot in reversed(list(backward.uses)):
         if (
             isinstance(source, CNode)

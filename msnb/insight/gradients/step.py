@@ -36,14 +36,16 @@ class StepNumbers:
     """
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
-        self.here: bool = _in_host_memory([*gradients[:1], *before[:1]])  # all arrays of a step are on the same device
+        self.here: bool = _are_in_host_memory(
+            [*gradients[:1], *before[:1]]
+        )  # all arrays of a step are on the same device
         self.computed: Any = (
-            (gradients, before, after) if self.here else _step_statistics_on_device(gradients, before, after)
+            (gradients, before, after) if self.here else _compute_step_statistics(gradients, before, after)
         )
 
     def ready(self) -> bool:
         """Return True if `read` does not block."""
-        return _all_ready(self.computed)
+        return _are_all_ready(self.computed)
 
     def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (moments, histograms, changes) as numpy arrays with a row for each array.
@@ -69,12 +71,12 @@ class Values:
     def __init__(self, rows: list[Row], arrays: list[jax.Array]) -> None:
         self.keys: list[tuple[str, str]] = [row.key for row in rows]
         self.kinds: tuple[Any, ...] = tuple((flat_ends(row), has_units(row)) for row in rows)
-        self.here: bool = _in_host_memory(arrays[:1])
-        self.computed: Any = arrays if self.here else _value_statistics_on_device(self.kinds, arrays)
+        self.here: bool = _are_in_host_memory(arrays[:1])
+        self.computed: Any = arrays if self.here else _compute_value_statistics(self.kinds, arrays)
 
     def ready(self) -> bool:
         """Return True if `read` does not block."""
-        return _all_ready(self.computed)
+        return _are_all_ready(self.computed)
 
     def read(self, into: dict[str, Any]) -> None:
         """Add the numbers to a dict that `nothing` has returned."""
@@ -101,22 +103,22 @@ def has_units(row: Row) -> bool:
     return row.kind == "output" and row.op.startswith("ReLU") and len(row.shape) > 1
 
 
-def _in_host_memory(arrays):
+def _are_in_host_memory(arrays):
     """Return True if arrays are in the memory of this process."""
     return all(device.platform == "cpu" for array in arrays for device in array.devices())
 
 
-def _all_ready(arrays):
+def _are_all_ready(arrays):
     return all(array.is_ready() for array in jax.tree.leaves(arrays) if not array.is_deleted())
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _value_statistics_on_device(kinds, arrays):
+def _compute_value_statistics(kinds, arrays):
     stats, bars = summary.summarised(arrays, [ends for ends, _ in kinds])
     return stats, bars, [summary.living(array) for array, (_, with_units) in zip(arrays, kinds) if with_units]
 
 
 @jax.jit
-def _step_statistics_on_device(gradients, before, after):
+def _compute_step_statistics(gradients, before, after):
     stats, bars = summary.summarised(gradients, [None] * len(gradients)) if gradients else _NONE
     return stats, bars, jnp.stack([summary.change(old, new) for old, new in zip(before, after)]) if after else ()

@@ -39,9 +39,9 @@ def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: 
     std = top * jnp.sqrt(jnp.sum(scaled * scaled) / x.size)
     near = 0.0
     if saturation is not None:
-        near = _fraction_true((x < saturation[0]) | (x > saturation[1]))
+        near = _compute_true_fraction((x < saturation[0]) | (x > saturation[1]))
     nan, inf = (_count_true(jnp.isnan(x)), _count_true(jnp.isinf(x))) if exact else (0.0, 0.0)
-    parts = (1.0, mean, std, low, high, _fraction_true(x == 0), nan, inf, near)
+    parts = (1.0, mean, std, low, high, _compute_true_fraction(x == 0), nan, inf, near)
     return jnp.stack([jnp.asarray(p, jnp.float32) for p in parts])
 
 
@@ -106,13 +106,13 @@ def summarised(arrays: list[jax.Array], saturations: list[Any]) -> tuple[jax.Arr
         stats = moments(array, saturation, exact=False)
         return stats, histogram(array, stats[3], stats[4])
 
-    stacked_moments = _map_grouped(one, arrays, saturations)
+    stacked_moments = _map_grouped_by_size(one, arrays, saturations)
     stats, bars = (jnp.stack([m[i] for m in stacked_moments]) for i in (0, 1))
     odd = ~jnp.isfinite(stats[:, 1] + stats[:, 2])
 
     def count():
         return jnp.stack(
-            _map_grouped(lambda a, _: jnp.stack([_count_true(jnp.isnan(a)), _count_true(jnp.isinf(a))]), arrays)
+            _map_grouped_by_size(lambda a, _: jnp.stack([_count_true(jnp.isnan(a)), _count_true(jnp.isinf(a))]), arrays)
         )
 
     counts = jax.lax.cond(jnp.any(odd), count, lambda: jnp.zeros((len(arrays), 2), jnp.float32))
@@ -124,7 +124,7 @@ def finiteness(array: jax.Array) -> jax.Array:
     return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
 
 
-def _map_grouped(fn, arrays, tags=None):
+def _map_grouped_by_size(fn, arrays, tags=None):
     """Return `[fn(array.ravel(), tag)]` for each array and its tag.
 
     Small arrays of one size share a kernel. A kernel per layer would take longer to compile than to train the network.
@@ -172,5 +172,5 @@ def _count_true(condition):
     return jnp.sum(condition, dtype=jnp.int32).astype(jnp.float32)
 
 
-def _fraction_true(condition):
+def _compute_true_fraction(condition):
     return _count_true(condition) / condition.size

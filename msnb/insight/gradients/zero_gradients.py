@@ -53,14 +53,14 @@ def _propagate_zeros(jaxpr: Jaxpr, zero: set[Any], labels: set[str]) -> list[boo
                 body, {var for var, is_zero in zip(body.invars, operands_are_zero) if is_zero}, labels
             )
         else:
-            outs = [_makes_zero(kind, operands_are_zero)] * len(eqn.outvars)
+            outs = [_is_result_zero(kind, operands_are_zero)] * len(eqn.outvars)
         zero.update(var for var, is_zero in zip(eqn.outvars, outs) if is_zero)
         if kind == "name" and operands_are_zero[0] and eqn.params["name"].startswith(LABEL):
             labels.add(eqn.params["name"][len(LABEL) :])
     return [is_known_zero(var) for var in jaxpr.outvars]
 
 
-def _makes_zero(kind, operands_are_zero):
+def _is_result_zero(kind, operands_are_zero):
     if kind in _OF_ALL:
         return all(operands_are_zero)
     if kind == "select_n":

@@ -40,9 +40,9 @@ def check_attributes(node: CNode, values: Mapping[str, Any]) -> Operator:
         UnsuitableValue: If the node has no such attribute, or an attribute does not take its value.
     """
     op = operator_of(node)
-    if op is None or node.kernel is None or len(node.kernel.jaxpr.invars) != _count_arrays(op, node):
+    if op is None or node.kernel is None or len(node.kernel.jaxpr.invars) != _count_array_inputs(op, node):
         raise UnsuitableValue(f"{node.op} has no attributes that can be exchanged")
-    names = _attribute_names(op, node)
+    names = _list_attribute_names(op, node)
     for name in values:
         if name not in names:
             nearest = difflib.get_close_matches(name, names, n=1) or [one for one in names if one.startswith(name)]
@@ -51,7 +51,7 @@ def check_attributes(node: CNode, values: Mapping[str, Any]) -> Operator:
     try:
         op.kernel_of_call({**node.attrs, **values}, node.layout)
     except (TypeError, ValueError) as error:
-        raise UnsuitableValue(_one_sentence(error)) from None
+        raise UnsuitableValue(_shorten_error_message(error)) from None
     return op
 
 
@@ -74,7 +74,7 @@ def evaluate_with(
     try:
         results = kernel.run(*args)
     except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-        raise UnsuitableValue(_one_sentence(error)) from None
+        raise UnsuitableValue(_shorten_error_message(error)) from None
     results = results if isinstance(results, tuple) else (results,)
     if len(results) != len(node.kernel.out_avals):
         raise UnsuitableValue("it also computes values for a gradient; view the network without its gradient")
@@ -110,12 +110,12 @@ def numeric_attributes(node: CNode) -> list[NumericAttribute]:
     if op is None or node.kernel is None:
         return []
     attributes = []
-    for name in _attribute_names(op, node):
+    for name in _list_attribute_names(op, node):
         value = as_number(node.attrs.get(name))
         if value is None or type(value) is int and not _AXIS.search(name):
             continue
         is_traced = accepts_traced(node, name, value)
-        if is_traced or any(_is_accepted(node, name, other) for other in _nearby_values(value)):
+        if is_traced or any(_accepts_value(node, name, other) for other in _make_nearby_values(value)):
             attributes.append(NumericAttribute(name, value, is_traced))
     return attributes
 
@@ -127,11 +127,11 @@ def as_number(value: Any) -> int | float | None:
     return value if type(value) in (int, float) else None
 
 
-def _nearby_values(value):
+def _make_nearby_values(value):
     return (value - 1, value + 1) if type(value) is int else (value / 2, value + 0.1)
 
 
-def _is_accepted(node, name, value):
+def _accepts_value(node, name, value):
     try:
         jax.eval_shape(lambda *args: tuple(evaluate_with(node, {name: value}, args)), *node.kernel.in_avals)
     except UnsuitableValue:
@@ -139,18 +139,18 @@ def _is_accepted(node, name, value):
     return True
 
 
-def _attribute_names(op, node):
+def _list_attribute_names(op, node):
     """Return the names of attributes and static inputs of a node."""
     static = [inp.name for inp, entry in zip(op.inputs, node.layout or ()) if entry == -1]
     return [name for name in (*op.attributes, *static) if name in node.attrs]
 
 
-def _count_arrays(op, node):
+def _count_array_inputs(op, node):
     """Return the number of arrays that a call of the operator takes, a random key included."""
     entries = node.layout or (1,) * len(op.inputs)
     return sum(entry[0] if isinstance(entry, tuple) else max(entry, 0) for entry in entries) + op.random
 
 
-def _one_sentence(error):
+def _shorten_error_message(error):
     text = str(error).strip().split("\n")[0]
     return text.removesuffix(".") or type(error).__name__

@@ -130,7 +130,7 @@ class Change:
     ) -> None:
         self.name, self.compute, self.static, self.selection = name, compute, static, selection
         self.needs_float = needs_float
-        self._indices, self._index_key = _split_indices(selection)
+        self._indices, self._index_key = _extract_index_arrays(selection)
         self.numbers: list[np.ndarray[Any, Any]] = [*map(_to_numpy, numbers), *self._indices]
         self._n_own = len(numbers)
 
@@ -170,7 +170,7 @@ class Change:
         new = self.compute(value, own, reference)
         is_changed: Any = None
         for _, axis, index in self.selection.axes(value.ndim):
-            mask = _axis_mask(index, value.shape[axis], rest)
+            mask = _make_axis_mask(index, value.shape[axis], rest)
             mask = mask.reshape([-1 if a == axis else 1 for a in range(value.ndim)])
             is_changed = mask if is_changed is None else is_changed & mask
         if self.selection.round is not None:
@@ -198,7 +198,7 @@ def _to_numpy(number):
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
-def _split_indices(selection):
+def _extract_index_arrays(selection):
     """Return (arrays of the indices, hashable structure). Slices are part of the structure."""
     arrays, key = [], []
     for name in ("batch", "channel", "position"):
@@ -218,7 +218,7 @@ def _split_indices(selection):
     return arrays, tuple(key)
 
 
-def _axis_mask(index, length, arrays):
+def _make_axis_mask(index, length, arrays):
     """Return a bool per element of an axis; takes the array of the indices from the front of `arrays`."""
     elements = jnp.arange(length)
     if isinstance(index, slice):
@@ -229,7 +229,7 @@ def _axis_mask(index, length, arrays):
 
 
 # ---------------------------------------------------------------------- ready-made changes
-def _along_channels(vector, value):
+def _reshape_along_channels(vector, value):
     """Return a vector in a shape that broadcasts along the channels of a value; larger arrays are unchanged."""
     if vector.ndim == 1 and value.ndim >= 4:
         return vector.reshape((1, -1) + (1,) * (value.ndim - 2))
@@ -286,7 +286,7 @@ def scale(factor: float, **selection: Any) -> Change:
     """Return the change to the value times `factor`."""
 
     def compute(value, numbers, _):
-        return value * _broadcast_like(_along_channels(numbers[0], value), value)
+        return value * _broadcast_like(_reshape_along_channels(numbers[0], value), value)
 
     return Change("scale", compute, [_check_number("factor", factor)], selection=select(selection), needs_float=True)
 
@@ -322,7 +322,7 @@ def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
 
     def compute(value, numbers, _):
         shift = numbers[0].astype(jnp.float32) * numbers[1]
-        return value + _broadcast_like(_along_channels(shift, value), value)
+        return value + _broadcast_like(_reshape_along_channels(shift, value), value)
 
     numbers = [_check_array("vector", vector), _check_number("strength", strength)]
     return Change("steer", compute, numbers, selection=select(selection), needs_float=True)
@@ -341,7 +341,7 @@ def project(vector: Any, onto: bool = False, **selection: Any) -> Change:
                 f"the vector has {numbers[0].shape[0]} elements, but the value's shape is {value.shape}"
             )
         unit = numbers[0].astype(jnp.float32)
-        unit = _along_channels(unit / jnp.linalg.norm(unit), value).astype(value.dtype)
+        unit = _reshape_along_channels(unit / jnp.linalg.norm(unit), value).astype(value.dtype)
         component = jnp.sum(value * unit, axis=axis, keepdims=True) * unit
         return component if onto else value - component
 
@@ -352,7 +352,7 @@ def replace(value: Any, **selection: Any) -> Change:
     """Return the change to another value: a number, or an array that broadcasts to the value."""
 
     def compute(old, numbers, _):
-        return _broadcast_like(_along_channels(numbers[0], old), old)
+        return _broadcast_like(_reshape_along_channels(numbers[0], old), old)
 
     return Change("replace", compute, [_check_array("value", value)], selection=select(selection))
 

@@ -83,9 +83,9 @@ class Intervention:
     """
 
     def __init__(self, net: Any, changes: Mapping[Any, Any]) -> None:
-        self.target = _as_target(net)
+        self.target = _convert_to_target(net)
         self.key: Any = None  # the plan, once the block was entered
-        self._pairs = _as_pairs(changes)
+        self._pairs = _parse_changes(changes)
         self._is_active = self._compiles = self._is_called = False
 
     @property
@@ -96,7 +96,7 @@ class Intervention:
         if self._is_active:
             raise RuntimeError("This intervention is active already. Make another one with msnb.intervene.")
         pairs = [(query, change.for_query(query)) for query, change in self._pairs]
-        self.key = _prepare_plan(self.target, pairs)
+        self.key = _get_plan(self.target, pairs)
         self.key.set_numbers(pairs)
         self.key.is_busy = self._is_active = True
         self._is_called = False
@@ -185,13 +185,15 @@ class _Plan:
         """Replace the numbers by those of other changes of the same structure."""
         self.pairs = pairs
         for (index, _), (node, shape) in self.values.items():
-            _check_fit(pairs[index][1], node, lambda change, shape=shape: check_indices(change.axis_lengths(shape)))
+            _run_with_node_in_errors(
+                pairs[index][1], node, lambda change, shape=shape: check_indices(change.axis_lengths(shape))
+            )
         for (_, change), parameters in zip(pairs, self.parameters, strict=True):
             for parameter, number in zip(parameters, change.numbers, strict=True):
                 parameter.set_data(Tensor(number))
 
 
-def _prepare_plan(target, pairs):
+def _get_plan(target, pairs):
     """Return an unused plan with the structure of these changes; a new one if there is none."""
     plans = programs_of(target).extras.setdefault((_PLANS, "plans"), LruCache(8))
     structure = tuple((query, change.structure) for query, change in pairs)
@@ -223,33 +225,39 @@ class _Changes(Replace):
         plan.nodes, plan.values = [], {}
         for index, ((query, change), parameters) in enumerate(zip(plan.pairs, plan.parameters, strict=True)):
             for node in select_nodes(self._graph, query):
-                key, point = self._locate(node, change)
+                key, point = self._locate_changed_value(node, change)
                 if id(point) not in self._changes:
                     self.points_by_key.setdefault(key, []).append(point)
                 self._changes.setdefault(id(point), []).append((change, parameters))
-                _check_fit(change, node, lambda c, shape=point.shape: check_indices(c.axis_lengths(shape)))
+                _run_with_node_in_errors(
+                    change, node, lambda c, shape=point.shape: check_indices(c.axis_lengths(shape))
+                )
                 if isinstance(change, AttributeChange):
-                    _check_fit(change, node, lambda c, node=node: check_attributes(node, c.attributes))
+                    _run_with_node_in_errors(change, node, lambda c, node=node: check_attributes(node, c.attributes))
                 plan.values[index, node.id] = node, point.shape
                 plan.nodes.append(node)
 
-    def _locate(self, node, change):
+    def _locate_changed_value(self, node, change):
         """Return (key, point) of the value of a node that `change` changes."""
         selection = change.selection
         if node.direction != "forward":
             raise ValueError(
-                f"{_title(node)} belongs to a gradient that {self._graph.name} computes itself. Intervene on the "
+                f"{_format_node_title(node)} belongs to a gradient that {self._graph.name} computes itself. "
+                "Intervene on the "
                 "network that is differentiated, such as the `network` of a training cell."
             )
         slot = self._main_slots.get(node.id, 0) if selection.output is None else selection.output
         if (node.id, slot) not in self._located:
-            raise ValueError(f"{_title(node)} has {len(node.types)} results, so it has no 'output' {slot}.")
+            raise ValueError(f"{_format_node_title(node)} has {len(node.types)} results, so it has no 'output' {slot}.")
         key, point = self._located[node.id, slot]
         if point.in_condition:
-            raise ValueError(f"{_title(node)} is in the condition of a loop, where no value can be replaced.")
+            raise ValueError(
+                f"{_format_node_title(node)} is in the condition of a loop, where no value can be replaced."
+            )
         if point.vmapped:
             raise ValueError(
-                f"{_title(node)} is inside a function that vmap maps, where its value has one more axis. Intervene on "
+                f"{_format_node_title(node)} is inside a function that vmap maps, where its value has one "
+                "more axis. Intervene on "
                 "a node outside of it, or on the mapped function itself."
             )
         return key, point
@@ -261,7 +269,9 @@ class _Changes(Replace):
             for point in points:
                 frozen = [change for change, _ in self._changes[id(point)] if change.uses_reference]
                 if frozen and point.nested:
-                    raise ValueError(f"{frozen[0]} can't change {_title(point.node)}: it is inside a loop or a branch.")
+                    raise ValueError(
+                        f"{frozen[0]} can't change {_format_node_title(point.node)}: it is inside a loop or a branch."
+                    )
                 if frozen:
                     chosen.setdefault(key, []).append(point)
         if chosen:
@@ -275,21 +285,21 @@ class _Changes(Replace):
     def evaluate(self, point: Point, args: Any) -> Any:
         changes = [change for change, _ in self._changes[id(point)] if isinstance(change, AttributeChange)]
         attributes = {name: value for change in changes for name, value in change.attributes.items()}
-        return _check_fit(changes[-1], point.node, lambda _: evaluate_with(point.node, attributes, args))
+        return _run_with_node_in_errors(changes[-1], point.node, lambda _: evaluate_with(point.node, attributes, args))
 
     def replace(self, point: Point, array: Any, rounds: tuple[Any, ...]) -> Any:
         for change, parameters in self._changes[id(point)]:
             numbers = [parameter._array for parameter in parameters]
             selected = change.selection.round
             if selected is not None and np.size(selected) != len(rounds):
-                raise ValueError(_explain_rounds(point, selected, len(rounds)))
+                raise ValueError(_explain_invalid_round(point, selected, len(rounds)))
             reference = self._references.get(id(point))
             if change.selection.lane == "backward":
                 if not is_inexact(array.dtype):
-                    raise ValueError(f"{_title(point.node)} has no gradient: its value is {array.dtype}.")
+                    raise ValueError(f"{_format_node_title(point.node)} has no gradient: its value is {array.dtype}.")
                 array = _change_cotangent(change, point, array, numbers, rounds)
             else:
-                array = _apply(change, point, array, numbers, rounds, reference)
+                array = _apply_change(change, point, array, numbers, rounds, reference)
         return array
 
 
@@ -300,14 +310,14 @@ class _Values(Measure):
         return array
 
 
-def _apply(change, point, array, numbers, rounds, reference=None):
+def _apply_change(change, point, array, numbers, rounds, reference=None):
     def run(change):
         new = change.apply(array, numbers, rounds, reference)
         if new.shape != array.shape or new.dtype != array.dtype:
             raise UnsuitableValue(f"it returned {describe(new)} for {describe(array)}")
         return new
 
-    return _check_fit(change, point.node, run)
+    return _run_with_node_in_errors(change, point.node, run)
 
 
 def _change_cotangent(change, point, array, numbers, rounds):
@@ -322,42 +332,43 @@ def _change_cotangent(change, point, array, numbers, rounds):
 
     def backward(rest, cotangent):
         numbers_now, rounds_now = rest[: len(numbers)], rest[len(numbers) :]
-        new = _apply(change, point, cotangent, list(numbers_now), tuple(rounds_now))
-        return new, *map(_zero_cotangent, rest)
+        new = _apply_change(change, point, cotangent, list(numbers_now), tuple(rounds_now))
+        return new, *map(_make_zero_cotangent, rest)
 
     identity.defvjp(forward, backward)
     return identity(array, *numbers, *rounds)
 
 
-def _zero_cotangent(array):
+def _make_zero_cotangent(array):
     if is_inexact(array.dtype):
         return jax.numpy.zeros(array.shape, array.dtype)
     return np.zeros(array.shape, jax.dtypes.float0)
 
 
-def _check_fit(change, node, run):
+def _run_with_node_in_errors(change, node, run):
     """Return ``run(change)``. Convert an `UnsuitableValue` to a ValueError that names the node and its line."""
     try:
         return run(change)
     except UnsuitableValue as problem:
-        raise ValueError(f"{change} can't change {_title(node)}: {problem}.") from None
+        raise ValueError(f"{change} can't change {_format_node_title(node)}: {problem}.") from None
 
 
-def _title(node):
+def _format_node_title(node):
     line = "" if node.source is None else f", {format_location(*node.source[:2])}"
     return f"node {node.id} ({node.fullname}{line})"
 
 
-def _explain_rounds(point, selected, n_loops):
+def _explain_invalid_round(point, selected, n_loops):
     if not n_loops:
-        return f"{_title(point.node)} is not inside a loop, so 'round' does not apply."
+        return f"{_format_node_title(point.node)} is not inside a loop, so 'round' does not apply."
     return (
-        f"{_title(point.node)} is inside {'one loop' if n_loops == 1 else f'{n_loops} loops'}, so 'round' should be "
+        f"{_format_node_title(point.node)} is inside {'one loop' if n_loops == 1 else f'{n_loops} loops'}, "
+        "so 'round' should be "
         f"{'one number' if n_loops == 1 else f'{n_loops} numbers, outermost loop first'}, but got {selected!r}."
     )
 
 
-def _as_target(net):
+def _convert_to_target(net):
     if isinstance(net, JitFunction) or hasattr(net, "_graph_call") and hasattr(net, "construct"):
         return net
     if isinstance(net, type) or not callable(net) or hasattr(net, "__self__"):
@@ -365,7 +376,7 @@ def _as_target(net):
     return ms_function(net)
 
 
-def _as_pairs(changes):
+def _parse_changes(changes):
     """Return [(query, Change)]; the query is a str or the number of a node."""
     if not isinstance(changes, Mapping) or not changes:
         raise TypeError(

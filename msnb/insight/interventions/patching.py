@@ -52,7 +52,7 @@ def measure_effects(
         )
     clean_inputs, corrupt_inputs = as_inputs(program, clean_inputs), as_inputs(program, corrupt_inputs)
     traced = _Metric(program, metric)
-    forms, fixed = _forms_of(program, traced, nodes, is_estimate), traced.fixed
+    forms, fixed = _get_forms(program, traced, nodes, is_estimate), traced.fixed
     metrics = float(forms.results(clean_inputs, fixed)), float(forms.results(corrupt_inputs, fixed))
     if is_estimate:
         effects = np.asarray(forms.attributions(clean_inputs, corrupt_inputs, fixed))
@@ -120,9 +120,9 @@ class Patching:
         label = "estimated effect" if self.is_estimate else "effect"
         nodes = list(self.graph.all_nodes())
         values = [self.effects.get(node.id) for node in nodes]
-        return {"label": label, "values": values, "note": list(map(self._note_of, nodes)), "fold": "largest"}
+        return {"label": label, "values": values, "note": list(map(self._format_node_note, nodes)), "fold": "largest"}
 
-    def _note_of(self, node):
+    def _format_node_note(self, node):
         if node.id in self.skipped:
             return self.skipped[node.id]
         difference = self.clean - self.corrupt
@@ -184,12 +184,12 @@ class _Forms:
         self.skipped: dict[int, str] = {}
         self.points, self._points_by_key = self._select_points(points_by_key, nodes, is_estimate)
         self._index = {id(point): number for number, point in enumerate(self.points)}
-        self.values = jax.jit(lambda inputs: self._evaluate(inputs, _keep)[1])
+        self.values = jax.jit(lambda inputs: self._evaluate_changed(inputs, _return_unchanged)[1])
         self.results = jax.jit(
             lambda inputs, fixed: metric(eval_jaxpr(self._closed.jaxpr, self._closed.consts, *inputs), fixed)
         )
         self.attributions = jax.jit(self._estimate_effects)
-        self._patched = jax.jit(jax.vmap(self._run_patched, in_axes=(0, None, None, None)))
+        self._patched = jax.jit(jax.vmap(self._compute_patched_metric, in_axes=(0, None, None, None)))
 
     def _select_points(self, points_by_key, nodes, is_estimate):
         slots = main_slots(self.graph)
@@ -219,7 +219,7 @@ class _Forms:
             hint = " It is the default of `nodes`; pass another query." if nodes == DEFAULT_NODES else ""
             raise ValueError(f"For 'patch': {error}{hint}") from None
 
-    def _evaluate(self, inputs, change):
+    def _evaluate_changed(self, inputs, change):
         """Return (outputs, values) of a run in which ``change(number, value)`` replaces the value of each point."""
         values: list[Any] = [None] * len(self.points)
         index = self._index
@@ -233,9 +233,9 @@ class _Forms:
         outputs = evaluate_replaced(self._closed, inputs, self._points_by_key, Patched(), while_over_tree)
         return outputs, values
 
-    def _run_patched(self, number, values, inputs, fixed):
+    def _compute_patched_metric(self, number, values, inputs, fixed):
         """Return the metric of a run in which one point has the value of another run."""
-        outputs, _ = self._evaluate(inputs, lambda at, array: jnp.where(number == at, values[at], array))
+        outputs, _ = self._evaluate_changed(inputs, lambda at, array: jnp.where(number == at, values[at], array))
         return self._metric(outputs, fixed)
 
     def patch_each(self, values, inputs, fixed):
@@ -248,10 +248,10 @@ class _Forms:
 
     def _estimate_effects(self, clean, corrupt, fixed):
         """Return the estimated effects, from one run on `clean` and one with a gradient on `corrupt`."""
-        _, clean_values = self._evaluate(clean, _keep)
+        _, clean_values = self._evaluate_changed(clean, _return_unchanged)
 
         def shifted(shifts):
-            outputs, values = self._evaluate(corrupt, lambda number, array: array + shifts[number])
+            outputs, values = self._evaluate_changed(corrupt, lambda number, array: array + shifts[number])
             return self._metric(outputs, fixed), values
 
         zeros = [jnp.zeros(point.shape, point.dtype) for point in self.points]
@@ -265,7 +265,7 @@ class _Forms:
         )
 
 
-def _keep(number, array):
+def _return_unchanged(number, array):
     return array
 
 
@@ -304,7 +304,7 @@ class _Metric:
 _forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # by program: the forms of its last call
 
 
-def _forms_of(program, metric, nodes, is_estimate):
+def _get_forms(program, metric, nodes, is_estimate):
     key = nodes.id if isinstance(nodes, CNode) else nodes, is_estimate, ObjectKey(metric.program)
     last = _forms.setdefault(program, {})
     if key not in last:

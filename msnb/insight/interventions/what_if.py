@@ -140,7 +140,7 @@ class _Form:
             self._jaxpr = self._jaxpr.replace(jaxpr=remove_debug_callbacks(self._jaxpr.jaxpr))
         points_by_key, graph = list_points(self._jaxpr, program.inputs, program.name)
         self._nodes = {node.id: node for node in graph.all_nodes()}
-        self._after_gradients = _nodes_after_gradients(graph)
+        self._after_gradients = _collect_nodes_after_gradients(graph)
         self.has_gradients = bool(self._after_gradients)
         n_results = program.n_results - bool(program.errors)
         self._is_shown = [node not in self._after_gradients for node, _ in graph.outputs[:n_results]]
@@ -155,7 +155,7 @@ class _Form:
         self._changeable = [*self.points, *inner_points]
         self._index = {id(point): number for number, point in enumerate(self._changeable)}
         self._number = {point.node.id: number for number, point in enumerate(self._changeable)}
-        self.run = _jit(self._run)
+        self.run = _jit_with_quick_compile(self._run_with_edit)
         self._traced_attributes: dict[tuple[int, str], bool] = {}
         self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
 
@@ -181,12 +181,12 @@ class _Form:
                 "that the loss is computed from, or use msnb.intervene on the network around the training step."
             )
         if edit.node not in self._number:
-            raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain(node)}.")
+            raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain_unchangeable(node)}.")
         number = self._number[edit.node]
         if isinstance(edit, AttributeEdit):
             if type(edit.value) not in (int, float):
                 raise ValueError(f"'{edit.name}' should be a number, but got {describe(edit.value)}.")
-            self._check_fit(node, lambda: check_attributes(node, {edit.name: edit.value}))
+            self._run_with_node_in_errors(node, lambda: check_attributes(node, {edit.name: edit.value}))
             return number
         length = _count_channels(self._changeable[number].shape)
         if edit.channel is not None and not 0 <= edit.channel < length:
@@ -207,7 +207,7 @@ class _Form:
         node = self._changeable[number].node
         before = as_number(node.attrs.get(edit.name))
         value = float(edit.value) if type(before) is float else edit.value
-        is_traced = type(value) is float and self._is_traced(node, edit.name, value)
+        is_traced = type(value) is float and self._is_attribute_traced(node, edit.name, value)
         key = number, edit.name, None if is_traced else (type(value).__name__, value)
         run = self._attribute_runs.get(key) or self._attribute_runs.recall(key)
         if run is None:
@@ -215,31 +215,31 @@ class _Form:
             def evaluate_node(args, traced):
                 return evaluate_with(node, {edit.name: value}, args, {edit.name: traced} if is_traced else None)
 
-            @_jit
+            @_jit_with_quick_compile
             def run(traced, base, *inputs):
-                results, values = self._evaluate(
+                results, values = self._evaluate_changed(
                     inputs, lambda _, array: array, (number, lambda args: evaluate_node(args, traced))
                 )
-                return results, _relative_differences(values, base)
+                return results, _compute_relative_differences(values, base)
 
         traced = value if is_traced else 0
-        answer = self._check_fit(node, lambda: run(traced, base, *inputs))
+        answer = self._run_with_node_in_errors(node, lambda: run(traced, base, *inputs))
         self._attribute_runs.keep(key, run)
         return answer
 
-    def _is_traced(self, node, name, value):
+    def _is_attribute_traced(self, node, name, value):
         """Return True if an attribute is an input of the compiled run, which does not depend on its value."""
         if (node.id, name) not in self._traced_attributes:
             self._traced_attributes[node.id, name] = accepts_traced(node, name, value)
         return self._traced_attributes[node.id, name]
 
-    def _check_fit(self, node, run):
+    def _run_with_node_in_errors(self, node, run):
         try:
             return run()
         except UnsuitableValue as problem:
             raise ValueError(f"{node.fullname} can't be changed in this way: {problem}.") from None
 
-    def _evaluate(self, inputs, change, evaluated=(None, None)):
+    def _evaluate_changed(self, inputs, change, evaluated=(None, None)):
         """Return (results, values of the points). `evaluated` is a pair (number of a point, function of the inputs of
         its equation that returns other results).
         """
@@ -269,7 +269,7 @@ class _Form:
         settings = np.int32(_NO_NODE), np.float32(0), np.float32(0), np.int32(_EVERY_CHANNEL)
         return self.run(settings, zeros, *inputs)[:2]
 
-    def _run(self, settings, base, *inputs):
+    def _run_with_edit(self, settings, base, *inputs):
         selected, factor, shift, channel = settings
 
         def change(number, array):
@@ -282,14 +282,14 @@ class _Form:
                 is_changed = is_changed & ((channel == _EVERY_CHANNEL) | (at == channel))
             return jnp.where(is_changed, new, array)
 
-        results, values = self._evaluate(inputs, change)
-        return results, values, _relative_differences(values, base)
+        results, values = self._evaluate_changed(inputs, change)
+        return results, values, _compute_relative_differences(values, base)
 
 
 _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
 
 
-def _jit(function):
+def _jit_with_quick_compile(function):
     """Return a jitted function that compiles quickly, because a user waits for it and it runs only a few times."""
     return jax.jit(function, compiler_options=QUICK_COMPILE if jax.default_backend() == "cpu" else None)
 
@@ -298,24 +298,24 @@ def _count_channels(shape):
     return (shape[1] if len(shape) >= 4 else shape[-1]) if shape else 1
 
 
-def _relative_differences(values, base):
-    return jnp.stack([_relative_difference(a, b) for a, b in zip(values, base, strict=True)])
+def _compute_relative_differences(values, base):
+    return jnp.stack([_compute_relative_difference(a, b) for a, b in zip(values, base, strict=True)])
 
 
-def _relative_difference(now, before):
+def _compute_relative_difference(now, before):
     kind = jnp.complex64 if jnp.iscomplexobj(now) else jnp.float32
     now, before = now.astype(kind), before.astype(kind)
     moved, size = jnp.linalg.norm((now - before).ravel()), jnp.linalg.norm(before.ravel())
     return jnp.where(moved == 0, 0.0, moved / jnp.where(size == 0, 1.0, size))
 
 
-def _explain(node: CNode) -> str:
+def _explain_unchangeable(node: CNode) -> str:
     if not node.types or node.types[0].dtype in ("Key", "Bool") or "Int" in node.types[0].dtype:
         return "it is not a real number"
     return "it is in the condition of a loop"
 
 
-def _nodes_after_gradients(graph: Any) -> set[CNode]:
+def _collect_nodes_after_gradients(graph: Any) -> set[CNode]:
     """Return the nodes that compute gradients or depend on one."""
     after: set[CNode] = set()
 

@@ -25,8 +25,8 @@ def advice(profile: "Figures") -> list[Finding]:
     findings = [
         *_find_idle_time(profile),
         *_find_slow_operators(profile),
-        *_find_compiling(profile),
-        *_find_variation(profile),
+        *_find_recompilation(profile),
+        *_find_step_variation(profile),
     ]
     findings.sort(key=lambda finding: -finding.share)
     if not findings:
@@ -168,7 +168,7 @@ def _choose_remedy(op, compute, at_best, rows):
     return "Next: look at it in the graph, whether it is needed at this size, and once for a batch."
 
 
-def _find_compiling(profile):
+def _find_recompilation(profile):
     total = sum(profile.steps) + sum(profile.first)
     share = profile.compile_seconds / (total + profile.compile_seconds) if total else 0
     if len(profile.first) > 3:
@@ -181,7 +181,7 @@ def _find_compiling(profile):
         )
 
 
-def _find_variation(profile):
+def _find_step_variation(profile):
     if len(profile.steps) < 8:
         return
     low, high = profile.spread

@@ -84,7 +84,7 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
             f"It takes {several} steps itself, so it ran once: a step is one of them. Its Parameters are as one run "
             "leaves them."
         )
-    elif any(_is_training(program) for program in recording.programs):
+    elif any(_updates_trainable_parameters(program) for program in recording.programs):
         result.notes.append(f"It ran {repeats} times, and its Parameters have moved as many steps.")
     if exact:
         result.replay()
@@ -101,7 +101,7 @@ def count_steps(recording: Recording) -> int:
         int, 0 if no such program was called twice: the run is itself a step.
     """
     counts = collections.Counter(id(net) for net, _, _ in recording.calls)
-    training = {id(program.root()) for program in recording.programs if _is_training(program)}
+    training = {id(program.root()) for program in recording.programs if _updates_trainable_parameters(program)}
     found = [
         counts[id(net)]
         for net, _, _ in recording.calls
@@ -111,7 +111,7 @@ def count_steps(recording: Recording) -> int:
     return most if most > 1 else 0
 
 
-def _is_training(program):
+def _updates_trainable_parameters(program):
     """Return True if a program updates trainable Parameters."""
     return any(parameter.requires_grad for parameter in program.written)
 

@@ -163,7 +163,7 @@ class _Join:
             needs = set() if kernel.op in CONTAINERS else needed(kernel)
             if nodes and all(any(need in self.can(node) for node in nodes) for need in needs):
                 self.owner_of[kernel] = Owner(
-                    _select_by_size(nodes, kernel), MEASURED, "named by XLA, operation checked"
+                    _select_nodes_by_size(nodes, kernel), MEASURED, "named by XLA, operation checked"
                 )
             else:
                 nameless.append((kernel, nodes, needs))
@@ -194,7 +194,7 @@ class _Join:
             if _CONTRACTION in needed(kernel):
                 for node in owner.nodes:
                     if _CONTRACTION in self.can(node):
-                        claims.setdefault(node, []).append(_shape_of(kernel))
+                        claims.setdefault(node, []).append(_get_contraction_sizes(kernel))
         unclaimed = {}
         for node in self.nodes:
             shapes, claimed = list(contractions(node)), claims.get(node, ())
@@ -207,7 +207,7 @@ class _Join:
         kernels_by_shape = {}
         for entry in nameless:
             if _CONTRACTION in entry[2]:
-                kernels_by_shape.setdefault(_shape_of(entry[0]), []).append(entry)
+                kernels_by_shape.setdefault(_get_contraction_sizes(entry[0]), []).append(entry)
         rest = [entry for entry in nameless if _CONTRACTION not in entry[2]]
         for shape, entries in kernels_by_shape.items():
             candidates = unclaimed.get(shape, [])
@@ -302,7 +302,7 @@ def contractions(node: "CNode") -> Any:
             if eqn is None:
                 yield node.types[0].size, tuple(sorted(n.types[s].size for n, s in node.uses if n.types))
             else:
-                yield (_element_count(eqn.outvars[0]), tuple(sorted(_element_count(var) for var in eqn.invars)))
+                yield (_count_elements(eqn.outvars[0]), tuple(sorted(_count_elements(var) for var in eqn.invars)))
 
 
 def _iterate_primitives(node):
@@ -321,14 +321,14 @@ def _iterate_primitives(node):
                         todo.append(inner)
 
 
-def _element_count(var):
+def _count_elements(var):
     total = 1
     for extent in getattr(var.aval, "shape", ()):
         total *= extent
     return total
 
 
-def _shape_of(kernel):
+def _get_contraction_sizes(kernel):
     return (
         kernel.types[0].size if kernel.types else 0,
         tuple(sorted(node.types[slot].size for node, slot in kernel.uses if slot < len(node.types))),
@@ -340,7 +340,7 @@ def _is_copy(kernel):
     return all(word in _LAYOUT for word in words)
 
 
-def _select_by_size(nodes, kernel):
+def _select_nodes_by_size(nodes, kernel):
     """Select, of several calls of one operator, those with a result as large as one of the kernel's results."""
     sizes = {kind.size for kind in kernel.types}
     selected, places = [], {}

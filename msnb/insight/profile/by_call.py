@@ -16,8 +16,8 @@ _NS = 1e-9
 
 def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     """Set the parts and the rows of a profile from the operator calls in its steps."""
-    window, count = profile._traced_window()
-    traced = wall_time.union((kernel.start, kernel.end) for kernel in profile._kernels_in(window))
+    window, count = profile._get_traced_window()
+    traced = wall_time.union((kernel.start, kernel.end) for kernel in profile._list_kernels_in_window(window))
     if not traced:
         window, count = wall_time.union(profile._steps), len(profile._steps)
     starts = [start for start, _ in window]

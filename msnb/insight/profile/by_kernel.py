@@ -20,15 +20,15 @@ def choose_program(profile: "Figures") -> None:
     """Match traced modules with the recorded programs. The one with the most kernel time is the step's program."""
     if profile.mode == "PYNATIVE":
         return
-    window, _ = profile._traced_window()
+    window, _ = profile._get_traced_window()
     busy = {}
-    for kernel in profile._kernels_in(window):
+    for kernel in profile._list_kernels_in_window(window):
         entry = busy.setdefault(kernel.run[:2], [kernel.module, set(), 0])
         entry[1].add(kernel.op)
         entry[2] += kernel.end - kernel.start
     for key, (module, ops, _) in busy.items():
         for program in profile.recording.programs:
-            if module == f"jit_{program.run.__name__}" and ops <= _compiled_instructions(profile, program):
+            if module == f"jit_{program.run.__name__}" and ops <= _list_compiled_instructions(profile, program):
                 profile._modules[key] = program
     time_by_program = {}
     for key, program in profile._modules.items():
@@ -38,18 +38,18 @@ def choose_program(profile: "Figures") -> None:
     elif profile.mode == "GRAPH" and profile.recording.programs:
         profile.program = next(reversed(profile.recording.programs))
     if profile.program is not None:
-        profile.graph = profile._stages_of(profile.program).full_graph
+        profile.graph = profile._get_compiler_stages(profile.program).full_graph
         profile.times = [None] * len(profile.graph)
 
 
-def _compiled_instructions(profile, program):
-    return {node.instruction for node in profile._stages_of(program)["optimised"].all_nodes()}
+def _list_compiled_instructions(profile, program):
+    return {node.instruction for node in profile._get_compiler_stages(program)["optimised"].all_nodes()}
 
 
 def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     """Set the parts, the rows and the times of a profile from the kernels of its traced steps."""
-    window, count = profile._traced_window()
-    kernels = profile._kernels_in(window)
+    window, count = profile._get_traced_window()
+    kernels = profile._list_kernels_in_window(window)
     if not kernels:
         if profile.program is None:
             profile.notes.append("No compiled Cell or function ran while this was recorded.")
@@ -68,13 +68,13 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
         )
     owners, opcodes, inside = {}, {}, {}
     for key, program in profile._modules.items():
-        stages = profile._stages_of(program)
+        stages = profile._get_compiler_stages(program)
         owners[key] = attribute.owners(stages.full_graph, stages["optimised"])
         inside[key] = count_work(program.compiled(with_stop_flag=True).as_text())
         opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
     profile._owners = {program: owners[key] for key, program in profile._modules.items()}
     runs = kernel_end_times.settle(
-        kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()}
+        kernels, {key: profile._get_compiler_stages(p)["optimised"] for key, p in profile._modules.items()}
     )
     # only time within a step counts, so that no share exceeds the step; a kernel may overlap several steps
     pieces = [(kernel, span) for kernel in kernels for span in wall_time.clip(window, kernel.start, kernel.end)]
@@ -104,7 +104,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
         if key is None:  # a module of another program: an operator outside the graph, a conversion
             name = op.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
             head = name.partition("_")[0]
-            _add_to_row(
+            _add_time_to_row(
                 rows,
                 (None, op),
                 Row(head if head in REGISTRY else name, name, "", "forward", None),
@@ -124,7 +124,7 @@ def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
         row = rows.get(key) or Row(
             "copy" if owner.how == attribute.XLA else "unknown", owner.note, "", "forward", None, program.name
         )
-        _add_to_row(rows, key, row, seconds, owner.how)
+        _add_time_to_row(rows, key, row, seconds, owner.how)
         return
     parts = work(owner.nodes, inside)
     total = sum(parts)
@@ -133,11 +133,11 @@ def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
     for node, part in zip(owner.nodes, parts, strict=True):
         line = node.source[:2] if node.source else None
         key = (program, node.scope, node.op, node.direction, line)
-        source = node.source or _optimizer_location(node, program)
+        source = node.source or _find_optimizer_location(node, program)
         row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, source, program.name)
         if node.id not in row.nodes:
             row.nodes.append(node.id)
-        _add_to_row(rows, key, row, seconds * part / total, how, 1 if part else 0)
+        _add_time_to_row(rows, key, row, seconds * part / total, how, 1 if part else 0)
         row.mates.update(
             f"{other.name} of {attribute_path(other.scope, program.name) or program.name}"
             for other in owner.nodes
@@ -147,7 +147,7 @@ def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
             profile.times[node.id] = (profile.times[node.id] or 0.0) + seconds * part / total
 
 
-def _optimizer_location(node, program):
+def _find_optimizer_location(node, program):
     """Return the line that constructed the optimizer of an update operator, which has no line of the user's code."""
     if node.direction != "update":
         return None
@@ -155,7 +155,7 @@ def _optimizer_location(node, program):
     return locations.pop() if len(locations) == 1 else None
 
 
-def _add_to_row(rows, key, row, seconds, how, kernels=1):
+def _add_time_to_row(rows, key, row, seconds, how, kernels=1):
     rows[key] = row
     row.seconds += seconds
     row.kernels += kernels

@@ -101,7 +101,9 @@ class Watch:
         if program in self._seen:
             self._in_programs += done - start
         self._seen.add(program)
-        self.calls.append(Call(program.name, _scope_of(call), _locate_user_frame(), False, start, sent, done, (0, 0)))
+        self.calls.append(
+            Call(program.name, _format_scope(call), _locate_user_frame(), False, start, sent, done, (0, 0))
+        )
 
     def _locate_kernel(self, kernel, arrays):
         """Return (scope, line, True for backward). A pullback has the location of the operator that had the same
@@ -114,7 +116,7 @@ class Watch:
                 location = self._places.get((name[:-4], idents[:count]))
                 if location is not None:
                     return *location[:2], True
-        place = _scope_of(events.current()), _locate_user_frame()
+        place = _format_scope(events.current()), _locate_user_frame()
         # references keep the ids of the inputs unique; `close` drops them
         self._places[name, tuple(map(id, arrays))] = (*place, arrays)
         return *place, False
@@ -133,7 +135,7 @@ class Watch:
         return cached
 
 
-def _scope_of(call):
+def _format_scope(call):
     return "/".join(("Default", *(call.scope if call is not None else ())))
 
 

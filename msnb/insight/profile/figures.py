@@ -83,12 +83,12 @@ class Figures:
         return ordered[(len(ordered) - 1) // 10], ordered[-1 - (len(ordered) - 1) // 10]
 
     # ------------------------------------------------------------------ operators
-    def _stages_of(self, program):
+    def _get_compiler_stages(self, program):
         if program not in self._stages:
             self._stages[program] = Stages(program, program.name, with_stop_flag=True)
         return self._stages[program]
 
-    def _traced_window(self):
+    def _get_traced_window(self):
         """Return (traced steps without compiling, their number)."""
         traced = self.recording.traced
         if traced is None:
@@ -96,7 +96,7 @@ class Figures:
         steps = [(start, end) for start, end in self._steps if start >= traced[0] and end <= traced[1]]
         return wall_time.union(steps), len(steps)
 
-    def _kernels_in(self, window):
+    def _list_kernels_in_window(self, window):
         if not window:
             return []
         low, high = window[0][0], window[-1][1]

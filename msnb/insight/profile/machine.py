@@ -63,10 +63,10 @@ def machine():
     device = jax.devices()[0]
     side, stream = _SIZES.get(device.platform, _SIZES["cpu"])
     a = jnp.ones((side, side), jnp.float32)
-    product = _best_time(jax.jit(lambda x, y: x @ y), a, a)
+    product = _measure_best_time(jax.jit(lambda x, y: x @ y), a, a)
     del a
     long = jnp.ones((stream,), jnp.float32)
-    moved = _best_time_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
+    moved = _measure_best_time_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
     name = getattr(device, "device_kind", device.platform)
     if device.platform == "cpu":
         name = f"cpu, {cores()} cores"
@@ -102,7 +102,7 @@ def _update_stored_maximum(name, flops, bandwidth):
     return flops, bandwidth
 
 
-def _best_time_in_place(fn, array):
+def _measure_best_time_in_place(fn, array):
     """Return the shortest time of a function that overwrites its argument. New memory would cost page faults."""
     state = [array]
 
@@ -110,10 +110,10 @@ def _best_time_in_place(fn, array):
         state[0] = fn(state[0])
         return state[0]
 
-    return _best_time(again)
+    return _measure_best_time(again)
 
 
-def _best_time(fn, *args):
+def _measure_best_time(fn, *args):
     """Return the seconds of the shortest call of `fn` within the time budget."""
     jax.block_until_ready(fn(*args))
     best, stop = float("inf"), time.perf_counter() + _BUDGET

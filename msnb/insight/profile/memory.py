@@ -53,7 +53,7 @@ def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
     own = {id(p) for p, node in zip(program.params, graph.parameters, strict=False) if node in read and p.requires_grad}
     memory.parameters = sorted(
         (
-            (p.name, int(p._stored().nbytes), id(p) in own)
+            (p.name, int(p._get_stored_array().nbytes), id(p) in own)
             for p in {id(p): p for p in (*program.params, *program.written)}.values()
         ),
         key=lambda entry: -entry[1],

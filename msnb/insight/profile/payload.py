@@ -32,19 +32,19 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             "s": row.scope,
             "q": row.cell,
             "d": row.direction,
-            "t": _round_value(row.seconds),
-            "m": _round_value(row.measured if row.how != "replayed" else row.seconds),
-            "f": _round_value(row.fused),
-            "i": _round_value(row.inferred),
+            "t": _round_to_four_digits(row.seconds),
+            "m": _round_to_four_digits(row.measured if row.how != "replayed" else row.seconds),
+            "f": _round_to_four_digits(row.fused),
+            "i": _round_to_four_digits(row.inferred),
             "h": row.how,
             "w": int(row.flops),
             "b": int(row.nbytes),
             "k": row.kernels,
             "c": row.calls,
-            "p": _round_value(profile.of_peak(row)),
-            "r": _round_value(profile.at_work(row)),
+            "p": _round_to_four_digits(profile.of_peak(row)),
+            "r": _round_to_four_digits(profile.at_work(row)),
             "l": _format_source(row.source),
-            "x": _round_value(row.dispatch),
+            "x": _round_to_four_digits(row.dispatch),
             "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
             "a": sorted(row.mates)[:6],
         }
@@ -57,20 +57,22 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
         "name": profile.name,
         "mode": profile.mode,
         "headline": headline(profile),
-        "steps": [_round_value(s) for s in profile.steps[:500]],
-        "first": [_round_value(s) for s in profile.first[:20]],
-        "step": _round_value(profile.step_seconds),
-        "low": _round_value(low),
-        "high": _round_value(high),
-        "compile": _round_value(profile.compile_seconds),
-        "total": _round_value(total),
-        "traced": _round_value(profile.traced),
-        "parts": {name: _round_value(part) for name, part in profile.parts.items()},
-        "how": {name: _round_value(part) for name, part in profile.attribution.items()} if profile.rows else {},
+        "steps": [_round_to_four_digits(s) for s in profile.steps[:500]],
+        "first": [_round_to_four_digits(s) for s in profile.first[:20]],
+        "step": _round_to_four_digits(profile.step_seconds),
+        "low": _round_to_four_digits(low),
+        "high": _round_to_four_digits(high),
+        "compile": _round_to_four_digits(profile.compile_seconds),
+        "total": _round_to_four_digits(total),
+        "traced": _round_to_four_digits(profile.traced),
+        "parts": {name: _round_to_four_digits(part) for name, part in profile.parts.items()},
+        "how": {name: _round_to_four_digits(part) for name, part in profile.attribution.items()}
+        if profile.rows
+        else {},
         "advice": [
             {
                 "t": f.text,
-                "s": _round_value(f.share),
+                "s": _round_to_four_digits(f.share),
                 "m": f.label,
                 "l": _format_source(f.source),
                 "k": f.kind,
@@ -84,10 +86,10 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             {
                 "s": cell.scope,
                 "q": cell.name,
-                "f": _round_value(cell.forward),
-                "b": _round_value(cell.backward),
-                "u": _round_value(cell.update),
-                "o": _round_value(cell.own),
+                "f": _round_to_four_digits(cell.forward),
+                "b": _round_to_four_digits(cell.backward),
+                "u": _round_to_four_digits(cell.update),
+                "o": _round_to_four_digits(cell.own),
                 "w": int(cell.flops),
                 "l": _format_source(cell.source),
             }
@@ -103,7 +105,7 @@ def _format_source(source):
     return [label(source[0]), source[1]] if source else None
 
 
-def _round_value(value):
+def _round_to_four_digits(value):
     """Round to four digits, the precision of the clock."""
     return None if value is None else float(f"{value:.4g}")
 
@@ -136,7 +138,7 @@ def _pack_memory(memory, root):
 def _pack_timeline(profile, places):
     """Return one step: its lanes, the host's activity, and each kernel with its row."""
     recording = profile.recording
-    window, count = profile._traced_window()
+    window, count = profile._get_traced_window()
     steps = (
         [
             step

@@ -185,7 +185,7 @@ class Recorder:
             log.once(f"Kernels are not traced, so that nothing is said about single operators: {error}")
             return
         self._folder = folder
-        self._anchor = _mark_trace()
+        self._anchor = _write_trace_mark()
         self._traced_since = _clock()
 
     def trace_no_repeats(self) -> None:
@@ -266,7 +266,7 @@ class _Step:
 _ANCHOR = "msnb:anchor"
 
 
-def _mark_trace():
+def _write_trace_mark():
     """Write a mark into the trace and return its time."""
     with jax.profiler.TraceAnnotation(_ANCHOR):
         pass

@@ -100,18 +100,18 @@ def replay(profile: "Figures", rounds: int = 5) -> "Replay | None":
 
     graph = read(program.jaxpr, program.name, program.inputs, visit=visit)
     parts = _GroupFunctions(
-        graph, equations, _group_nodes(profile, graph), _overwritten_inputs(program, graph), program.jaxpr.jaxpr
+        graph, equations, _group_nodes(profile, graph), _map_overwritten_inputs(program, graph), program.jaxpr.jaxpr
     )
-    arrays = _program_arguments(program, profile.recording.programs[program])
+    arrays = _make_program_arguments(program, profile.recording.programs[program])
     values = parts.values(arrays)
     overlaps = _measure_overlaps(profile, graph, parts.groups)
     # gaps are counted as a share of the traced step: on a busy machine its gaps can exceed the shortest whole step
     rest = sum(row.seconds for row in profile.rows if row.how == "xla") + profile.parts["gaps"]
     rest /= sum(profile.parts.values()) or 1.0
     result = _time_groups(
-        parts, values, _step_function(program, arrays), (arrays, len(graph.outputs)), rest, overlaps, rounds
+        parts, values, _make_step_function(program, arrays), (arrays, len(graph.outputs)), rest, overlaps, rounds
     )
-    _update_profile(profile, result)
+    _apply_replayed_times(profile, result)
     return result
 
 
@@ -163,9 +163,9 @@ def _measure_overlaps(profile, graph, groups):
         for op, owner in profile._owners.get(profile.program, {}).items()
         if owner.nodes
     }
-    window, count = profile._traced_window()
+    window, count = profile._get_traced_window()
     spans, wall = {}, {}
-    for kernel in profile._kernels_in(window):
+    for kernel in profile._list_kernels_in_window(window):
         index = home.get(kernel.op)
         if index is not None and profile._modules.get(kernel.run[:2]) is profile.program:
             spans.setdefault(index, []).append((kernel.start, kernel.end))
@@ -197,7 +197,7 @@ class _GroupFunctions:
             # the nodes of the group, and the ungrouped nodes that they need
             body, inputs, todo = set(nodes), {}, list(nodes)
             while todo:
-                for use in _non_constant_inputs(todo.pop()):
+                for use in _list_non_constant_inputs(todo.pop()):
                     source = use[0]
                     if source in body:
                         continue
@@ -210,7 +210,7 @@ class _GroupFunctions:
             self.inputs.append(list(inputs))
             self.bodies.append(sorted(body, key=order.get))
         loose = [node for node in graph.nodes if node not in home]
-        for use in dict.fromkeys(use for node in loose for use in _non_constant_inputs(node)):
+        for use in dict.fromkeys(use for node in loose for use in _list_non_constant_inputs(node)):
             read_by.setdefault(use, set()).add(None)
         for index, nodes in enumerate(groups):
             self.outputs.append(
@@ -262,7 +262,7 @@ class _GroupFunctions:
         return array_by_use
 
 
-def _overwritten_inputs(program, graph):
+def _map_overwritten_inputs(program, graph):
     """Return {result of the program: the input that it overwrites}."""
     inputs = {id(p): (node, 0) for p, node in zip(program.params, graph.parameters, strict=False)}
     return {
@@ -272,7 +272,7 @@ def _overwritten_inputs(program, graph):
     }
 
 
-def _non_constant_inputs(node):
+def _list_non_constant_inputs(node):
     """Return (producer, slot) of the inputs of a node that are not constants."""
     return [use for use in node.uses if isinstance(use[0], (CNode, ParameterNode))]
 
@@ -321,13 +321,13 @@ def _copy_parameters(parameters):
         return [jax.numpy.array(p._array, copy=True) for p in parameters]
 
 
-def _program_arguments(program, arrays):
+def _make_program_arguments(program, arrays):
     """Return arrays for the inputs of the program's jaxpr, with current Parameter values."""
     number = [0] if program.random else []
     return _copy_parameters(program.params) + number + list(arrays)
 
 
-def _step_function(program, arrays):
+def _make_step_function(program, arrays):
     """Return a function that runs the compiled program once, on copies of donated arrays."""
     rest = arrays[len(program.params) :]
     read_arrays = _copy_parameters(program.read)
@@ -346,15 +346,15 @@ def _time_groups(parts, values, run_step, shape_of_step, rest, overlaps, rounds)
     for index in range(len(parts.groups)):
         args, donated = [values[use] for use in parts.inputs[index]], parts.donated(index)
         function = jax.jit(parts.function(index), donate_argnums=tuple(place for place, _ in donated))
-        key = (str(function.trace(*args).jaxpr), tuple(_shape_and_dtype(a) for a in args), donated)
+        key = (str(function.trace(*args).jaxpr), tuple(_get_shape_and_dtype(a) for a in args), donated)
         if key not in compiled:
             compiled[key] = (_RepeatedCall(function, args, donated), args)
         shape = len(args), len(parts.outputs[index])
-        empty.setdefault(shape, _empty_function(shape[1]))
+        empty.setdefault(shape, _make_empty_function(shape[1]))
         shapes[key] = shape
         plan.append((key, shape))
     arrays, results = shape_of_step
-    call = _empty_function(results)
+    call = _make_empty_function(results)
     runs = {"step": run_step, "call": lambda: call(*arrays)}
     for key, (function, args) in compiled.items():
         runs[key] = function
@@ -371,11 +371,11 @@ def _time_groups(parts, values, run_step, shape_of_step, rest, overlaps, rounds)
     groups = []
     for nodes, (key, shape), (part, inside) in zip(parts.groups, plan, overlaps, strict=True):
         alone = max(best[key] - best[shape], 0.0)
-        groups.append(Group(nodes, alone, _wall_time_fraction(part, alone, inside * best["step"])))
+        groups.append(Group(nodes, alone, _compute_wall_time_fraction(part, alone, inside * best["step"])))
     return Replay(groups, best["step"], rest * best["step"] + best["call"], len(compiled))
 
 
-def _wall_time_fraction(part, alone, inside):
+def _compute_wall_time_fraction(part, alone, inside):
     """Return the fraction of a group's separate time that is wall time of the step.
 
     Args:
@@ -405,12 +405,12 @@ class _RepeatedCall:
         return outs
 
 
-def _empty_function(results):
+def _make_empty_function(results):
     """Return a function that ignores its arrays and returns scalars, to measure the cost of a call."""
     return jax.jit(lambda *arrays: [jax.numpy.float32(at) for at in range(results)], keep_unused=True)
 
 
-def _shape_and_dtype(array):
+def _get_shape_and_dtype(array):
     return getattr(array, "shape", ()), str(getattr(array, "dtype", type(array)))
 
 
@@ -424,7 +424,7 @@ def _time_runs(run):
     return times
 
 
-def _update_profile(profile, replayed):
+def _apply_replayed_times(profile, replayed):
     """Replace traced times by replayed ones; inside a group they keep their proportions."""
     rows = {ident: row for row in profile.rows if row.program == profile.program.name for ident in row.nodes}
     outer = {}

@@ -23,20 +23,20 @@ class Profile(Figures):
         super().__init__(recording)
         compiling = wall_time.union(recording.compiling)
         by_kernel.choose_program(self)
-        self.name: str = name or self._default_name()
+        self.name: str = name or self._choose_default_name()
         self._measure_rows(compiling)
-        self._scale_to_step()
+        self._scale_to_step_time()
         if self.program is not None:
             self.memory = memory.of_program(self.program, self.graph)
         self.advice = advice(self)
 
-    def _default_name(self):
+    def _choose_default_name(self):
         if self.program is not None:
             return self.program.name
         calls = self.recording.calls
         return getattr(calls[-1][0], "__name__", type(calls[-1][0]).__name__) if calls else "cell"
 
-    def _scale_to_step(self):
+    def _scale_to_step_time(self):
         """Scale the figures of traced steps to the step time of the headline."""
         step = self.step_seconds
         self.traced = sum(self.parts.values()) or step

@@ -24,9 +24,12 @@ def events(profile: "Figures") -> dict[Any, Any]:
     """
     recording = profile.recording
     zero = recording.start
-    trace_events = [_name_event("process_name", _HOST, 0, "host"), _name_event("process_name", _DEVICE, 0, "kernels")]
+    trace_events = [
+        _make_name_event("process_name", _HOST, 0, "host"),
+        _make_name_event("process_name", _DEVICE, 0, "kernels"),
+    ]
     for lane, title in enumerate(("steps", "calls", "dataset", "compiling", "operators (PYNATIVE)")):
-        trace_events.append(_name_event("thread_name", _HOST, lane, title))
+        trace_events.append(_make_name_event("thread_name", _HOST, lane, title))
 
     def add(name, kind, start, end, process, lane, args=None):
         trace_events.append(
@@ -73,7 +76,7 @@ def events(profile: "Figures") -> dict[Any, Any]:
         elif owner is not None:
             title, args["how"] = owner.note, owner.how
         add(title, "kernel", kernel.start, kernel.end, _DEVICE, lane, args)
-    trace_events += [_name_event("thread_name", _DEVICE, number, lane) for lane, number in lanes.items()]
+    trace_events += [_make_name_event("thread_name", _DEVICE, number, lane) for lane, number in lanes.items()]
     return {
         "traceEvents": trace_events,
         "displayTimeUnit": "ms",
@@ -81,7 +84,7 @@ def events(profile: "Figures") -> dict[Any, Any]:
     }
 
 
-def _name_event(kind, process, lane, title):
+def _make_name_event(kind, process, lane, title):
     return {"name": kind, "ph": "M", "pid": process, "tid": lane, "args": {"name": title}}
 
 

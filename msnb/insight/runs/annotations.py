@@ -48,7 +48,7 @@ class Marks:
             read = json.loads(self._path.read_text(encoding="utf-8"))
             if read["format"] != _FORMAT:
                 raise ValueError(f"its format is {read['format']!r}")
-            self._marks_of_run = {str(name): _filter_valid(marks) for name, marks in read["runs"].items()}
+            self._marks_of_run = {str(name): _filter_valid_marks(marks) for name, marks in read["runs"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             self.problem = f"{self._path} does not hold marks of runs that msnb can read: {error}"
         return True
@@ -96,5 +96,5 @@ class Marks:
         self.refresh()
 
 
-def _filter_valid(marks):
+def _filter_valid_marks(marks):
     return {kind: value for kind, value in marks.items() if isinstance(value, _KINDS.get(kind, ()))}

@@ -70,7 +70,7 @@ class Runs:
                 self._remove_run(name)
                 has_changed = True
             for name, path in paths.items():
-                run, stamp = self._runs.get(name), _file_stamp(path)
+                run, stamp = self._runs.get(name), _compute_change_stamp(path)
                 if run is None or stamp != self._stamps[name]:
                     try:
                         run = Run(path) if run is None or stamp else run
@@ -229,7 +229,7 @@ def _is_folder(entry: Any) -> bool:
         return False
 
 
-def _file_stamp(path: Path) -> tuple[int, ...]:
+def _compute_change_stamp(path: Path) -> tuple[int, ...]:
     """Return a value that changes with a run's header and with new files; () without a header."""
     try:
         header, folder = (path / HEADER).stat(), path.stat()

@@ -169,16 +169,16 @@ class Contents:
 
     def _add_scalars(self, number, news):
         for tag, series in news.items():
-            self._discard_replaced(number, "scalar", tag, int(series.steps[0]))
+            self._discard_replaced_values(number, "scalar", tag, int(series.steps[0]))
         for tag, series in news.items():
             self._newest["scalar", tag] = number
             self.scalars.setdefault(tag, []).append(series)
-            self._extend_times(float(series.times[0]), float(series.times[-1]))
+            self._extend_time_range(float(series.times[0]), float(series.times[-1]))
 
     def _add_event(self, path, number, records, order, singles):
         data = records.data
         event = events.event(data, *records.spans[order])
-        self._extend_times(event.time, event.time)
+        self._extend_time_range(event.time, event.time)
         for field, start, end in event.fields:
             if field == _GRAPH:
                 self.graphs.append(Stored(event.step, event.time, path, records.offset + start, end - start))
@@ -188,12 +188,12 @@ class Contents:
                 singles.setdefault(value.tag, []).append(row)
                 continue
             kind = _KINDS[value.kind]
-            self._discard_replaced(number, kind, value.tag, event.step)
+            self._discard_replaced_values(number, kind, value.tag, event.step)
             self._newest[kind, value.tag] = number
             location = Stored(event.step, event.time, path, records.offset + value.start, value.end - value.start)
             self.stored[kind].setdefault(value.tag, []).append(location)
 
-    def _discard_replaced(self, number, kind, tag, step):
+    def _discard_replaced_values(self, number, kind, tag, step):
         """Discard values that a resumed training has replaced. File `number` continues a tag at `step`.
 
         If an earlier file has this step or later ones, the training was resumed there. All values from this step on are
@@ -219,7 +219,7 @@ class Contents:
             if not table[tag]:
                 del table[tag], self._newest[key]
 
-    def _extend_times(self, first, last):
+    def _extend_time_range(self, first, last):
         if first > 0 and math.isfinite(last - first):
             self.times = (min(first, self.times[0]), max(last, self.times[1])) if self.times else (first, last)
 

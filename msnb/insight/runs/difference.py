@@ -77,7 +77,7 @@ class Difference:
         both = [run.meta.get("code") for run in self._runs]
         if not all(both):
             return None
-        first, second = (_code_lines(code) for code in both)
+        first, second = (_list_code_lines(code) for code in both)
         return list(difflib.unified_diff(first, second, *self.names, n=_CONTEXT_LINES, lineterm=""))
 
     @cached_property
@@ -142,7 +142,7 @@ def thinned(steps: np.ndarray, values: np.ndarray, most: int) -> tuple[np.ndarra
     return steps[indices], values[indices]
 
 
-def _code_lines(code: Any) -> list[str]:
+def _list_code_lines(code: Any) -> list[str]:
     """Return the lines of recorded code: a text, a list of cells, or files by name."""
     if isinstance(code, str):
         return code.splitlines()

@@ -79,11 +79,11 @@ class Forest:
             order, missing = self._draw_word_orders(), self._random.random(nodes) < 0.5
             gain, feature, bound = np.full(nodes, 1e-12), np.full(nodes, -1), np.zeros(nodes)
             for feature_index in range(self._features.shape[1]) if remaining_levels else ():
-                values = self._comparable_values(tree, run, feature_index, order)
+                values = self._get_comparable_values(tree, run, feature_index, order)
                 limit = values[self._draw_pair_per_node(node, nodes)]
                 right = weight * np.where(np.isnan(values), missing[node], values >= limit[node])
                 right_total, right_sum = np.bincount(node, right, nodes), np.bincount(node, right * target, nodes)
-                new_gain = _split_gain(total, sums, right_total, right_sum)
+                new_gain = _compute_split_gain(total, sums, right_total, right_sum)
                 is_better = (new_gain > gain) & ~np.isnan(limit) & (total >= _MIN_RUNS)
                 gain[is_better], feature[is_better], bound[is_better] = (
                     new_gain[is_better],
@@ -97,7 +97,7 @@ class Forest:
             if not is_split.any():
                 break
             tree, run, weight, target, node = (a[is_split] for a in (tree, run, weight, target, node))
-            node, nodes = self._child_nodes(levels[-1], node, tree, run, self._features), 2 * int(splits.sum())
+            node, nodes = self._find_child_nodes(levels[-1], node, tree, run, self._features), 2 * int(splits.sum())
         return levels
 
     def _draw_pair_per_node(self, node, nodes):
@@ -113,7 +113,7 @@ class Forest:
                 order[:, feature, :words] = self._random.random((self._trees, words)).argsort(1)
         return order
 
-    def _comparable_values(self, tree, run, feature, order):
+    def _get_comparable_values(self, tree, run, feature, order):
         """Return the values of a feature as they are compared on a level."""
         values = self._features[run, feature]
         if not self._words[feature]:
@@ -121,7 +121,7 @@ class Forest:
         is_present = ~np.isnan(values)
         return np.where(is_present, order[tree, feature, np.where(is_present, values, 0).astype(np.int64)], np.nan)
 
-    def _child_nodes(self, level, node, tree, run, features):
+    def _find_child_nodes(self, level, node, tree, run, features):
         """Return the nodes of pairs on the next level."""
         feature = level.feature[node]
         values = features[run, feature]
@@ -148,11 +148,11 @@ class Forest:
             predictions[pairs[~is_inner]] = level.value[node[~is_inner]]
             pairs, node = pairs[is_inner], node[is_inner]
             if len(pairs):
-                node = self._child_nodes(level, node, self.tree[pairs], self.run[pairs], features)
+                node = self._find_child_nodes(level, node, self.tree[pairs], self.run[pairs], features)
         return predictions
 
 
-def _split_gain(total, sums, right_total, right_sum):
+def _compute_split_gain(total, sums, right_total, right_sum):
     """Return the reduction of the sum of squares when the right part of each node is split off."""
     left_total = total - right_total
     is_split = (right_total > 0) & (left_total > 0)

@@ -21,9 +21,11 @@ def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGra
     Returns:
         FuncGraph.
     """
-    values: dict[str, Any] = {key: ParameterNode(key, _tensor_types(kind)) for key, kind in graph.parameters.items()}
+    values: dict[str, Any] = {
+        key: ParameterNode(key, _convert_tensor_types(kind)) for key, kind in graph.parameters.items()
+    }
     parameters = list(values.values())
-    values |= {key: ValueNode(_to_plain(value), ()) for key, value in graph.constants.items()}
+    values |= {key: ValueNode(_to_plain_value(value), ()) for key, value in graph.constants.items()}
     nodes: list[CNode] = []
     for message in graph.nodes:
         for key in message.inputs:
@@ -32,8 +34,8 @@ def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGra
             message.op,
             tuple(values[key] for key in message.inputs),
             (0,) * len(message.inputs),
-            _tensor_types(message.type),
-            attrs={key: _to_plain(value) for key, value in message.attributes.items()},
+            _convert_tensor_types(message.type),
+            attrs={key: _to_plain_value(value) for key, value in message.attributes.items()},
             scope=message.scope,
             direction="backward" if message.scope.startswith(_BACKWARD) else "forward",
             id=len(nodes),
@@ -81,25 +83,29 @@ def _append_node(nodes, op, inputs, attrs, scope):
     return node
 
 
-def _tensor_types(kind):
+def _convert_tensor_types(kind):
     if isinstance(kind, summary_graphs.TensorType):
         try:
             size = np.dtype(kind.dtype).itemsize
         except TypeError:  # bfloat16, and types unknown to numpy
             size = 2 if kind.dtype == "bfloat16" else 0
-        return (TensorType(_mindspore_name(kind.dtype), kind.shape, size),)
-    return tuple(tensor_type for item in kind for tensor_type in _tensor_types(item)) if isinstance(kind, tuple) else ()
+        return (TensorType(_format_mindspore_dtype(kind.dtype), kind.shape, size),)
+    return (
+        tuple(tensor_type for item in kind for tensor_type in _convert_tensor_types(item))
+        if isinstance(kind, tuple)
+        else ()
+    )
 
 
-def _mindspore_name(dtype):
+def _format_mindspore_dtype(dtype):
     """Return MindSpore's name of a dtype: Float32, UInt8."""
     return dtype.replace("uint", "UInt") if dtype.startswith("uint") else dtype[:1].upper() + dtype[1:]
 
 
-def _to_plain(value):
+def _to_plain_value(value):
     if isinstance(value, np.ndarray):
         return (
-            f"Tensor[{_mindspore_name(str(value.dtype))}][{', '.join(map(str, value.shape))}]"
+            f"Tensor[{_format_mindspore_dtype(str(value.dtype))}][{', '.join(map(str, value.shape))}]"
             if value.size > 8
             else value.tolist()
         )

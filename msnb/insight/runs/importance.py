@@ -122,13 +122,13 @@ def importance(
     values = column.array()[indices]
     indices, values = indices[np.isfinite(values)], values[np.isfinite(values)]
     columns = [c for c in table.of_group(SETTING, OPERATION) if _is_informative(c, indices)]
-    reason = _reason_for_no_result(target, columns, values)
+    reason = _explain_no_result(target, columns, values)
     if reason:
         return Importance(target, [], len(values), None, reason)
     words = [0 if c.number else len(c.words) for c in columns]
     features = np.stack([c.array()[indices] for c in columns], 1)
-    forest = Forest(features, words, _normalized_ranks(values), seed)
-    shares, errors, explained = _permutation_importance(forest, _normalized_ranks(values), len(columns))
+    forest = Forest(features, words, _compute_normalized_ranks(values), seed)
+    shares, errors, explained = _compute_permutation_importance(forest, _compute_normalized_ranks(values), len(columns))
     rows = [
         Row(
             c.name,
@@ -157,7 +157,7 @@ def _is_informative(column, indices):
     )
 
 
-def _reason_for_no_result(target, columns, values):
+def _explain_no_result(target, columns, values):
     if len(values) < _MIN_RUNS:
         plural = "" if len(values) == 1 else "s"
         return f"{len(values)} run{plural} with {target}: {_MIN_RUNS} are needed to say what matters."
@@ -168,14 +168,14 @@ def _reason_for_no_result(target, columns, values):
     return ""
 
 
-def _normalized_ranks(values):
+def _compute_normalized_ranks(values):
     """Return ranks from 0 to 1. They limit the influence of an outlier, such as a loss of 1e9."""
     distinct, position, counts = np.unique(values, return_inverse=True, return_counts=True)
     mean_rank = np.cumsum(counts) - (counts + 1) / 2
     return mean_rank[position] / max(len(values) - 1, 1)
 
 
-def _permutation_importance(forest, target, features):
+def _compute_permutation_importance(forest, target, features):
     """Return shares, their standard errors, and R² on test runs."""
     tree, run, truth = forest.tree, forest.run, target[forest.run]
     trees = int(tree.max(initial=0)) + 1
@@ -205,4 +205,6 @@ def _rank_correlation(values, target):
     is_present = ~np.isnan(values)
     if is_present.sum() < 3 or np.ptp(values[is_present]) == 0 or np.ptp(target[is_present]) == 0:
         return None
-    return float(np.corrcoef(_normalized_ranks(values[is_present]), _normalized_ranks(target[is_present]))[0, 1])
+    return float(
+        np.corrcoef(_compute_normalized_ranks(values[is_present]), _compute_normalized_ranks(target[is_present]))[0, 1]
+    )

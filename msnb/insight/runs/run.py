@@ -131,7 +131,11 @@ class Run:
     def state(self) -> str:
         """The state of the run, str. It is "running" only while its process is alive, if this machine can tell."""
         state = str(self.meta.get("state") or "finished")
-        if state == "running" and self.meta.get("host") == platform.node() and not _is_alive(self.meta.get("pid")):
+        if (
+            state == "running"
+            and self.meta.get("host") == platform.node()
+            and not _is_process_alive(self.meta.get("pid"))
+        ):
             return "interrupted"
         return state
 
@@ -283,7 +287,7 @@ def _to_number(value):
     return float(value) if is_valid else None
 
 
-def _is_alive(pid):
+def _is_process_alive(pid):
     if not isinstance(pid, int) or isinstance(pid, bool) or pid < 1:
         return False
     try:

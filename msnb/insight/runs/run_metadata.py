@@ -49,7 +49,9 @@ def facts(run: Run) -> Facts:
     metrics.update(_parse_metrics(evaluation.get("metric", "")))
     metrics.update(run.meta.get("summary") or {})  # for a running training the event files are newer
     metrics.update(run.summary)
-    return Facts(settings, _list_operations(lineage.get("dataset")), {k: _undo_float32(v) for k, v in metrics.items()})
+    return Facts(
+        settings, _list_operation_arguments(lineage.get("dataset")), {k: _undo_float32(v) for k, v in metrics.items()}
+    )
 
 
 def _read_lineage(folder: Path) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def _parse_metrics(text: str) -> dict[str, Any]:
     return metrics if isinstance(metrics, dict) else {}
 
 
-def _list_operations(pipeline: dict[str, Any] | None) -> dict[str, Any]:
+def _list_operation_arguments(pipeline: dict[str, Any] | None) -> dict[str, Any]:
     """Return {operation.argument: value} of a pipeline. Repeated operations are numbered."""
     arguments_by_name: dict[str, Any] = {}
     counts: dict[str, int] = {}

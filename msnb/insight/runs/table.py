@@ -123,7 +123,7 @@ class Table:
         """
         columns = []
         for group, rows in ((SETTING, settings), (OPERATION, operations), (METRIC, metrics)):
-            flat = [_flatten(row) for row in rows]
+            flat = [_flatten_settings(row) for row in rows]
             for name in dict.fromkeys(name for row in flat for name in row):
                 columns.append(_build_column(name, group, [row.get(name) for row in flat]))
         return cls(names, columns)
@@ -193,13 +193,13 @@ def more_is_better(metric: str) -> bool:
     )
 
 
-def _flatten(values, prefix="", depth=0):
+def _flatten_settings(values, prefix="", depth=0):
     """Flatten nested settings, with dots between the names."""
     flat = {}
     for name, value in values.items():
         name = f"{prefix}{name}"
         if isinstance(value, Mapping) and value and depth < _MAX_DEPTH:
-            flat.update(_flatten(value, f"{name}.", depth + 1))
+            flat.update(_flatten_settings(value, f"{name}.", depth + 1))
         else:
             flat[name] = value
     return flat

@@ -86,11 +86,11 @@ class Alarm:
         avals = program.jaxpr.out_avals[program.n_results :]
         self.bytes_per_run: int = sum(aval.size * aval.dtype.itemsize for aval in avals)
         for watchpoint in watchpoints:
-            self._add(program, watchpoint, selection)
+            self._add_watchpoint(program, watchpoint, selection)
         self.on_device: dict[str, set[Any]] = self.bounded  # what the host does not test
         self.is_on_cpu: bool = program.spread is None and device_of(program).platform == "cpu"
         is_on_host = may_use_host and self.is_on_cpu
-        self.host: host_tests.HostTests | None = self._take_host_tests(program) if is_on_host else None
+        self.host: host_tests.HostTests | None = self._extract_host_tests(program) if is_on_host else None
         self.value_tests: list[host_tests.ValueTest] = []
         self.has_verdict = False
         self._n_for_host = 0  # extra outputs for the host
@@ -181,20 +181,20 @@ class Alarm:
         """Return (watchpoint, keys) of each value that `test_run` returns."""
         return [*self.series, *(self.ends.series if self.ends is not None else ())]
 
-    def _add(self, program, watchpoint, selection):
+    def _add_watchpoint(self, program, watchpoint, selection):
         condition = watchpoint.condition
         keys = self._values.keys_of(condition.target, watchpoint.operators, selection)
         if condition.target == "weight":
             if condition.id != "weight_initialization":  # checked before the first step
-                self._add_weights(watchpoint, keys)
+                self._add_weight_tests(watchpoint, keys)
             return
         if condition.target == "gradient":
             keys = [self._values.gradients[name] for name in keys]
         if condition.id in ("tensor_overflow", "operator_overflow") and selection is None:
             if self.is_bounded:
-                self._add_bounds(program)
+                self._add_bound_tests(program)
             else:
-                self.finite_points |= _overflow_points(program, self._values)
+                self.finite_points |= _select_overflow_keys(program, self._values)
         elif condition.is_overflow:
             self.finite_points.update(keys)
         elif watchpoint.band is not None or condition.id == "dead":
@@ -203,7 +203,7 @@ class Alarm:
             for key in keys:
                 self.tests.setdefault(key, []).append(watchpoint)
 
-    def _add_bounds(self, program):
+    def _add_bound_tests(self, program):
         """Add the tests of values against bounds; Parameters that are written are tested after their update."""
         if self.bounded["points"] or self.bounded["inputs"]:
             return  # another watchpoint has added them
@@ -213,7 +213,9 @@ class Alarm:
         ]
         avals, first = program.jaxpr.out_avals, program.n_results
         outputs = {first + i for i in range(len(program.written)) if _is_testable(avals[first + i])}
-        selection = bounds.select_bounded_points(program.jaxpr, _testable(self._values), logs, sorted(outputs))
+        selection = bounds.select_bounded_points(
+            program.jaxpr, _map_testable_results(self._values), logs, sorted(outputs)
+        )
         equations = self._values.equations
         self.bounded["points"] = {(equations[path].id, slot) for path, slot in selection.points}
         self.bounded["inputs"] = {index for index in selection.inputs if program.inputs[index][0] != "random"}
@@ -222,7 +224,7 @@ class Alarm:
         self.bounded["read"] = {index for index in real if index in positions and positions[index] not in written}
         self.bounded["written"] = outputs
 
-    def _take_host_tests(self, program):
+    def _extract_host_tests(self, program):
         """Return the tests that the host does, and remove them from those of the device; None if there are none."""
         avals = {"inputs": program.jaxpr.in_avals, "read": program.jaxpr.in_avals, "written": program.jaxpr.out_avals}
         quick: dict[str, set[Any]] = {
@@ -243,7 +245,7 @@ class Alarm:
             return None
         return host_tests.HostTests(quick, finite, ratios)
 
-    def _add_weights(self, watchpoint, names):
+    def _add_weight_tests(self, watchpoint, names):
         condition = watchpoint.condition
         for name in names:
             place, output = self._values.weights[name]
@@ -267,7 +269,7 @@ def _is_testable(aval):
     return jax.dtypes.issubdtype(aval.dtype, np.floating) and aval.size > 0
 
 
-def _testable(values):
+def _map_testable_results(values):
     """Return {key of an equation: indices of the results that can be tested}."""
     slots: dict[int, list[int]] = {}
     for ident, slot in values.tensors:
@@ -275,8 +277,8 @@ def _testable(values):
     return {path: slots.get(node.id, ()) for path, node in values.equations.items()}
 
 
-def _overflow_points(program, values):
-    points = select_overflow_points(program.jaxpr, _testable(values))
+def _select_overflow_keys(program, values):
+    points = select_overflow_points(program.jaxpr, _map_testable_results(values))
     return {(values.equations[path].id, slot) for path, slot in points}
 
 
@@ -340,7 +342,7 @@ class _AlarmMeasure(Measure):
             above.append(exceeds(bounded, bounds.TESTED))
         alarm.series, series = self._collect_series(arrays, collected)
         alarm.has_verdict = bool(rung or above)
-        verdict = [_join((rung, RINGS), (above, ABOVE))] if alarm.has_verdict else []
+        verdict = [_combine_alarm_bits((rung, RINGS), (above, ABOVE))] if alarm.has_verdict else []
         return [*verdict, *series, *extras]
 
     def _collect_series(self, arrays, nested):
@@ -366,7 +368,7 @@ class _AlarmMeasure(Measure):
         return entries, series
 
 
-def _join(*flags_of_bits):
+def _combine_alarm_bits(*flags_of_bits):
     """Return the alarm as a uint8. A bit is set if one of its flags is True."""
     bits = [jnp.stack(flags).any().astype(jnp.uint8) * jnp.uint8(bit) for flags, bit in flags_of_bits if flags]
     return functools.reduce(jnp.bitwise_or, bits, jnp.uint8(0))
@@ -406,7 +408,7 @@ class _EndsAlarm:
             others = [inputs[index] for index in sorted(bounded["inputs"])]
             above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
             series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
-            verdict = _join((rung, WEIGHT_RINGS), (above, ABOVE))
+            verdict = _combine_alarm_bits((rung, WEIGHT_RINGS), (above, ABOVE))
             return [functools.reduce(jnp.bitwise_or, verdicts, verdict), *series]
 
         self._run = jax.jit(run)
@@ -449,19 +451,19 @@ def _any_magnitude_at_least(arrays, least):
     exact = [~jnp.isfinite(array).all() for array in arrays if array.dtype == np.float64]
     # The largest bits are integers, whose maximum XLA vectorises. One pass over the concatenated arrays would take four
     # times as long; without the barrier XLA fuses the passes.
-    largest = jax.lax.optimization_barrier([_largest_bits(a) for a in arrays if a.dtype != np.float64])
+    largest = jax.lax.optimization_barrier([_compute_largest_bits(a) for a in arrays if a.dtype != np.float64])
     tests = [jnp.stack(exact).any()] if exact else []
     tests += [jnp.stack(largest).max() >= least] if largest else []
     return functools.reduce(jnp.logical_or, tests)
 
 
-def _bits(array):
+def _get_magnitude_bits(array):
     """Return the bits of the magnitudes of an array as int32, in float32."""
     return jax.lax.bitcast_convert_type(array.astype(jnp.float32), jnp.int32) & 0x7FFFFFFF
 
 
-def _largest_bits(array):
-    return jnp.max(_bits(array))
+def _compute_largest_bits(array):
+    return jnp.max(_get_magnitude_bits(array))
 
 
 def abs_mean(array: jax.Array) -> jax.Array:
@@ -482,37 +484,37 @@ def rings(watchpoint: "Watchpoint", array: jax.Array, before: jax.Array | None =
         outcome = watchpoint.function(box(array))
         return jnp.any(jnp.asarray(getattr(outcome, "_array", outcome)))
     x = array if array.dtype == np.float64 else array.astype(jnp.float32)
-    tests = [_test(name, preset, watchpoint.presets, x, before) for name, preset in watchpoint.tests.items()]
+    tests = [_may_meet_preset(name, preset, watchpoint.presets, x, before) for name, preset in watchpoint.tests.items()]
     return functools.reduce(jnp.logical_or, tests)
 
 
-def _test(name, preset, presets, x, before):
+def _may_meet_preset(name, preset, presets, x, before):
     column, _, comparison = name.rpartition("_")
     if name == "rtol":
         return _may_be_unchanged(presets, x, before)
     if column == "zero_percentage" and preset == 100 and x.dtype != np.float64:
-        top = _largest_bits(x)
+        top = _compute_largest_bits(x)
         return (top < _TINY) | (top >= _INFINITE)
     if column == "subnormal_percentage" and x.dtype != np.float64:
-        bits = _bits(x)
-        share = 100.0 * _share((bits > 0) & (bits < _TINY))
-        return _compare(share, preset, comparison, preset * 1e-5) | (_largest_bits(x) >= _INFINITE)
-    value, slack = _statistic(column, presets, x, before)
+        bits = _get_magnitude_bits(x)
+        share = 100.0 * _compute_true_fraction((bits > 0) & (bits < _TINY))
+        return _compare_with_slack(share, preset, comparison, preset * 1e-5) | (_compute_largest_bits(x) >= _INFINITE)
+    value, slack = _compute_statistic_and_slack(column, presets, x, before)
     if column.endswith("percentage"):
         slack = preset * 1e-5
-    rung = _compare(value, preset, comparison, slack) | ~jnp.isfinite(value)
+    rung = _compare_with_slack(value, preset, comparison, slack) | ~jnp.isfinite(value)
     if column in ("max", "min") or column.endswith("percentage"):  # they may be finite where x is not
         rung |= ~(jnp.isfinite(jnp.max(x)) & jnp.isfinite(jnp.min(x)))
     return rung
 
 
-def _compare(value, preset, comparison, slack):
+def _compare_with_slack(value, preset, comparison, slack):
     if comparison == "lt":
         return value - slack < preset
     return value + slack > preset if comparison == "gt" else value + slack >= preset
 
 
-def _statistic(column, presets, x, before):
+def _compute_statistic_and_slack(column, presets, x, before):
     """Return (statistic in float32, largest difference from the exact one)."""
     if column in ("max", "min"):
         value = getattr(jnp, column)(x)
@@ -521,26 +523,26 @@ def _statistic(column, presets, x, before):
         high, low = jnp.max(x), jnp.min(x)
         return high - low, (jnp.abs(high) + jnp.abs(low)) * 1e-6
     if column == "zero_percentage":
-        return 100.0 * _share(x == 0), 0.0
+        return 100.0 * _compute_true_fraction(x == 0), 0.0
     if column == "range_percentage":
-        low, high = _round_inwards(presets["range_start_inclusive"], presets["range_end_inclusive"], x.dtype)
-        return 100.0 * _share((x >= low) & (x <= high)), 0.0
+        low, high = _round_range_inwards(presets["range_start_inclusive"], presets["range_end_inclusive"], x.dtype)
+        return 100.0 * _compute_true_fraction((x >= low) & (x <= high)), 0.0
     if column == "abs_mean_update_ratio":
         change, size = abs_mean(x - before.astype(x.dtype)), abs_mean(before)
         ratio = change / (size + presets["epsilon"])
-        return ratio, ratio * 2 * _sum_slack(x)
+        return ratio, ratio * 2 * _estimate_sum_error(x)
     size = abs_mean(x)
     if column == "abs_mean":
-        return size, size * _sum_slack(x)
-    return jnp.sum(x) * (1 / x.size), size * _sum_slack(x)
+        return size, size * _estimate_sum_error(x)
+    return jnp.sum(x) * (1 / x.size), size * _estimate_sum_error(x)
 
 
-def _sum_slack(x):
+def _estimate_sum_error(x):
     """Return the largest relative error of a float32 sum."""
     return 1e-5 + min(1e-2, x.size * 1.2e-7)
 
 
-def _round_inwards(low, high, dtype):
+def _round_range_inwards(low, high, dtype):
     """Return the ends of a range, rounded inwards to numbers of `dtype`."""
     start, end = np.asarray(low, dtype), np.asarray(high, dtype)
     start = start if float(start) >= low else np.nextafter(start, np.asarray(np.inf, dtype))
@@ -548,7 +550,7 @@ def _round_inwards(low, high, dtype):
     return start, end
 
 
-def _share(condition):
+def _compute_true_fraction(condition):
     return jnp.sum(condition, dtype=jnp.int32).astype(jnp.float32) / condition.size
 
 

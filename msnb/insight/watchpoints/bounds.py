@@ -78,14 +78,14 @@ def select_bounded_points(
     outputs = [closed.jaxpr.outvars[index] for index in tested_outputs]
     walk = _Walk(nodes, {var for var in outputs if not isinstance(var, Literal)})
     inputs = {i for i, (v, log) in enumerate(zip(closed.jaxpr.invars, input_logs)) if log is None and _is_float(v)}
-    ranges = [_input_range(var, log) for var, log in zip(closed.jaxpr.invars, input_logs, strict=True)]
+    ranges = [_make_input_range(var, log) for var, log in zip(closed.jaxpr.invars, input_logs, strict=True)]
     walk.run(closed.jaxpr, closed.consts, (), ranges)
     return Selection(walk.points, inputs)
 
 
-def _input_range(var, log):
+def _make_input_range(var, log):
     if not _is_float(var):
-        return _integer_range(var)
+        return _get_integer_range(var)
     return Range(TESTED if log is None else log)
 
 
@@ -103,47 +103,47 @@ class _Walk:
             inputs (Sequence[Range]): ranges of the inputs.
         """
         env = dict(zip(jaxpr.invars, inputs, strict=True))
-        env |= {var: _range_of_value(value) for var, value in zip(jaxpr.constvars, consts, strict=False)}
+        env |= {var: _compute_value_range(value) for var, value in zip(jaxpr.constvars, consts, strict=False)}
 
         def look_up(var):
-            return _range_of_value(var.val) if isinstance(var, Literal) else env.get(var, _UNKNOWN)
+            return _compute_value_range(var.val) if isinstance(var, Literal) else env.get(var, _UNKNOWN)
 
         for eqn in jaxpr.eqns:
             key = None if path is None else (*path, id(eqn))
-            results = self._results(eqn, path, [look_up(var) for var in eqn.invars])
+            results = self._compute_result_ranges(eqn, path, [look_up(var) for var in eqn.invars])
             for slot, (var, result) in enumerate(zip(eqn.outvars, results, strict=True)):
                 if not _is_float(var):
-                    result = _integer_range(var) if result.log == _INF else result
-                elif _is_unsafe(var, result):
+                    result = _get_integer_range(var) if result.log == _INF else result
+                elif _may_overflow(var, result):
                     is_tested = var in self.tested and not path
                     is_testable = is_tested or slot in self.nodes.get(key, ())
                     if is_testable and not is_tested:
                         self.points.add((key, slot))
-                    bound = min(TESTED, math.log2(_largest(var.aval.dtype)))
+                    bound = min(TESTED, math.log2(_get_largest_float(var.aval.dtype)))
                     result = Range(bound, result.low) if is_testable else _UNKNOWN
                 env[var] = result
         return [look_up(var) for var in jaxpr.outvars]
 
-    def _results(self, eqn, path, operands):
+    def _compute_result_ranges(self, eqn, path, operands):
         kind = eqn.primitive.name
         if kind in TRANSPARENT:
             inner = eqn.params[TRANSPARENT[kind]]
             below = None if path is None else (*path, (id(eqn), 0))
-            return self.run(_open(inner), _consts(inner), below, operands)
+            return self.run(_get_jaxpr(inner), _get_consts(inner), below, operands)
         if kind == "cond":
             outs = [
-                self.run(_open(b), _consts(b), None if path is None else (*path, (id(eqn), i)), operands[1:])
+                self.run(_get_jaxpr(b), _get_consts(b), None if path is None else (*path, (id(eqn), i)), operands[1:])
                 for i, b in enumerate(eqn.params["branches"])
             ]
-            return [_union(column) for column in zip(*outs, strict=True)]
+            return [_unite_ranges(column) for column in zip(*outs, strict=True)]
         if kind == "scan":
-            return self._run_scan(eqn, path, operands)
+            return self._walk_scan(eqn, path, operands)
         if kind == "while":
             body = eqn.params["body_jaxpr"]
             first, n = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
             below = None if path is None else (*path, (id(eqn), 1))
             inputs = [*operands[first : first + n], *[_UNKNOWN] * (len(operands) - first - n)]
-            self.run(_open(body), _consts(body), below, inputs)
+            self.run(_get_jaxpr(body), _get_consts(body), below, inputs)
             return [_UNKNOWN] * len(eqn.outvars)
         if kind in ("sort", "optimization_barrier"):
             return operands
@@ -151,39 +151,39 @@ class _Walk:
             return [operands[0]] * len(eqn.outvars)
         if len(eqn.outvars) != 1:
             return [_UNKNOWN] * len(eqn.outvars)
-        return [_range_of_result(eqn, operands)]
+        return [_compute_result_range(eqn, operands)]
 
-    def _run_scan(self, eqn, path, operands):
+    def _walk_scan(self, eqn, path, operands):
         n_consts, n_carry = scan_counts(eqn)
         body = eqn.params["jaxpr"]
         below = None if path is None else (*path, (id(eqn), 0))
         inputs = [_UNKNOWN if n_consts <= i < n_consts + n_carry else operand for i, operand in enumerate(operands)]
-        results = self.run(_open(body), _consts(body), below, inputs)
+        results = self.run(_get_jaxpr(body), _get_consts(body), below, inputs)
         # the bound of a state holds in each iteration, because it is derived without a bound of the previous state
-        carried = [_union(pair) for pair in zip(results[:n_carry], operands[n_consts : n_consts + n_carry])]
+        carried = [_unite_ranges(pair) for pair in zip(results[:n_carry], operands[n_consts : n_consts + n_carry])]
         return [*carried, *results[n_carry:]]
 
 
-def _is_unsafe(var, result):
-    limit = _SAFE if np.dtype(var.aval.dtype).itemsize >= 4 else math.log2(_largest(var.aval.dtype)) - 1
+def _may_overflow(var, result):
+    limit = _SAFE if np.dtype(var.aval.dtype).itemsize >= 4 else math.log2(_get_largest_float(var.aval.dtype)) - 1
     return not result.log <= limit
 
 
-def _largest(dtype):
+def _get_largest_float(dtype):
     return float(jax.dtypes.finfo(dtype).max)
 
 
-def _range_of_result(eqn, operands):
+def _compute_result_range(eqn, operands):
     """Return the range of an equation with one result."""
     name, params = eqn.primitive.name, eqn.params
     if name in ("max", "min"):
-        return _extremum(name, eqn.invars, operands)
+        return _compute_extremum_range(name, eqn.invars, operands)
     if name == "select_n":
-        return _union(operands[1:])
+        return _unite_ranges(operands[1:])
     if name in ("slice", "dynamic_slice", "dynamic_update_slice"):
-        return _union([r for var, r in zip(eqn.invars, operands) if _is_float(var)] or [_UNKNOWN])
+        return _unite_ranges([r for var, r in zip(eqn.invars, operands) if _is_float(var)] or [_UNKNOWN])
     if name in _MOVES:
-        return _union(operands)
+        return _unite_ranges(operands)
     if name == "clamp":
         return Range(max(operands[0].log, operands[2].log), operands[0].low) if operands[1].log < _INF else _UNKNOWN
     if name == "convert_element_type":
@@ -192,48 +192,48 @@ def _range_of_result(eqn, operands):
     return _UNKNOWN if handler is None else handler(eqn, operands, params)
 
 
-def _extremum(name, variables, operands):
+def _compute_extremum_range(name, variables, operands):
     """Return the range of a maximum or minimum; an infinite constant is its neutral element."""
     neutral = -_INF if name == "max" else _INF
     rest = [r for v, r in zip(variables, operands) if not (isinstance(v, Literal) and v.val == neutral)]
-    merged = _union(rest)
+    merged = _unite_ranges(rest)
     return Range(merged.log, max(r.low for r in rest)) if name == "max" else merged
 
 
-def _union(ranges):
+def _unite_ranges(ranges):
     ranges = list(ranges)
     return Range(max(r.log for r in ranges), min(r.low for r in ranges))
 
 
-def _add(eqn, operands, params):
+def _bound_add(eqn, operands, params):
     first, second = operands
     return Range(max(first.log, second.log) + 1, first.low + second.low)
 
 
-def _subtract(eqn, operands, params):
+def _bound_subtract(eqn, operands, params):
     return Range(max(operands[0].log, operands[1].log) + 1)
 
 
-def _multiply(eqn, operands, params):
+def _bound_multiply(eqn, operands, params):
     first, second = operands
     if eqn.invars[0] is eqn.invars[1]:
         return Range(2 * first.log, 0.0)
     low = first.low * second.low if first.low >= 0 and second.low >= 0 and _INF > first.low * second.low else -_INF
-    return Range(_product_log(first.log, second.log), low)
+    return Range(_compute_product_log(first.log, second.log), low)
 
 
-def _product_log(first, second):
+def _compute_product_log(first, second):
     return _INF if _INF in (first, second) else max(first, -1000.0) + max(second, -1000.0)
 
 
-def _divide(eqn, operands, params):
+def _bound_divide(eqn, operands, params):
     first, second = operands
     if second.low <= 0:
         return _UNKNOWN
     return Range(first.log - math.log2(second.low), 0.0 if first.low >= 0 else -_INF)
 
 
-def _power(eqn, operands, params):
+def _bound_power(eqn, operands, params):
     power, operand = params["y"], operands[0]
     if power < 0:
         if operand.low <= 0:
@@ -242,14 +242,14 @@ def _power(eqn, operands, params):
     return Range(max(power * operand.log, 0.0), 0.0 if power % 2 == 0 or operand.low >= 0 else -_INF)
 
 
-def _exponential(eqn, operands, params):
+def _bound_exponential(eqn, operands, params):
     operand = operands[0]
     if operand.log > 6:
         return _UNKNOWN
     return Range(2.0**operand.log * 1.5, math.exp(-(2.0**operand.log)))
 
 
-def _logarithm(eqn, operands, params):
+def _bound_logarithm(eqn, operands, params):
     operand = operands[0]
     if operand.low <= 0 or operand.log == _INF:
         return _UNKNOWN
@@ -257,92 +257,92 @@ def _logarithm(eqn, operands, params):
     return Range(math.log2(largest))
 
 
-def _square_root(eqn, operands, params):
+def _bound_square_root(eqn, operands, params):
     operand = operands[0]
     if operand.low < 0:
         return _UNKNOWN
     return Range(max(operand.log, 0.0) / 2 + 1, math.sqrt(operand.low) if operand.low < _INF else 0.0)
 
 
-def _reciprocal_root(eqn, operands, params):
+def _bound_reciprocal_root(eqn, operands, params):
     low = operands[0].low
     return Range(max(0.0, -math.log2(low) / 2) + 1, 0.0) if low > 0 and operands[0].log < _INF else _UNKNOWN
 
 
-def _bounded(eqn, operands, params):
+def _bound_saturating_function(eqn, operands, params):
     low = 0.0 if eqn.primitive.name == "logistic" else -1.0
     return Range(0.0, low) if operands[0].log < _INF else _UNKNOWN
 
 
-def _magnitude(eqn, operands, params):
+def _bound_magnitude(eqn, operands, params):
     return Range(operands[0].log, max(operands[0].low, 0.0))
 
 
-def _sum_over(count, operand):
+def _bound_sum_of_terms(count, operand):
     low = operand.low * count if operand.low >= 0 and operand.low < _INF else -_INF
     return Range(operand.log + math.log2(max(count, 1)), low)
 
 
-def _reduce_sum(eqn, operands, params):
+def _bound_reduce_sum(eqn, operands, params):
     count = max(1, eqn.invars[0].aval.size // max(1, eqn.outvars[0].aval.size))
-    return _sum_over(count, operands[0])
+    return _bound_sum_of_terms(count, operands[0])
 
 
-def _sum_of_axis(eqn, operands, params):
+def _bound_partial_sums(eqn, operands, params):
     return Range(operands[0].log + math.log2(max(1, eqn.invars[0].aval.size)))
 
 
-def _window_sum(eqn, operands, params):
+def _bound_window_sum(eqn, operands, params):
     return Range(operands[0].log + math.log2(max(1, math.prod(params["window_dimensions"]))))
 
 
-def _dot(eqn, operands, params):
+def _bound_dot_product(eqn, operands, params):
     (axes, _), _ = params["dimension_numbers"]
     count = math.prod(eqn.invars[0].aval.shape[axis] for axis in axes)
-    return Range(_product_log(operands[0].log, operands[1].log) + math.log2(max(1, count)))
+    return Range(_compute_product_log(operands[0].log, operands[1].log) + math.log2(max(1, count)))
 
 
-def _convolution(eqn, operands, params):
+def _bound_convolution(eqn, operands, params):
     count = min(eqn.invars[0].aval.size, eqn.invars[1].aval.size)
-    return Range(_product_log(operands[0].log, operands[1].log) + math.log2(max(1, count)))
+    return Range(_compute_product_log(operands[0].log, operands[1].log) + math.log2(max(1, count)))
 
 
-def _scatter_add(eqn, operands, params):
+def _bound_scatter_add(eqn, operands, params):
     count = max(1, eqn.invars[-1].aval.size)
     return Range(max(operands[0].log, operands[-1].log + math.log2(count)) + 1)
 
 
-def _negate(eqn, operands, params):
+def _bound_negation(eqn, operands, params):
     return Range(operands[0].log)
 
 
 _ARITHMETIC = {
-    **dict.fromkeys(("add", "add_any"), _add),
-    "sub": _subtract,
-    "mul": _multiply,
+    **dict.fromkeys(("add", "add_any"), _bound_add),
+    "sub": _bound_subtract,
+    "mul": _bound_multiply,
     "square": lambda eqn, operands, params: Range(2 * operands[0].log, 0.0),
-    "div": _divide,
-    "neg": _negate,
+    "div": _bound_divide,
+    "neg": _bound_negation,
     "sign": lambda eqn, operands, params: Range(0.0) if operands[0].log < _INF else _UNKNOWN,
-    "abs": _magnitude,
-    "integer_pow": _power,
-    "exp": _exponential,
-    "log": _logarithm,
-    "sqrt": _square_root,
-    "rsqrt": _reciprocal_root,
-    **dict.fromkeys(("tanh", "logistic", "erf", "sin", "cos"), _bounded),
-    "reduce_sum": _reduce_sum,
-    "cumsum": _sum_of_axis,
-    "reduce_window_sum": _window_sum,
-    "select_and_scatter_add": _sum_of_axis,
-    "dot_general": _dot,
-    **dict.fromkeys(_CONVOLUTIONS, _convolution),
-    **dict.fromkeys(("scatter-add", "scatter_add"), _scatter_add),
+    "abs": _bound_magnitude,
+    "integer_pow": _bound_power,
+    "exp": _bound_exponential,
+    "log": _bound_logarithm,
+    "sqrt": _bound_square_root,
+    "rsqrt": _bound_reciprocal_root,
+    **dict.fromkeys(("tanh", "logistic", "erf", "sin", "cos"), _bound_saturating_function),
+    "reduce_sum": _bound_reduce_sum,
+    "cumsum": _bound_partial_sums,
+    "reduce_window_sum": _bound_window_sum,
+    "select_and_scatter_add": _bound_partial_sums,
+    "dot_general": _bound_dot_product,
+    **dict.fromkeys(_CONVOLUTIONS, _bound_convolution),
+    **dict.fromkeys(("scatter-add", "scatter_add"), _bound_scatter_add),
     "iota": lambda eqn, operands, params: Range(math.log2(max(2, eqn.outvars[0].aval.size)), 0.0),
 }
 
 
-def _range_of_value(value):
+def _compute_value_range(value):
     try:
         array = np.asarray(value)
         if array.dtype == bool:
@@ -358,7 +358,7 @@ def _range_of_value(value):
     return Range(math.log2(top) if top else -1000.0, float(array.min()))
 
 
-def _integer_range(var):
+def _get_integer_range(var):
     dtype = getattr(var.aval, "dtype", None)
     if dtype is not None and jax.dtypes.issubdtype(dtype, np.bool_):
         return Range(0.0, 0.0)
@@ -372,9 +372,9 @@ def _is_float(var):
     return dtype is not None and jax.dtypes.issubdtype(dtype, np.inexact)
 
 
-def _open(inner):
+def _get_jaxpr(inner):
     return inner.jaxpr if hasattr(inner, "consts") else inner
 
 
-def _consts(inner):
+def _get_consts(inner):
     return getattr(inner, "consts", ())

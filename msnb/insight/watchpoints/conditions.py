@@ -255,8 +255,8 @@ def _make_watchpoint(condition, values):
     band, window = values.pop("band", None), values.pop("window", None)
     for name in values:
         if name not in settings:
-            _refuse_parameter(condition, settings, name)
-    presets = {name: _checked_value(condition, settings[name], value) for name, value in values.items()}
+            _raise_unknown_parameter(condition, settings, name)
+    presets = {name: _validate_value(condition, settings[name], value) for name, value in values.items()}
     if band is not None or window is not None:
         return _make_band(condition, presets, band, window)
     if not any(not settings[name].is_support for name in presets):
@@ -268,7 +268,7 @@ def _make_watchpoint(condition, values):
     return Watchpoint(condition, presets)
 
 
-def _refuse_parameter(condition, settings, name):
+def _raise_unknown_parameter(condition, settings, name):
     if not settings:
         raise ValueError(f"{condition.id} has no parameters, but got {name!r}.")
     near = difflib.get_close_matches(str(name), settings, n=3, cutoff=0.5)
@@ -276,7 +276,7 @@ def _refuse_parameter(condition, settings, name):
     raise ValueError(f"{condition.id} has no parameter {name!r}.{hint} Its parameters: {', '.join(settings)}.")
 
 
-def _checked_value(condition, setting, value):
+def _validate_value(condition, setting, value):
     where = f"For {condition.id}, {setting.name!r}"
     if setting.kind == "bool":
         if not isinstance(value, (bool, np.bool_)):
@@ -437,7 +437,7 @@ def statistic(name: str, presets: Mapping[str, Any], x: np.ndarray, before: np.n
     """
     column = name if name == "rtol" else name.rpartition("_")[0]
     if column == "rtol":
-        return _smallest_rtol(presets, x, before)
+        return _compute_smallest_rtol(presets, x, before)
     if column == "abs_mean_update_ratio":
         return float(np.abs(x - before).mean() / (np.abs(before).mean() + presets["epsilon"]))
     if column == "zero_percentage":
@@ -455,7 +455,7 @@ def statistic(name: str, presets: Mapping[str, Any], x: np.ndarray, before: np.n
     }[column]()
 
 
-def _smallest_rtol(presets, x, before):
+def _compute_smallest_rtol(presets, x, before):
     """Return the smallest `rtol` with which |x - before| <= atol + rtol * |before| holds everywhere."""
     change = np.abs(x - before)
     if presets["equal_nan"]:

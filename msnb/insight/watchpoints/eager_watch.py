@@ -81,7 +81,7 @@ class Place:
 
     def __init__(self, node: CNode, root: str, query: Any) -> None:
         self.node, self.root = node, root
-        self.is_selected: bool = _is_selected(node, query)
+        self.is_selected: bool = _matches_query(node, query)
         self.backward: Place | None = None
         self.tests: dict[Any, tuple[Watchpoint, ...]] = {}
         self._shape: Any = None
@@ -102,7 +102,7 @@ class _OneNode:
         return iter((self._node,))
 
 
-def _is_selected(node, query):
+def _matches_query(node, query):
     if query is None:
         return True
     for one in query if isinstance(query, (list, tuple, set, frozenset)) else (query,):
@@ -139,13 +139,13 @@ class EagerRun:
         self.on_host = on_host
         net = None if call is None else call.net
         self.parameters: dict[int, Any] = (
-            {id(p): p._stored() for p in net.get_parameters()} if isinstance(net, Cell) else {}
+            {id(p): p._get_stored_array() for p in net.get_parameters()} if isinstance(net, Cell) else {}
         )
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of the values."""
-        return sum(_nbytes(value.array.shape, value.array.dtype) for value in self.values)
+        return sum(_compute_nbytes(value.array.shape, value.array.dtype) for value in self.values)
 
     def positions_with_alarm(self) -> list[int]:
         """Return the positions of values that may meet a condition."""
@@ -166,7 +166,7 @@ class EagerRun:
             value = self.values[at]
             for watchpoint in watchpoints:
                 if not is_series(watchpoint) and applies(watchpoint, value):
-                    hits += self._check(watchpoint, value, at)
+                    hits += self._check_value(watchpoint, value, at)
         return hits
 
     def nodes_in(self, graph: Any) -> dict[int, int]:
@@ -206,16 +206,16 @@ class EagerRun:
                 )
         return hits
 
-    def _check(self, watchpoint, value, order):
+    def _check_value(self, watchpoint, value, order):
         verdict = check_array(watchpoint, value.array)
-        if watchpoint.condition.id == "operator_overflow" and verdict.met and _any_nonfinite(value.operands):
+        if watchpoint.condition.id == "operator_overflow" and verdict.met and _has_nonfinite(value.operands):
             return []
         kind = "gradient" if value.name is not None else watchpoint.condition.target
         node, place = value.place.node, value.place
         return make_hits(watchpoint, verdict, self.step, node, value.slot, kind, value.name, place.root, None, order)
 
 
-def _any_nonfinite(arrays):
+def _has_nonfinite(arrays):
     return any(
         hasattr(array, "dtype") and is_real(array.dtype) and not np.isfinite(conditions.as_float64(array)).all()
         for array in arrays
@@ -263,7 +263,7 @@ def _test_chunk(tests, arrays):
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _collect_all(watchpoints, arrays):
+def _collect_series_values(watchpoints, arrays):
     return [alarm.collect(watchpoint, array) for watchpoint, array in zip(watchpoints, arrays)]
 
 
@@ -274,7 +274,7 @@ class EagerWatch:
         self.watch = watch
         self._sequence: list[tuple[Any, Place]] = []  # (kernel, place) by position in the forward pass
         self._listener: Listener | None = None
-        self._clear()
+        self._clear_step()
         self._position = 0
 
     @property
@@ -290,12 +290,12 @@ class EagerWatch:
     def listen(self) -> None:
         """Subscribe to the events of this thread."""
         self._listener = events.listen(
-            dispatched=self._guarded(self._add_results),
-            recorded=self._guarded(self._record_node),
-            pulled=self._guarded(self._begin_pull),
-            differentiated=self._guarded(self._end_gradient),
-            entered=self._guarded(self._enter),
-            left=self._guarded(self._leave),
+            dispatched=self._guard_handler(self._add_results),
+            recorded=self._guard_handler(self._record_node),
+            pulled=self._guard_handler(self._begin_pullback),
+            differentiated=self._guard_handler(self._on_gradient_complete),
+            entered=self._guard_handler(self._on_call_begin),
+            left=self._guard_handler(self._on_call_end),
             name="watch",
             here=True,
             vital=True,  # a hit ends the training
@@ -306,16 +306,16 @@ class EagerWatch:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        self._clear()
+        self._clear_step()
 
-    def _guarded(self, handle):
+    def _guard_handler(self, handle):
         """Return a handler that logs its failures and ends the watch. A `Halt` and an interrupt are raised."""
 
         def run(*args):
             try:
                 handle(*args)
             except extra_outputs.Halt:
-                self._clear()
+                self._clear_step()
                 raise
             except Exception as problem:
                 self.close()
@@ -325,35 +325,35 @@ class EagerWatch:
 
         return run
 
-    def _clear(self):
+    def _clear_step(self):
         self._values: list[Value] = []
         self._by_node: dict[int, Any] = {}  # id of a node of the tape -> (the node, its place)
         self._around = self._pulled = self._last_place = None
         self._position = 0
 
     # ------------------------------------------------------------------ events
-    def _enter(self, call):
+    def _on_call_begin(self, call):
         if call.around is None and not call.traced and not trace_state.thread.recording:
-            self._clear()
+            self._clear_step()
 
-    def _leave(self, call):
+    def _on_call_end(self, call):
         """End a step that takes no gradient, such as an evaluation."""
         is_outermost = call.around is None and not call.traced and not trace_state.thread.recording
         if is_outermost and self._values and not self._by_node:
             if call.error is None:
-                self._finish(call)
-            self._clear()
+                self._test_step(call)
+            self._clear_step()
 
     def _add_results(self, kernel, arrays, out, start, sent):
         if self._pulled is None and events.current() is None and not trace_state.thread.recording:
             return
-        place = self._pulled or self._locate(kernel)
+        place = self._pulled or self._locate_operator(kernel)
         outs = out if isinstance(out, (tuple, list)) else (out,)
         for slot, array in enumerate(outs):
             if is_real(array.dtype) and array.size:
                 self._values.append(Value(place, slot, array, arrays, None))
 
-    def _locate(self, kernel):
+    def _locate_operator(self, kernel):
         """Return the Place of the running operator. A step that repeats the previous one reuses its Places."""
         position, self._position = self._position, self._position + 1
         if position < len(self._sequence) and self._sequence[position][0] is kernel:
@@ -374,11 +374,11 @@ class EagerWatch:
             array = boxes[0]._array
             self._last_place.set_type(array)
 
-    def _begin_pull(self, node, cotangents):
+    def _begin_pullback(self, node, cotangents):
         entry = self._by_node.get(id(node))
-        self._pulled = self._backward_place(entry[1]) if entry is not None else None
+        self._pulled = self._get_backward_place(entry[1]) if entry is not None else None
 
-    def _backward_place(self, place):
+    def _get_backward_place(self, place):
         if place.backward is None:
             node = place.node
             mate = CNode(
@@ -387,10 +387,10 @@ class EagerWatch:
             place.backward = Place(mate, place.root, self.watch.nodes)
         return place.backward
 
-    def _end_gradient(self, outputs, weights, sources, gradients):
+    def _on_gradient_complete(self, outputs, weights, sources, gradients):
         if trace_state.thread.recording:
             return
-        readers = self._first_readers(sources)
+        readers = self._find_first_readers(sources)
         for weight, source, gradient in zip(weights, sources, gradients):
             array = getattr(gradient, "_array", None)
             place = readers.get(id(source))
@@ -398,10 +398,10 @@ class EagerWatch:
                 continue
             if is_real(array.dtype) and array.size:
                 self._values.append(Value(place, 0, array, (), weight.name))
-        self._finish(_outermost(events.current()))
-        self._clear()
+        self._test_step(_find_outermost_call(events.current()))
+        self._clear_step()
 
-    def _first_readers(self, sources):
+    def _find_first_readers(self, sources):
         """Return {id of a Parameter's leaf: place of the first operator that reads it}."""
         ids, readers = {id(source) for source in sources}, {}
         for node, place in self._by_node.values():
@@ -410,31 +410,35 @@ class EagerWatch:
                     readers.setdefault(id(link[0]), place)
         return readers
 
-    def _finish(self, call):
+    def _test_step(self, call):
         """Test the values of a step."""
         step = self.watch.begin_eager_step()
         watchpoints = self.watch.active_watchpoints(step)
         verdicts, chunk = [], []
         followed = [w for w in watchpoints if is_series(w)]
         pairs = [(w, at) for w in followed for at, value in enumerate(self._values) if applies(w, value)]
-        numbers = _collect_all(tuple(w for w, _ in pairs), [self._values[at].array for _, at in pairs]) if pairs else []
+        numbers = (
+            _collect_series_values(tuple(w for w, _ in pairs), [self._values[at].array for _, at in pairs])
+            if pairs
+            else []
+        )
         watchpoints = [w for w in watchpoints if not is_series(w)]
         active, on_host, is_cpu = tuple(watchpoints), [], context.device().platform == "cpu"
         for at, value in enumerate(self._values):
-            tests = self._tests_of(value, active)
+            tests = self._select_watchpoints(value, active)
             if tests and is_cpu and _is_host_testable(tests, value.array):
                 on_host.append((at, host_tests.value_test(tests)))
             elif tests:
                 chunk.append((at, tests))
             if len(chunk) == _CHUNK:
-                verdicts.append(self._test(chunk))
+                verdicts.append(self._test_values(chunk))
                 chunk = []
         if chunk:
-            verdicts.append(self._test(chunk))
+            verdicts.append(self._test_values(chunk))
         series = [(w, at, number) for (w, at), number in zip(pairs, numbers, strict=True)]
         self.watch.add_eager_run(EagerRun(step, self._values, verdicts, on_host, call, series))
 
-    def _tests_of(self, value, watchpoints):
+    def _select_watchpoints(self, value, watchpoints):
         """Return the watchpoints that apply to a value. They are cached in its Place, which later steps reuse."""
         cached = value.place.tests
         key = value.slot, value.name is not None, watchpoints
@@ -442,17 +446,17 @@ class EagerWatch:
             cached[key] = tuple(w for w in watchpoints if applies(w, value))
         return cached[key]
 
-    def _test(self, chunk):
+    def _test_values(self, chunk):
         arrays = [self._values[at].array for at, _ in chunk]
         return [at for at, _ in chunk], _test_chunk(tuple(tests for _, tests in chunk), arrays)
 
 
 @functools.lru_cache(1024)
-def _nbytes(shape, dtype):
+def _compute_nbytes(shape, dtype):
     return math.prod(shape) * dtype.itemsize
 
 
-def _outermost(call):
+def _find_outermost_call(call):
     while call is not None and call.around is not None:
         call = call.around
     return call

@@ -63,7 +63,7 @@ class ExactCheck:
         """
         watchpoints = list(watchpoints)
         hits: list[Hit] = []
-        candidates = self._candidates(watchpoints, selection)
+        candidates = self._find_candidates(watchpoints, selection)
         for watchpoint in watchpoints:
             condition = watchpoint.condition
             keys = self._values.keys_of(condition.target, watchpoint.operators, selection)
@@ -79,7 +79,7 @@ class ExactCheck:
                         hits += self._check_node(watchpoint, key, condition.target)
         return sorted(hits, key=lambda hit: hit.order)
 
-    def _candidates(self, watchpoints, selection):
+    def _find_candidates(self, watchpoints, selection):
         """Return the values of nodes that may meet a condition; None for all.
 
         A large program can't return all its values: it tests them first, in float32.
@@ -115,11 +115,11 @@ class ExactCheck:
         if output is None or watchpoint.condition.id == "weight_initialization":
             return []  # `Watch` checks weights that a program does not write
         before = None if place is None else self._replay.inputs[place]
-        verdict = check_array(watchpoint, self._output(output), before)
+        verdict = check_array(watchpoint, self._get_output(output), before)
         node = self._values.readers.get(name)
         return make_hits(watchpoint, verdict, self._step, node, 0, "weight", name, self._values.graph.name, order=_LAST)
 
-    def _output(self, index):
+    def _get_output(self, index):
         if self._outputs is not None and not getattr(self._outputs[index], "is_deleted", bool)():
             return self._outputs[index]
         return [*self._replay.results, *self._replay.updates()][index]
@@ -129,7 +129,9 @@ class ExactCheck:
         node = self._values.nodes[key[0]]
         try:
             rounds = self._replay.rounds(node, key[1])
-            entries = [(None, self._replay.output(node, key[1]))] if rounds is None else self._rounds(key, rounds)
+            entries = (
+                [(None, self._replay.output(node, key[1]))] if rounds is None else self._iterate_rounds(key, rounds)
+            )
         except ValueError:  # in the condition of a loop
             return []
         for number, array in entries:
@@ -149,13 +151,13 @@ class ExactCheck:
                     name,
                     self._values.graph.name,
                     number,
-                    _end_of(node),
+                    _get_end_position(node),
                     reader,
                     key[1] > 0 or (key[0], 1) in self._values.tensors,
                 )
         return []
 
-    def _rounds(self, key, rounds):
+    def _iterate_rounds(self, key, rounds):
         """Yield (round, value) of a value inside a loop or a branch."""
         node = self._values.nodes[key[0]]
         if rounds == 0:
@@ -184,7 +186,7 @@ class ExactCheck:
         return False
 
 
-def _end_of(node):
+def _get_end_position(node):
     """Return the position of a node in the order of execution; a loop ends after the nodes inside it."""
     return max([node.id, *(inner.id + 0.5 for graph in node.graphs for inner in graph.all_nodes())])
 
@@ -241,7 +243,7 @@ def make_hits(
         "step": step,
         "node": None if node is None else node.id,
         "slot": slot,
-        "name": _title(node, slot, kind, name, has_results),
+        "name": _format_hit_name(node, slot, kind, name, has_results),
         "kind": kind,
         "op": "" if node is None else node.op,
         "cell": "" if place is None else attribute_path(place.scope, root),
@@ -264,7 +266,7 @@ def hits_of_outlier(watchpoint: "Watchpoint", outlier: "Outlier", *place: Any) -
     return [dataclasses.replace(hit, name=hit.name + outlier.note) for hit in hits]
 
 
-def _title(node, slot, kind, name, has_results):
+def _format_hit_name(node, slot, kind, name, has_results):
     if name is not None:
         return f"gradient of {name}" if kind == "gradient" else name
     return f"{node.fullname}, result {slot}" if has_results else node.fullname

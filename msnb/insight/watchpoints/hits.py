@@ -79,9 +79,9 @@ class Hit:
             where += f", {format_location(*self.source[:2])}"
             text = linecache.getline(*self.source[:2]).strip()
             where += f" `{text}`" if text else ""
-        return f"{self.condition}: {self._outcome()} ({where})."
+        return f"{self.condition}: {self._describe_outcome()} ({where})."
 
-    def _outcome(self):
+    def _describe_outcome(self):
         if self.error_code:
             return f"it can't be checked: {describe_error(self.error_code)}"
         if not self.parameter:
@@ -132,13 +132,13 @@ class HitTable:
         """Return the rows as dicts."""
         return [hit.row() for hit in self.hits]
 
-    def _shown_rows(self):
+    def _format_shown_rows(self):
         rows = [[str(row[column]) for column in self.COLUMNS] for row in self.rows()[:_SHOWN]]
         left = len(self.hits) - len(rows)
         return rows, [*([f"{left} more hits are not shown."] if left else []), *self.notes]
 
     def __repr__(self) -> str:
-        rows, notes = self._shown_rows()
+        rows, notes = self._format_shown_rows()
         lines = []
         if rows:
             widths = [max(len(row[i]) for row in [self.COLUMNS, *rows]) for i in range(len(self.COLUMNS))]
@@ -149,6 +149,6 @@ class HitTable:
         return "\n".join([*lines, *notes])
 
     def _repr_html_(self) -> str:
-        rows, notes = self._shown_rows()
+        rows, notes = self._format_shown_rows()
         table = html_table(self.COLUMNS, rows) if rows else "<p>No hits.</p>"
         return table + "".join(f"<p>{html.escape(note)}</p>" for note in notes)

@@ -91,13 +91,13 @@ class HostTests:
             is_below = (
                 all(is_below_bound(inputs[index], bounds.TESTED) for index in self._inputs)
                 and all(is_below_bound(outputs[i], bounds.WEIGHT) for i in self._written)
-                and all(self._is_read_below(index, inputs[index]) for index in self._read)
+                and all(self._is_parameter_below_bound(index, inputs[index]) for index in self._read)
             )
             may_be_met = any(test.rings(outputs[test.output], inputs[test.place]) for test in self._ratios)
             may_be_met = may_be_met or not all(is_finite(outputs[i]) for i in self._finite)
         return (WEIGHT_RINGS if may_be_met else 0) | (0 if is_below else ABOVE)
 
-    def _is_read_below(self, index, array):
+    def _is_parameter_below_bound(self, index, array):
         """Return True if a Parameter that no step writes is below its bound. Each array is read once."""
         last, verdict = self._last_read.get(index, (None, False))
         if last is not array:
@@ -225,7 +225,7 @@ _QUIET: dict[str, Callable[..., Any]] = {
 def _is_change_below(new, old, preset, epsilon):
     """Return True if a change is clearly below a share of the magnitudes. The first of them are usually enough."""
     square, size = 0.0, new.size * epsilon
-    for a, b in _chunks(new, old):
+    for a, b in _iterate_chunks(new, old):
         part = a - b
         square += float(np.dot(part, part))
     change = float(np.sqrt(new.size * square)) + new.size * _ROOT_OF_SMALLEST  # not below the sum of magnitudes
@@ -238,11 +238,11 @@ def _is_change_below(new, old, preset, epsilon):
 
 def _sum_magnitudes(new, old):
     """Return the sums of the magnitudes of the changes and of the old values."""
-    sums = [(float(np.abs(a - b).sum()), float(np.abs(b).sum())) for a, b in _chunks(new, old)]
+    sums = [(float(np.abs(a - b).sum()), float(np.abs(b).sum())) for a, b in _iterate_chunks(new, old)]
     return sum(change for change, _ in sums), sum(size for _, size in sums)
 
 
-def _chunks(new: np.ndarray, old: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _iterate_chunks(new: np.ndarray, old: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if new.size <= _CHUNK:
         yield new, old
         return

@@ -88,7 +88,7 @@ class _Walk:
             covered_outputs (Sequence[int]): kinds of each output that certainly reach a test.
             input_kinds (Sequence[int]): kinds that each input can have.
         """
-        kinds = self._possible_kinds(jaxpr, input_kinds)
+        kinds = self._compute_possible_kinds(jaxpr, input_kinds)
         covered: dict[Any, int] = {}
 
         def cover(var, mask):
@@ -100,38 +100,38 @@ class _Walk:
         for eqn in reversed(jaxpr.eqns):
             key = None if path is None else (*path, id(eqn))
             for slot, var in enumerate(eqn.outvars):
-                missing = _kinds_of(var, kinds) & ~covered.get(var, 0)
+                missing = _get_kinds(var, kinds) & ~covered.get(var, 0)
                 if missing and slot in self.nodes.get(key, ()):
                     self.points.add((key, slot))
                     covered[var] = _ANY
-            outputs = [covered.get(var, 0) | (~_kinds_of(var, kinds) & _ANY) for var in eqn.outvars]
-            operands = [_kinds_of(var, kinds) for var in eqn.invars]
-            for var, mask in zip(eqn.invars, self._covered_operands(eqn, path, outputs, operands), strict=True):
+            outputs = [covered.get(var, 0) | (~_get_kinds(var, kinds) & _ANY) for var in eqn.outvars]
+            operands = [_get_kinds(var, kinds) for var in eqn.invars]
+            for var, mask in zip(eqn.invars, self._compute_covered_kinds(eqn, path, outputs, operands), strict=True):
                 cover(var, mask)
         return [covered.get(var, 0) for var in jaxpr.invars]
 
-    def _covered_operands(self, eqn, path, outputs, operands):
+    def _compute_covered_kinds(self, eqn, path, outputs, operands):
         """Return, per operand, the kinds that certainly reach a test. `outputs` are those of the results."""
         kind = eqn.primitive.name
         if kind in TRANSPARENT:
-            return self._run_call(eqn, path, outputs, operands)
+            return self._walk_call(eqn, path, outputs, operands)
         if kind == "cond":
-            return self._run_cond(eqn, path, outputs, operands)
+            return self._walk_cond(eqn, path, outputs, operands)
         if kind == "scan":
-            return self._run_scan(eqn, path, outputs, operands)
+            return self._walk_scan(eqn, path, outputs, operands)
         if kind == "while":
-            return self._run_while(eqn, path, operands)
+            return self._walk_while(eqn, path, operands)
         if kind in ("sort", "optimization_barrier"):
             return outputs
         if kind == "split":
-            return [_all_of(outputs)]
+            return [_intersect_masks(outputs)]
         if len(outputs) != 1:
             return [0] * len(eqn.invars)
-        transfers = _transfers(eqn)
-        return [_kinds_that_reach(transfer, outputs[0]) for transfer in transfers]
+        transfers = _list_kind_transfers(eqn)
+        return [_select_covered_kinds(transfer, outputs[0]) for transfer in transfers]
 
-    def _run_call(self, eqn, path, outputs, operands):
-        inner = _open(eqn.params[TRANSPARENT[eqn.primitive.name]])
+    def _walk_call(self, eqn, path, outputs, operands):
+        inner = _get_jaxpr(eqn.params[TRANSPARENT[eqn.primitive.name]])
         below = None if path is None else (*path, (id(eqn), 0))
         if (path, id(eqn)) not in self._inside:
             below = None
@@ -142,47 +142,47 @@ class _Walk:
             self._cache[key] = inner, self.run(inner, None, outputs, operands)  # the graph keeps its id unique
         return self._cache[key][1]
 
-    def _run_cond(self, eqn, path, outputs, operands):
+    def _walk_cond(self, eqn, path, outputs, operands):
         masks = []
         for index, branch in enumerate(eqn.params["branches"]):
             below = None if path is None else (*path, (id(eqn), index))
-            masks.append(self.run(_open(branch), below, outputs, operands[1:]))
-        return [0, *(_all_of(column) for column in zip(*masks, strict=True))]
+            masks.append(self.run(_get_jaxpr(branch), below, outputs, operands[1:]))
+        return [0, *(_intersect_masks(column) for column in zip(*masks, strict=True))]
 
-    def _run_scan(self, eqn, path, outputs, operands):
+    def _walk_scan(self, eqn, path, outputs, operands):
         n_consts, n_carry = scan_counts(eqn)
         n_carried = n_consts + n_carry
         kinds = [_ANY if n_consts <= i < n_carried else mask for i, mask in enumerate(operands)]
         below = None if path is None else (*path, (id(eqn), 0))
         # the state of one iteration may not reach the end of the loop, so it is tested in each iteration
-        inner = self.run(_open(eqn.params["jaxpr"]), below, [0] * n_carry + outputs[n_carry:], kinds)
+        inner = self.run(_get_jaxpr(eqn.params["jaxpr"]), below, [0] * n_carry + outputs[n_carry:], kinds)
         return inner if eqn.params["length"] else [0] * len(inner)
 
-    def _run_while(self, eqn, path, operands):
-        body = _open(eqn.params["body_jaxpr"])
+    def _walk_while(self, eqn, path, operands):
+        body = _get_jaxpr(eqn.params["body_jaxpr"])
         below = None if path is None else (*path, (id(eqn), 1))
         self.run(body, below, [0] * len(body.outvars), [_ANY] * len(body.invars))
         return [0] * len(operands)  # the loop may not run
 
     # ------------------------------------------------------------------ values that a variable can have
-    def _possible_kinds(self, jaxpr, input_kinds):
+    def _compute_possible_kinds(self, jaxpr, input_kinds):
         """Return {variable: kinds of values that it can have}."""
         kinds = dict(zip(jaxpr.invars, input_kinds, strict=True))
         kinds |= dict.fromkeys(jaxpr.constvars, _ANY)
         for eqn in jaxpr.eqns:
-            results = self._result_kinds(eqn, [_kinds_of(var, kinds) for var in eqn.invars])
+            results = self._compute_result_kinds(eqn, [_get_kinds(var, kinds) for var in eqn.invars])
             kinds.update(zip(eqn.outvars, results, strict=True))
         return kinds
 
-    def _result_kinds(self, eqn, operands):
+    def _compute_result_kinds(self, eqn, operands):
         name = eqn.primitive.name
         if name in TRANSPARENT:
-            inner = _open(eqn.params[TRANSPARENT[name]])
-            kinds = self._possible_kinds(inner, operands)
-            return [_kinds_of(var, kinds) for var in inner.outvars]
+            inner = _get_jaxpr(eqn.params[TRANSPARENT[name]])
+            kinds = self._compute_possible_kinds(inner, operands)
+            return [_get_kinds(var, kinds) for var in inner.outvars]
         if len(eqn.outvars) != 1:
             return [_ANY] * len(eqn.outvars)
-        union = _union(operands)
+        union = _unite_masks(operands)
         if name in ("convert_element_type", "reduce_precision"):
             return [_ANY if _is_narrowing(eqn) else union]
         if name in _MOVES or name in ("select_n", "reduce_max", "reduce_window_max", "slice", "dynamic_slice"):
@@ -201,7 +201,7 @@ class _Walk:
         return [_ANY]
 
 
-def _transfers(eqn):
+def _list_kind_transfers(eqn):
     """Return, per operand of an equation with one result, {kind of the operand: kinds of the result}."""
     name, n = eqn.primitive.name, len(eqn.invars)
     if name == "sub":
@@ -231,9 +231,9 @@ def _transfers(eqn):
     return [_UNARY.get(name, _LOST)] * n
 
 
-def _kinds_that_reach(transfer, reached):
+def _select_covered_kinds(transfer, reached):
     """Return the kinds of an operand for which all kinds of the result are in `reached`."""
-    return _union(kind for kind in _KINDS if kind in transfer and not transfer[kind] & ~reached)
+    return _unite_masks(kind for kind in _KINDS if kind in transfer and not transfer[kind] & ~reached)
 
 
 def _convolution_reads_all(eqn):
@@ -267,7 +267,7 @@ def _window_reads_all(eqn):
     return is_complete
 
 
-def _kinds_of(var, kinds):
+def _get_kinds(var, kinds):
     if not _is_float(var):
         return 0
     if isinstance(var, Literal):
@@ -291,19 +291,19 @@ def _is_narrowing(eqn):
     return _is_float(eqn.invars[0]) and jax.dtypes.finfo(new).max < jax.dtypes.finfo(old).max
 
 
-def _union(masks):
+def _unite_masks(masks):
     union = 0
     for mask in masks:
         union |= mask
     return union
 
 
-def _all_of(masks):
+def _intersect_masks(masks):
     common = _ANY
     for mask in masks:
         common &= mask
     return common
 
 
-def _open(inner):
+def _get_jaxpr(inner):
     return inner.jaxpr if hasattr(inner, "consts") else inner

@@ -122,7 +122,7 @@ class Watch(Callback):
         self._values: weakref.WeakKeyDictionary[Any, WatchedValues] = weakref.WeakKeyDictionary()
         self._selections: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._replays: dict[int, tuple[Any, Replay]] = {}
-        self._groups = self._make_groups(every)
+        self._groups = self._group_by_interval(every)
         self._eager = EagerWatch(weakref.proxy(self))
         self._eager_series = Series()
         self._pending: list[Any] = []  # runs whose alarm was not read yet
@@ -137,7 +137,7 @@ class Watch(Callback):
         self._unmoved: dict[Any, tuple[Any, Any]] = {}  # (watchpoint, weight) -> its array, the verdict
         self._on = 0
 
-    def _make_groups(self, every):
+    def _group_by_interval(self, every):
         """Return the watchpoints by how often they are checked."""
         by_every: dict[int, list[Watchpoint]] = {}
         for watchpoint in self.watchpoints:
@@ -170,12 +170,12 @@ class Watch(Callback):
         for group in self._groups:
             extra_outputs.remove(group)
         self._eager.close()
-        self._finish(is_failing=error is not None)
+        self._read_last_alarms(is_failing=error is not None)
 
-    def _finish(self, is_failing):
+    def _read_last_alarms(self, is_failing):
         """Read the last alarms. Log a warning if nothing was checked."""
         try:
-            self._read_pending(0)
+            self._read_pending_runs(0)
         except extra_outputs.Halt:
             if not is_failing:
                 raise
@@ -199,7 +199,7 @@ class Watch(Callback):
             self._warn_once("weight_initialization is skipped: the training has begun before the watch.")
             return
         with trace_state.donation_lock.lock:
-            arrays = {name: np.asarray(p._stored()) for name, p in self._weights.items()}
+            arrays = {name: np.asarray(p._get_stored_array()) for name, p in self._weights.items()}
         for watchpoint in watchpoints:
             for name, array in arrays.items():
                 verdict = check_array(watchpoint, array)
@@ -282,7 +282,7 @@ class Watch(Callback):
         self._has_trained = self._has_trained or any(value.name is not None for value in run.values)
         self._pending.append(run)
         may_lag = self.at == "record" and run.nbytes <= _LAG_BYTES
-        self._read_pending(1 if may_lag else 0)
+        self._read_pending_runs(1 if may_lag else 0)
 
     def _read_eager_run(self, run):
         hits, self._initial_hits = self._initial_hits, []
@@ -304,49 +304,51 @@ class Watch(Callback):
     def add_run(self, run: _Run) -> None:
         """Add a checked run; its alarm is read now or a few steps later."""
         self._pending.append(run)
-        lag = _LAG if self._may_lag(run) else 0
+        lag = _LAG if self._may_read_late(run) else 0
         if lag and self.at == "record" and run.group.alarms[run.program].bytes_per_run <= _BATCH_BYTES:
             if self._step - self._pending[0].step < _BATCH:
                 return
-        self._read_pending(lag)
+        self._read_pending_runs(lag)
 
-    def _may_lag(self, run):
+    def _may_read_late(self, run):
         if self.at not in ("record", "raise"):
             return False
         if self.at == "raise" and any(group.every > 1 for group in self._groups):
             return False  # the runs between overwrite the Parameters
         return run.group.alarms[run.program].bytes_per_run <= _LAG_BYTES
 
-    def _read_pending(self, lag):
+    def _read_pending_runs(self, lag):
         while self._pending and self._step - self._pending[0].step >= lag:
-            self._read_run(self._pending.pop(0))
+            self._read_run_alarm(self._pending.pop(0))
 
-    def _read_run(self, run):
+    def _read_run_alarm(self, run):
         if isinstance(run, EagerRun):
             self._read_eager_run(run)
             return
-        hits = self._take_initial_hits(run) if self._initial_hits else []
-        verdict = ABOVE if run.has_new_inputs and self._exceed_bounds(run) else 0
+        hits = self._pop_initial_hits(run) if self._initial_hits else []
+        verdict = ABOVE if run.has_new_inputs and self._exceeds_bounds_before_run(run) else 0
         for array in run.verdicts:
             verdict |= int(np.asarray(array))
         verdict |= self._test_on_host(run)
         if verdict:
             group = run.group
-            exact = self._exact_hits(run, group.single_step if verdict != WEIGHT_RINGS else group.of_weights, run.step)
+            exact = self._check_exactly(
+                run, group.single_step if verdict != WEIGHT_RINGS else group.of_weights, run.step
+            )
             if verdict == ABOVE and not exact:
                 self._count_false_alarm(run)
             hits += exact
         if run.series:
             hits += run.group.read_series(run)
         if run.group.watches_weights:
-            hits += self._unmoved_hits(run, run.group.watchpoints, self.selection_of(run.program))
+            hits += self._check_unwritten_weights(run, run.group.watchpoints, self.selection_of(run.program))
         run.verdicts, run.series, run.values = [], [], []
         self._last = run
         if hits:
             self._store_run(run)
             self.report(sorted(hits, key=lambda hit: hit.order), run)
 
-    def _exceed_bounds(self, run):
+    def _exceeds_bounds_before_run(self, run):
         """Return True if a Parameter that the program writes was above its bound before the run."""
         alarm = run.group.alarms[run.program]
         if not alarm.bounded["written"]:
@@ -383,10 +385,10 @@ class Watch(Callback):
         if run not in self._stored_runs:
             self._stored_runs.append(run)
         stored = self._stored_runs
-        while len(stored) > 1 and (len(stored) > _STORED_STEPS or _count_bytes(stored) > _STORED_BYTES):
+        while len(stored) > 1 and (len(stored) > _STORED_STEPS or _count_stored_bytes(stored) > _STORED_BYTES):
             del stored[0]
 
-    def _take_initial_hits(self, run):
+    def _pop_initial_hits(self, run):
         hits, self._initial_hits = self._initial_hits, []
         readers = self.values_of(run.program).readers
         return [
@@ -396,7 +398,7 @@ class Watch(Callback):
             for hit in hits
         ]
 
-    def _exact_hits(self, run, watchpoints, step):
+    def _check_exactly(self, run, watchpoints, step):
         check = ExactCheck(self.replay_of(run), self.values_of(run.program), step, run.outputs)
         try:
             return check.hits(watchpoints, self.selection_of(run.program))
@@ -406,7 +408,7 @@ class Watch(Callback):
                 return []
             raise
 
-    def _unmoved_hits(self, run, watchpoints, selection):
+    def _check_unwritten_weights(self, run, watchpoints, selection):
         """Return hits of weights that no program writes. Once a program trains, only training steps check them."""
         values = self.values_of(run.program)
         if values.gradients and not values.trains or self._has_trained and not values.trains:
@@ -423,13 +425,13 @@ class Watch(Callback):
                 continue  # reported at the first run
             for name in names:
                 place, _ = values.weights.get(name, (None, None))
-                array = run.inputs[place] if place is not None else self._weights[name]._stored()
-                verdict = self._check_unmoved(watchpoint, name, array, values.trains)
+                array = run.inputs[place] if place is not None else self._weights[name]._get_stored_array()
+                verdict = self._check_unwritten_weight(watchpoint, name, array, values.trains)
                 node, root = values.readers.get(name), values.graph.name
                 hits += make_hits(watchpoint, verdict, run.step, node, 0, "weight", name, root, order=1 << 40)
         return hits
 
-    def _check_unmoved(self, watchpoint, name, array, has_previous):
+    def _check_unwritten_weight(self, watchpoint, name, array, has_previous):
         """Check a weight whose array has not changed since the previous step. Each array is checked once."""
         key = id(watchpoint), name
         last, verdict = self._unmoved.get(key, (None, None))
@@ -448,7 +450,7 @@ class Watch(Callback):
         if key not in self._replays or self._replays[key][0] is not run:
             if len(self._replays) >= 4:
                 self._replays.pop(next(iter(self._replays)))
-            program, inputs = (run.program, run.inputs) if isinstance(run, _Run) else _traced_step(run)
+            program, inputs = (run.program, run.inputs) if isinstance(run, _Run) else _trace_step(run)
             replay = Replay(program, self.values_of(program).graph, as_inputs(program, inputs))
             self._replays[key] = run, replay
         return self._replays[key][1]
@@ -462,14 +464,14 @@ class Watch(Callback):
         if not real:
             return
         if self.at == "raise":
-            self._raise(real, run)
+            self._raise_hit(real, run)
         elif self.at == "pause":
-            self._pause(hits, run)
+            self._pause_training(hits, run)
         elif callable(self.at):
             for hit in real:
-                self._tell(hit)
+                self._call_hit_handler(hit)
 
-    def _tell(self, hit):
+    def _call_hit_handler(self, hit):
         try:
             self.at(hit)
         except extra_outputs.Halt:
@@ -477,7 +479,7 @@ class Watch(Callback):
         except Exception as error:
             raise WatchpointHit([hit], f" The function of 'at' failed: {type(error).__name__}: {error}") from error
 
-    def _raise(self, hits, run):
+    def _raise_hit(self, hits, run):
         note = ""
         if run is not None and self._pending:
             note = self._restore_parameters(run)
@@ -496,17 +498,17 @@ class Watch(Callback):
         if any(getattr(array, "is_deleted", bool)() for array in written.values()):
             return f" {len(later)} more steps have run since; the Parameters are those after them."
         for parameter, array in written.items():
-            parameter._assign(array)
+            parameter._rebind_array(array)
         return f" Its Parameters are those after step {run.step}, although {len(later)} more steps have run."
 
-    def _pause(self, hits, run):
+    def _pause_training(self, hits, run):
         try:
             from msnb.insight.debugger.pause import pause  # imported here, because most watches do not pause
 
             replay, hits = self.replay_of(run), self.on_graph(hits, run)
         except (ImportError, ValueError) as problem:  # a step that has no graph
             self._warn_once(f"at='pause' raises here: {problem}")
-            self._raise([hit for hit in hits if hit.is_checked], run)
+            self._raise_hit([hit for hit in hits if hit.is_checked], run)
         pause(replay, hits, hits[0].step)
 
     def on_graph(self, hits: Iterable[Hit], run: Any) -> list[Hit]:
@@ -548,7 +550,7 @@ class Watch(Callback):
         """The hits, in the order of execution."""
         if not self._on:
             return list(self._hits)
-        self._read_pending(0)
+        self._read_pending_runs(0)
         return list(self._hits)
 
     @property
@@ -584,7 +586,7 @@ class Watch(Callback):
         Raises:
             ValueError: If no step has run, a condition is unknown, or no node matches.
         """
-        self._read_pending(0)
+        self._read_pending_runs(0)
         runs = {id(run): run for run in [*self._stored_runs, *([self._last] if self._last is not None else [])]}
         if not runs:
             raise ValueError("No step has run inside the watch, so there is nothing to check again.")
@@ -605,7 +607,7 @@ class Watch(Callback):
             check = ExactCheck(self.replay_of(run), values, run.step, run.outputs)
             selection = values.select(nodes)
             hits += check.hits(watchpoints, selection)
-            hits += self._unmoved_hits(run, watchpoints, selection)
+            hits += self._check_unwritten_weights(run, watchpoints, selection)
         steps = sorted({run.step for run in runs.values()})
         listed = f"step {steps[0]}" if len(steps) == 1 else f"steps {', '.join(map(str, steps))}"
         return HitTable(hits, [f"Checked: {listed}.", *notes])
@@ -616,7 +618,7 @@ class Watch(Callback):
         Raises:
             ValueError: If the inputs of that step are not stored, or nothing has run.
         """
-        self._read_pending(0)
+        self._read_pending_runs(0)
         runs = [*self._stored_runs, *([self._last] if self._last is not None else [])]
         if not runs:
             raise ValueError("No step has run inside the watch.")
@@ -656,7 +658,7 @@ class _Group:
         self._last_outputs: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
         self.series: Series = Series()
         if every > 1:
-            self.wants = self._wants
+            self.wants = self._wants_run
 
     def rewrite(self, program: "Program") -> Any:
         """Return a program with its alarm; None for one that does not belong to the network."""
@@ -671,7 +673,7 @@ class _Group:
         # without an alarm the runs are still counted
         return jaxpr if jaxpr is not None else program.jaxpr if self.is_leader else None
 
-    def _wants(self, program):
+    def _wants_run(self, program):
         number = self.watch.upcoming_step()
         if self.is_leader:
             self.watch.count_run(program)
@@ -730,7 +732,7 @@ class _Group:
         return hits
 
 
-def _count_bytes(runs):
+def _count_stored_bytes(runs):
     """Return the bytes of the arrays of runs. An array of several runs counts once."""
     arrays = {}
     for run in runs:
@@ -742,7 +744,7 @@ def _count_bytes(runs):
     return sum(array.nbytes for array in arrays.values() if not getattr(array, "is_deleted", bool)())
 
 
-def _traced_step(run):
+def _trace_step(run):
     """Trace a step of PYNATIVE mode and return (program, inputs), with the Parameters before its update."""
     call = run.call
     if call is None or not isinstance(call.net, Cell):

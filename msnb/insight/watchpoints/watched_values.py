@@ -114,7 +114,7 @@ def watched_values(program: "Program", weights: dict[str, Any]) -> WatchedValues
     labels: dict[str, Key] = {}
     _Origins(equations, labels).run(program.jaxpr.jaxpr, (), [None] * len(program.jaxpr.jaxpr.invars))
     nodes = {node.id: node for node in graph.all_nodes()}
-    tensors, n_not_real = _real_results(program, equations, _residuals(graph))
+    tensors, n_not_real = _list_real_results(program, equations, _find_residuals(graph))
     own = {id(p): name for name, p in weights.items()}
     positions = {own[id(p)]: index for index, p in enumerate(program.params) if id(p) in own}
     written = {own[id(p)]: program.n_results + i for i, p in enumerate(program.written) if id(p) in own}
@@ -125,15 +125,15 @@ def watched_values(program: "Program", weights: dict[str, Any]) -> WatchedValues
         equations,
         tensors,
         n_not_real,
-        _activations(tensors, nodes),
+        _find_activations(tensors, nodes),
         {name: labels[name] for name in weights if name in labels},
         {name: (positions.get(name), written.get(name)) for name in names},
-        _first_readers(graph),
+        _find_first_readers(graph),
         bool(written),
     )
 
 
-def _residuals(graph):
+def _find_residuals(graph):
     """Return the results that operators compute only for their gradients. They are no values of the network."""
     nodes = list(graph.all_nodes())
     read_forward = {(id(source), slot) for node in nodes if node.direction != "backward" for source, slot in node.uses}
@@ -151,7 +151,7 @@ def _residuals(graph):
     }
 
 
-def _real_results(program, equations, residuals):
+def _list_real_results(program, equations, residuals):
     kinds, n_not_real = [], 0
     by_id = {}
     _collect_equations(program.jaxpr.jaxpr, by_id)
@@ -177,7 +177,7 @@ def _collect_equations(jaxpr, by_id):
                     _collect_equations(inner, by_id)
 
 
-def _activations(tensors, nodes):
+def _find_activations(tensors, nodes):
     """Return results of activation functions: operators, or the last node of a Cell such as LeakyReLU."""
     keys, last_of_cell = [], {}
     for ident, slot in tensors:
@@ -194,7 +194,7 @@ def _activations(tensors, nodes):
     return sorted({*keys, *(key for key in last_of_cell.values() if key is not None)})
 
 
-def _first_readers(graph):
+def _find_first_readers(graph):
     readers: dict[str, CNode] = {}
     for node in graph.all_nodes():
         for source in node.inputs:
@@ -225,23 +225,23 @@ class _Origins:
                     self.labels.setdefault(label[len(LABEL) :], origin)
             elif key in self.equations:
                 env.update((var, (self.equations[key].id, slot)) for slot, var in enumerate(eqn.outvars))
-                self._run_bodies(eqn, path)
+                self._walk_bodies(eqn, path)
             elif kind in TRANSPARENT:
-                inner = _open(eqn.params[TRANSPARENT[kind]])
+                inner = _get_jaxpr(eqn.params[TRANSPARENT[kind]])
                 results = self.run(inner, (*path, (id(eqn), 0)), [look_up(var) for var in eqn.invars])
                 env.update(zip(eqn.outvars, results, strict=True))
         return [look_up(var) for var in jaxpr.outvars]
 
-    def _run_bodies(self, eqn, path):
+    def _walk_bodies(self, eqn, path):
         bodies = {
             "scan": lambda: [(0, eqn.params["jaxpr"])],
             "while": lambda: [(1, eqn.params["body_jaxpr"])],
             "cond": lambda: list(enumerate(eqn.params["branches"])),
         }.get(eqn.primitive.name)
         for index, body in bodies() if bodies is not None else ():
-            inner = _open(body)
+            inner = _get_jaxpr(body)
             self.run(inner, (*path, (id(eqn), index)), [None] * len(inner.invars))
 
 
-def _open(inner):
+def _get_jaxpr(inner):
     return inner.jaxpr if hasattr(inner, "consts") else inner

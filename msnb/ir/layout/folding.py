@@ -40,7 +40,7 @@ class Folding:
                 self._fold_scope(lane)
         if backward is not None:
             if forward is not None:
-                _mirror_folds(forward, backward)
+                _copy_folds_to_backward(forward, backward)
             self._fold_scope(backward)
 
     def _fold_scope(self, scope):
@@ -53,7 +53,7 @@ class Folding:
         self._fold_repeats(scope)
         self._split_into_pages(scope)
 
-    def _token_of_content(self, child):
+    def _compute_content_token(self, child):
         """Return a token that is equal for two children of a scope if their contents are equal."""
         if not isinstance(child, Scope):
             return self.signature_of[child.id]
@@ -72,7 +72,7 @@ class Folding:
 
     def _fold_repeats(self, scope):
         children = scope.children
-        tokens = self._content_tokens(children)
+        tokens = self._compute_content_tokens(children)
         result, at = [], 0
         while at < len(children):
             period, repeats = _find_longest_repetition(tokens, children, at)
@@ -80,7 +80,7 @@ class Folding:
             if (
                 not repeats
                 or nodes < _MIN_FOLDED
-                or not (repeats >= _CROWD or self._is_chained(children[at : at + 2 * period], period))
+                or not (repeats >= _CROWD or self._reads_previous_repeat(children[at : at + 2 * period], period))
             ):
                 result.append(children[at])
                 at += 1
@@ -97,8 +97,8 @@ class Folding:
                         if isinstance(child, Scope):
                             child.parent = unit
                     fold.children.append(unit)
-            _set_parents(fold)
-            fold.name = _fold_name(members, period, repeats)
+            _set_parent_of_children(fold)
+            fold.name = _format_fold_name(members, period, repeats)
             result.append(fold)
             at += period * repeats
         if len(result) > 1 or not (
@@ -106,7 +106,7 @@ class Folding:
         ):
             scope.children = result
 
-    def _is_chained(self, children, period):
+    def _reads_previous_repeat(self, children, period):
         """Return whether the second repeat uses a result of the first. Repeats that do not, such as the heads of an
         attention, are not folded.
         """
@@ -120,14 +120,14 @@ class Folding:
         )
         return any(source in first for number in second for source in self.feeders[number])
 
-    def _content_tokens(self, children):
+    def _compute_content_tokens(self, children):
         # tokens of scopes are expensive, and useful only if a sibling has the same number of nodes
         sizes = {}
         for child in children:
             if isinstance(child, Scope):
                 sizes[child.size] = sizes.get(child.size, 0) + 1
         return [
-            self._token_of_content(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
+            self._compute_content_token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
             for child in children
         ]
 
@@ -141,9 +141,9 @@ class Folding:
         for (op, _), calls in groups.items():
             if len(calls) < _CROWD:
                 continue
-            for members in self._group_by_rank(calls, scope):
+            for members in self._group_by_dependency_depth(calls, scope):
                 if len(members) >= _CROWD:
-                    _replace_by_crowd(scope, op, members)
+                    _replace_with_group_box(scope, op, members)
 
     def _split_into_pages(self, scope):
         """Split a large scope into pages: a flat function of 5,000 calls becomes 50 pages."""
@@ -153,13 +153,13 @@ class Folding:
         for start in range(0, len(scope.children), _PAGE):
             page = Scope("", PAGE, scope)
             page.children = scope.children[start : start + _PAGE]
-            _set_parents(page)
+            _set_parent_of_children(page)
             numbers = [node.id for node in page.leaves()]
             page.name = f"%{min(numbers)} … %{max(numbers)}"
             pages.append(page)
         scope.children = pages
 
-    def _group_by_rank(self, members, scope):
+    def _group_by_dependency_depth(self, members, scope):
         """Divide `members` into lists whose nodes do not depend on each other within this scope.
 
         The rank of a call is the number of members on the longest path to it. Members of equal rank form a list. For
@@ -178,7 +178,7 @@ class Folding:
         return groups.values()
 
 
-def _replace_by_crowd(scope, op, members):
+def _replace_with_group_box(scope, op, members):
     crowd = Scope(op, CROWD, scope)
     crowd.children = members
     at = scope.children.index(members[0])
@@ -205,7 +205,7 @@ def _find_longest_repetition(tokens, children, at):
     return best
 
 
-def _mirror_folds(forward, backward):
+def _copy_folds_to_backward(forward, backward):
     """Fold in the backward lane the scopes that are folded in the forward lane, so that their rows match."""
     for child in forward.children:
         if not isinstance(child, Scope):
@@ -218,28 +218,28 @@ def _mirror_folds(forward, backward):
                 fold = Scope(child.name, FOLD, backward)
                 by_name = {mate.name: mate for mate in members}
                 fold.children = [by_name[member.name] for member in child.children if member.name in by_name]
-                _set_parents(fold)
+                _set_parent_of_children(fold)
                 backward.children[at] = fold
                 member_ids = set(map(id, members))
                 backward.children = [mate for mate in backward.children if id(mate) not in member_ids]
                 for member in child.children:
                     mate = fold.named.get(member.name)
                     if mate is not None:
-                        _mirror_folds(member, mate)
+                        _copy_folds_to_backward(member, mate)
         else:
             mate = backward.named.get(child.name)
             if mate is not None:
-                _mirror_folds(child, mate)
+                _copy_folds_to_backward(child, mate)
 
 
-def _set_parents(fold):
+def _set_parent_of_children(fold):
     for child in fold.children:
         if isinstance(child, Scope):
             child.parent = fold
             fold.named[child.name] = child
 
 
-def _fold_name(members, period, repeats):
+def _format_fold_name(members, period, repeats):
     """Return the name of a folded box: `0-Block … 20-Block`, or the names in one repeat if it has several children."""
     names = [child.name if isinstance(child, Scope) else child.op for child in members]
     if period > 1:

@@ -37,12 +37,12 @@ def signature(node: "CNode") -> Any:
     for source, slot in node.uses:
         kind = source.types[slot] if source.types else None
         is_constant = isinstance(source, ValueNode) and kind is not None and kind.size <= _MAX_COMPARED
-        constants.append(_constant_text(source.value, operand_dtype) if is_constant else None)
+        constants.append(_format_constant(source.value, operand_dtype) if is_constant else None)
         input_types.append(None if is_constant and not kind.shape else kind)
     return node.op, tuple(node.types), tuple(input_types), tuple(constants), repr(node.attrs) if node.attrs else ""
 
 
-def _constant_text(value, operand_dtype):
+def _format_constant(value, operand_dtype):
     """Return a small constant as text, converted to the other operand's dtype `operand_dtype`."""
     try:
         array = np.asarray(value)
@@ -109,11 +109,11 @@ class Hierarchy:
         self.calls: Any = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
         self._add_nodes(graph, None, "", {})
         for lane in self.root.children:
-            _merge_only_children(lane, self._opposite_lane(lane))
-        self._measure_scopes()
+            _merge_single_child_scopes(lane, self._find_opposite_lane(lane))
+        self._measure_and_sort_scopes()
         if fold:
             Folding(self.root, self.signature_of, self.feeders, states).run()
-            self._measure_scopes()
+            self._measure_and_sort_scopes()
             _mark_single_operator_boxes(self.root)
         self._record_scope_of_nodes()
 
@@ -149,14 +149,14 @@ class Hierarchy:
             self.edges.append((source.id, node.id))
             self.feeders[node.id].append(source.id)
 
-    def _opposite_lane(self, lane):
+    def _find_opposite_lane(self, lane):
         """Return the backward lane for the forward lane and vice versa, else None. Scopes in both must have the same
         names, since they are drawn side by side.
         """
         other = {"forward": "backward", "backward": "forward"}.get(lane.name)
         return self.root.named.get(other)
 
-    def _measure_scopes(self):
+    def _measure_and_sort_scopes(self):
         """Set the number of nodes and the first node of every scope, and sort its children by their first nodes."""
 
         def visit(scope):
@@ -284,7 +284,7 @@ def _mark_single_operator_boxes(scope):
                 _mark_single_operator_boxes(child)
 
 
-def _merge_only_children(scope, twin):
+def _merge_single_child_scopes(scope, twin):
     """Merge each scope that contains only one other scope with that scope: Default/network-LeNet5 is one box."""
     for child in list(scope.children):
         if not isinstance(child, Scope):
@@ -295,7 +295,7 @@ def _merge_only_children(scope, twin):
             and len(child.children) == 1
             and isinstance(child.children[0], Scope)
             and child.children[0].kind == SCOPE
-            and _has_same_child(mate, child.children[0].name)
+            and _has_matching_only_child(mate, child.children[0].name)
         ):
             only = child.children[0]
             mate_only = mate.named.get(only.name) if mate is not None else None
@@ -306,10 +306,10 @@ def _merge_only_children(scope, twin):
             if mate is not None:  # the counterpart is renamed at the same time, so that both still match
                 mate.name, mate.children, mate.named = child.name, mate_only.children, mate_only.named
                 twin.named[mate.name] = twin.named.pop(old)
-        _merge_only_children(child, mate)
+        _merge_single_child_scopes(child, mate)
 
 
-def _has_same_child(mate, name):
+def _has_matching_only_child(mate, name):
     """Return whether `mate`, the scope in the other lane, has a single child of this name too. True if there is no
     such scope.
     """

@@ -23,7 +23,7 @@ def paths(tree: "Hierarchy") -> list[str]:
             around = f"{around}/{scope.name}" if around else scope.name
             box_paths[scope.index] = (
                 attribute_path(around, tree.graph.name)
-                or _title_of_network_and_loss(scope, around)
+                or _format_network_and_loss_title(scope, around)
                 or class_of(around)
                 or tree.graph.name
             )
@@ -38,7 +38,7 @@ def paths(tree: "Hierarchy") -> list[str]:
     return box_paths
 
 
-def _title_of_network_and_loss(scope, path):
+def _format_network_and_loss_title(scope, path):
     """Return ``"Net and loss"`` for the box of a WithLossCell, which few users write themselves; else ""."""
     if class_of(path) != "WithLossCell":
         return ""

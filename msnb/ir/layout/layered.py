@@ -137,7 +137,7 @@ def _order_layers(layers, above, below, count):
 
     beginnings = (
         lambda: position.get,
-        lambda: _depth_first_key(layers, above, below),
+        lambda: _make_depth_first_sort_key(layers, above, below),
         lambda: lambda number: (number < count, number),
     )
     for layer in layers:
@@ -160,12 +160,12 @@ def _order_layers(layers, above, below, count):
                 layer.sort(key=lambda n, w=weight, t=turn: (w[n], t * position[n]))
                 put(layer)
             if total < _FEW:
-                _swap_neighbours(layers, above, below, position)
+                _swap_crossing_neighbours(layers, above, below, position)
             sweep, idle = sweep + 1, 0 if better() else idle + 1
     layers[:] = best
 
 
-def _depth_first_key(layers, above, below):
+def _make_depth_first_sort_key(layers, above, below):
     """Return a sort key: the number at which a depth-first walk along the edges visits a box."""
     visit_order = {}
     for layer in layers:
@@ -192,7 +192,7 @@ def _count_crossings(layers, below, position):
     return count
 
 
-def _swap_neighbours(layers, above, below, position):
+def _swap_crossing_neighbours(layers, above, below, position):
     def gain(first, second, near):
         return sum(
             (position[a] > position[b]) - (position[a] < position[b])
@@ -229,13 +229,13 @@ def _compute_x_positions(layers, above, below, widths, count, gap):
                 x[layer[0]] = targets[0]
                 continue
             for number, value in zip(
-                layer, _positions_keeping_gaps(targets, weights, [widths[n] for n in layer], gap), strict=False
+                layer, _fit_positions_with_gaps(targets, weights, [widths[n] for n in layer], gap), strict=False
             ):
                 x[number] = value
     return x
 
 
-def _positions_keeping_gaps(targets, weights, widths, gap):
+def _fit_positions_with_gaps(targets, weights, widths, gap):
     """Return the positions with the least squared distance to `targets` among those that keep the order and the gaps
     (isotonic regression).
     """

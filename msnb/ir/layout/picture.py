@@ -71,15 +71,15 @@ class Pictures:
         """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
-            opened_scopes.update(_scopes_around_difference(tree))
-        best = self._document(opened)
-        waves = [[box for lane in tree.root.children for box in _openable_boxes(lane)] for tree in self.trees]
+            opened_scopes.update(_find_scopes_around_difference(tree))
+        best = self._draw_document(opened)
+        waves = [[box for lane in tree.root.children for box in _list_openable_boxes(lane)] for tree in self.trees]
         while any(waves):
             larger = None
             for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_larger_than_rest):
                 chosen = [[scope for scope in wave if choose(scope, wave)] for wave in waves]
                 tried = [
-                    opened_scopes | _indices_with_shown_repeats(own)
+                    opened_scopes | _collect_indices_to_open(own)
                     for opened_scopes, own in zip(opened, chosen, strict=True)
                 ]
                 if tried == opened:
@@ -87,7 +87,7 @@ class Pictures:
                 alone = all(len(lane.children) == 1 for tree in self.trees for lane in tree.root.children)
                 is_first = alone and all(scope.parent.kind == LANE for wave in waves for scope in wave)
                 if is_first or self._count_drawn_boxes(tried) <= _MOST_BOXES:
-                    larger = self._document(tried)
+                    larger = self._draw_document(tried)
                     if is_first or larger.fits():
                         break
                     larger = None
@@ -95,7 +95,7 @@ class Pictures:
                 break
             best, opened = larger, tried
             waves = [
-                [box for scope in wave if scope.index in opened_scopes for box in _openable_boxes(scope)]
+                [box for scope in wave if scope.index in opened_scopes for box in _list_openable_boxes(scope)]
                 for wave, opened_scopes in zip(waves, opened, strict=True)
             ]
         return best.text
@@ -105,11 +105,11 @@ class Pictures:
         if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
             raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
         share = max(1, boxes // len(self.trees))
-        return self._document(
-            [_choose_opened(tree.root, share) | _scopes_around_difference(tree) for tree in self.trees]
+        return self._draw_document(
+            [_choose_scopes_to_open(tree.root, share) | _find_scopes_around_difference(tree) for tree in self.trees]
         ).text
 
-    def _document(self, opened):
+    def _draw_document(self, opened):
         heat = _Overlay(self.trees[0], self.column) if self.column is not None else None
         drawings = [
             _Drawing(tree, box_paths, opened_scopes, None if at else heat)
@@ -119,21 +119,21 @@ class Pictures:
 
     def _count_drawn_boxes(self, opened):
         return sum(
-            len(_shown_children(tree.scopes[index]))
+            len(_list_shown_children(tree.scopes[index]))
             for tree, opened_scopes in zip(self.trees, opened, strict=True)
             for index in opened_scopes
         )
 
 
-def _openable_boxes(scope):
+def _list_openable_boxes(scope):
     """Return the boxes in an open scope that can be opened. A fold and the repeat that it shows count as one."""
-    children = [child for child in _shown_children(scope) if isinstance(child, Scope)]
+    children = [child for child in _list_shown_children(scope) if isinstance(child, Scope)]
     if scope.kind == FOLD and children:
-        return _openable_boxes(children[0])
+        return _list_openable_boxes(children[0])
     return [child for child in children if child.kind not in (CROWD, LONE)]
 
 
-def _indices_with_shown_repeats(chosen):
+def _collect_indices_to_open(chosen):
     """Return the indices of the scopes to open, including the repeat that a fold shows."""
     indices = set()
     for scope in chosen:
@@ -144,15 +144,15 @@ def _indices_with_shown_repeats(chosen):
     return indices
 
 
-def _lane_of(scope):
+def _find_lane(scope):
     return scope.ancestors()[1]
 
 
 def _is_larger_than_rest(scope, wave):
-    return scope.size * 2 > sum(other.size for other in wave if _lane_of(other) is _lane_of(scope))
+    return scope.size * 2 > sum(other.size for other in wave if _find_lane(other) is _find_lane(scope))
 
 
-def _scopes_around_difference(tree):
+def _find_scopes_around_difference(tree):
     """Return the indices of the scopes around the first node that differs from the other graph. A scope whose nodes
     all differ is excluded, so that it stays closed.
     """
@@ -201,7 +201,7 @@ class _Overlay:
         )
 
 
-def _choose_opened(root, budget):
+def _choose_scopes_to_open(root, budget):
     """Return the indices of the scopes to open, breadth first and each together with the scope of its gradients, until
     `budget` boxes are drawn.
     """
@@ -213,9 +213,9 @@ def _choose_opened(root, budget):
     while waiting:
         next_level = []
         for scope, twin in waiting:
-            for child, mate in _match_gradients(scope, twin):
+            for child, mate in _pair_scopes_with_gradients(scope, twin):
                 pair = [one for one in (child, mate) if one is not None and one.kind not in (CROWD, LONE)]
-                more = sum(len(_shown_children(one)) - 1 for one in pair)
+                more = sum(len(_list_shown_children(one)) - 1 for one in pair)
                 if pair and count + more <= budget:
                     opened.update(one.index for one in pair)
                     count += more
@@ -224,21 +224,23 @@ def _choose_opened(root, budget):
     return opened
 
 
-def _match_gradients(scope, twin):
+def _pair_scopes_with_gradients(scope, twin):
     """Yield (child scope, the scope of its gradients or None) for the children of a scope; gradients without a match
     come last.
     """
     mates = (
-        {child.name: child for child in _shown_children(twin) if isinstance(child, Scope)} if twin is not None else {}
+        {child.name: child for child in _list_shown_children(twin) if isinstance(child, Scope)}
+        if twin is not None
+        else {}
     )
-    for child in _shown_children(scope):
+    for child in _list_shown_children(scope):
         if isinstance(child, Scope):
             yield child, mates.pop(child.name, None)
     for child in mates.values():
         yield child, None
 
 
-def _shown_children(scope):
+def _list_shown_children(scope):
     """Return the children that are drawn if a scope is open: all of them, or the first repeat of a fold."""
     return scope.children[:1] if scope.kind == FOLD else scope.children
 
@@ -341,7 +343,7 @@ class _Drawing:
 
     def inside(self, scope, arguments=None, results=None):
         arguments, results = arguments or {}, results or {}
-        boxes = [self.box(child) for child in (*arguments, *_shown_children(scope), *results)]
+        boxes = [self.box(child) for child in (*arguments, *_list_shown_children(scope), *results)]
         edges = [(id(a), id(b)) for a, b in self.lifted.get(scope.index, {})]
         for source, nodes in arguments.items():
             edges += [(id(source), id(self.tree.way(node)[2])) for node in nodes]
@@ -464,11 +466,11 @@ class _Document:
 
     def __init__(self, drawings, headings):
         first = drawings[0]
-        width, height = self._arrange(drawings, headings, False)
+        width, height = self._arrange_drawings(drawings, headings, False)
         if headings and first.tree.states is None and width > _WIDEST:
             for drawing in drawings:
                 drawing.parts.clear()
-            width, height = self._arrange(drawings, headings, True)
+            width, height = self._arrange_drawings(drawings, headings, True)
         if first.heat is not None:
             width, height = max(width, 240.0), height + 40
             first.legend(20.0, height - 32)
@@ -495,7 +497,7 @@ class _Document:
         )
 
     @staticmethod
-    def _arrange(drawings, headings, is_column):
+    def _arrange_drawings(drawings, headings, is_column):
         """Draw all drawings and their headings in a row or in a column. Return (width, height)."""
         left, top, right, bottom = 20.0, 20.0, 0.0, 0.0
         for at, drawing in enumerate(drawings):

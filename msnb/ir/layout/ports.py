@@ -58,10 +58,10 @@ class Ports:
             if depth > 1:  # no lines are drawn between lanes
                 self._add_ports_of_edge(start, end, depth, opened)
         for ports in self.into.values():
-            _limit_ports(ports)
+            _merge_excess_ports(ports)
         for ports in self.out.values():
             _merge_equal_ports(ports)
-            _limit_ports(ports)
+            _merge_excess_ports(ports)
 
     def _add_ports_of_edge(self, start, end, depth, opened):
         first, last, around = start[depth], end[depth], start[depth - 1]
@@ -107,7 +107,7 @@ def _merge_equal_ports(ports):
             first.join(ports.pop(key))
 
 
-def _limit_ports(ports):
+def _merge_excess_ports(ports):
     if len(ports) > _MOST:
         first, *others = list(ports)
         for key in others:

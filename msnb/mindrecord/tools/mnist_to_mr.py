@@ -48,7 +48,7 @@ class MnistToMR:
         count = (len(data) - start) // size if size else 0
         return np.frombuffer(data, np.uint8, count * size, start).reshape(count, *shape)
 
-    def _iterate_rows(self, prefix):
+    def _count_and_iterate_rows(self, prefix):
         """Return the number of rows of the train or the test set, and an iterator over them."""
         images = self._read_array(f"{prefix}-images-idx3-ubyte.gz", 3)
         labels = self._read_array(f"{prefix}-labels-idx1-ubyte.gz", 1)
@@ -73,7 +73,7 @@ class MnistToMR:
         """
         schema = {"label": {"type": "int64"}, "data": {"type": "bytes"}}
         for prefix, name in (("train", "train"), ("t10k", "test")):
-            total, rows = self._iterate_rows(prefix)
+            total, rows = self._count_and_iterate_rows(prefix)
             path = f"{self.destination}_{name}.mindrecord"
             write(path, rows, schema, "mnist_schema", ["label"], self.partition_number, total)
         return SUCCESS

@@ -40,7 +40,7 @@ def _cast_name(key):
     return "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in key)
 
 
-def _type_name(dtype):
+def _get_dtype_name(dtype):
     name = getattr(dtype, "name", None) or (dtype if isinstance(dtype, str) else np.dtype(dtype).name)
     if name not in _TYPES:
         raise ValueError(f"Type {name} is not supported in MindRecord.")
@@ -75,10 +75,10 @@ class TFRecordToMR:
         self.source = source
         self.destination = destination
         self.feature_dict = feature_dict
-        self.bytes_fields_list = self._bytes_fields(bytes_fields)
-        self.mindrecord_schema = {_cast_name(k): self._field_schema(k, v) for k, v in feature_dict.items()}
+        self.bytes_fields_list = self._parse_bytes_fields(bytes_fields)
+        self.mindrecord_schema = {_cast_name(k): self._make_field_schema(k, v) for k, v in feature_dict.items()}
 
-    def _bytes_fields(self, bytes_fields):
+    def _parse_bytes_fields(self, bytes_fields):
         if bytes_fields is None:
             return []
         if not isinstance(bytes_fields, list):
@@ -90,12 +90,12 @@ class TFRecordToMR:
                 raise ValueError(f"Parameter bytes_fields's item: {item} is not in feature_dict: {self.feature_dict}.")
             if not isinstance(self.feature_dict[item].shape, list):
                 raise ValueError(f"Parameter feature_dict[{item}].shape should be a list.")
-            if _type_name(self.feature_dict[item].dtype) != "string":
+            if _get_dtype_name(self.feature_dict[item].dtype) != "string":
                 raise ValueError(f"Parameter bytes_field: {item} should be tf.string in feature_dict.")
         return [_cast_name(item) for item in bytes_fields]
 
-    def _field_schema(self, key, feature):
-        name = _type_name(feature.dtype)
+    def _make_field_schema(self, key, feature):
+        name = _get_dtype_name(feature.dtype)
         if not feature.shape:
             return {"type": "bytes" if _cast_name(key) in self.bytes_fields_list else _TYPES[name]}
         if len(feature.shape) != 1:

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def _make_in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _make_in_place_function(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Return a function that writes the result of `fn` into its first argument."""
 
     def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -160,11 +160,13 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _write_if_inplace("threshold", input, F.threshold(input, threshold, value), inplace)
 
 
-elu_, hardtanh_, relu_, threshold_ = (_make_in_place(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold))
+elu_, hardtanh_, relu_, threshold_ = (
+    _make_in_place_function(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold)
+)
 sigmoid_ = F.inplace_sigmoid
 
 
-def _default_softmax_dim(input):
+def _get_default_softmax_dim(input):
     """Return the default dimension of a softmax: 0 for inputs of 0, 1 or 3 dimensions, else 1."""
     return 0 if input.ndim in (0, 1, 3) else 1
 
@@ -181,7 +183,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -
     Returns:
         Tensor.
     """
-    return F.softmax(input, _default_softmax_dim(input) if dim is None else dim, dtype=dtype)
+    return F.softmax(input, _get_default_softmax_dim(input) if dim is None else dim, dtype=dtype)
 
 
 @readable
@@ -197,7 +199,7 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = 
         Tensor.
     """
     x = input if dtype is None else Cast.functional(input, dtype)
-    return F.log_softmax(x, _default_softmax_dim(input) if dim is None else dim)
+    return F.log_softmax(x, _get_default_softmax_dim(input) if dim is None else dim)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

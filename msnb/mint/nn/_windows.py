@@ -43,16 +43,16 @@ def _convolve_batch(name, fn, dims, input, weight, bias, stride, padding, dilati
         batch,
         weight,
         bias,
-        _unwrap_single(stride, dims),
+        _unwrap_single_size(stride, dims),
         padding_mode[0],
-        _unwrap_single(padding_mode[1], dims),
-        _unwrap_single(dilation, dims),
+        _unwrap_single_size(padding_mode[1], dims),
+        _unwrap_single_size(dilation, dims),
         groups,
     )
     return result if batch is input else F.squeeze(result, 0)
 
 
-def _unwrap_single(value, dims):
+def _unwrap_single_size(value, dims):
     """Convert a tuple of one number to the number, as a one-dimensional convolution expects it."""
     value = _list_to_tuple(value)
     return value[0] if isinstance(value, tuple) and (dims == 1 or len(value) == 1) else value
@@ -161,7 +161,7 @@ def avg_pool1d(
     step = kernel_size if stride is None else stride
     how = ceil_mode, count_include_pad
     result = F.avg_pool1d(
-        batch, _unwrap_single(kernel_size, 1), _unwrap_single(step, 1), _unwrap_single(padding, 1), *how
+        batch, _unwrap_single_size(kernel_size, 1), _unwrap_single_size(step, 1), _unwrap_single_size(padding, 1), *how
     )
     return result if batch is input else F.squeeze(result, 0)
 
@@ -190,7 +190,7 @@ def avg_pool2d(
         Tensor of as many dimensions as `input`.
     """
     sizes = kernel_size, kernel_size if stride is None else stride, padding
-    return _average_windows(F.avg_pool2d, 2, input, sizes, ceil_mode, count_include_pad, divisor_override)
+    return _pool_average(F.avg_pool2d, 2, input, sizes, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool3d(
@@ -217,12 +217,14 @@ def avg_pool3d(
         Tensor of as many dimensions as `input`.
     """
     sizes = kernel_size, kernel_size if stride is None else stride, padding
-    return _average_windows(F.avg_pool3d, 3, input, sizes, ceil_mode, count_include_pad, divisor_override)
+    return _pool_average(F.avg_pool3d, 3, input, sizes, ceil_mode, count_include_pad, divisor_override)
 
 
-def _average_windows(fn, dims, input, sizes, ceil_mode, count_include_pad, divisor_override):
+def _pool_average(fn, dims, input, sizes, ceil_mode, count_include_pad, divisor_override):
     batch = input if input.ndim == dims + 2 else F.expand_dims(input, 0)
-    result = fn(batch, *(_unwrap_single(n, dims) for n in sizes), ceil_mode, count_include_pad, divisor_override or 0)
+    result = fn(
+        batch, *(_unwrap_single_size(n, dims) for n in sizes), ceil_mode, count_include_pad, divisor_override or 0
+    )
     return result if batch is input else F.squeeze(result, 0)
 
 
@@ -374,7 +376,7 @@ def interpolate(
                 "For 'interpolate', mode 'bicubic' takes a 'scale_factor' that gives whole lengths, or 'size'."
             )
     corners = bool(align_corners)
-    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, _as_pair(size))
+    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, _to_pair(size))
 
 
 def fold(
@@ -393,13 +395,13 @@ def fold(
     Returns:
         Tensor, (N, C, H, W), or the same without N.
     """
-    height, width = _as_pair(kernel_size)
+    height, width = _to_pair(kernel_size)
     batch = input if input.ndim == 3 else F.expand_dims(input, 0)
     windows = batch.reshape(batch.shape[0], -1, height * width, batch.shape[-1])
-    sizes = map(_as_pair, (output_size, kernel_size, dilation, padding, stride))
+    sizes = map(_to_pair, (output_size, kernel_size, dilation, padding, stride))
     images = F.fold(windows, *sizes)
     return images if batch is input else F.squeeze(images, 0)
 
 
-def _as_pair(value):
+def _to_pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)

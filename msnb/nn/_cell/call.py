@@ -39,18 +39,18 @@ class _Constructs(Protocol[_Inputs, _Output]):
 def _dispatch_call(cell, args, kwargs):
     """Run a Cell as `__call__` does, without notifying observers again."""
     if _thread.frame is not None:
-        return cell._traced_call(args, kwargs)
+        return cell._call_in_trace(args, kwargs)
     if _state.mode == _GRAPH or cell._compile_always:
         return program_cache.call(cell, *cell._graph_call(args, kwargs))
-    return cell._run(args, kwargs)
+    return cell._run_with_precision_and_hooks(args, kwargs)
 
 
-def _scope_segment(cell):
+def _get_scope_segment(cell):
     """Return the segment of the scope path for a Cell. For the outermost Cell it is the class name."""
     around = events.current()
     while around is not None and around.step is None:
         around = around.around
-    return cell._scope_in(around.net if around is not None else None)
+    return cell._get_scope_under_caller(around.net if around is not None else None)
 
 
 class CallMixin(CellTree):
@@ -68,12 +68,12 @@ class CallMixin(CellTree):
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         try:
             if _asked.entered:
-                return events.run_with_events(self, _scope_segment(self), _dispatch_call, args, kwargs)
+                return events.run_with_events(self, _get_scope_segment(self), _dispatch_call, args, kwargs)
             if _thread.frame is not None:
-                return self._traced_call(args, kwargs)
+                return self._call_in_trace(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
                 return program_cache.call(self, *self._graph_call(args, kwargs))
-            return self._run(args, kwargs)
+            return self._run_with_precision_and_hooks(args, kwargs)
         except Exception as error:
             other = error_notes.tensor_expected_error(self, args, kwargs, error)
             error_notes.add_note(self, args, other or error)
@@ -84,20 +84,20 @@ class CallMixin(CellTree):
     def _graph_call(self, args, kwargs):
         """Return (fn, args, kwargs, name, extra) for `program_cache.call`."""
         if kwargs:
-            args, kwargs = self._bind_positional(args, kwargs)
-        return self._trace_root, args, kwargs, type(self).__name__, ()
+            args, kwargs = self._bind_keywords_to_positions(args, kwargs)
+        return self._run_in_root_scope, args, kwargs, type(self).__name__, ()
 
     @runs_eagerly
-    def _trace_root(self, *args, **kwargs):
+    def _run_in_root_scope(self, *args, **kwargs):
         """Run this Cell under the scope "Default". This is the root function of a trace."""
         if _thread.frame is None:
-            return self._run(args, kwargs)
+            return self._run_with_precision_and_hooks(args, kwargs)
         self.check_names()
         _thread.frame.cells[id(self)] = self
         outer, _thread.cell = _thread.cell, self
         try:
             with jax.named_scope("Default"):
-                return self._run_with_error_trace(args, kwargs)
+                return self._run_and_attach_partial_trace(args, kwargs)
         finally:
             _thread.cell = outer
 
@@ -123,23 +123,27 @@ class CallMixin(CellTree):
             return getattr(self, self._holds).argument_names
         return names
 
-    def _traced_call(self, args, kwargs):
+    def _call_in_trace(self, args, kwargs):
         """Run inside a trace, under a scope named by the attribute of the calling Cell."""
         frame = _thread.frame
         frame.cells[id(self)] = self
         outer, begin = _thread.cell, len(frame.log)
-        scope = self._scope_in(outer) if outer is not None else scope_name(self._attr_name, type(self).__name__)
+        scope = (
+            self._get_scope_under_caller(outer)
+            if outer is not None
+            else scope_name(self._attr_name, type(self).__name__)
+        )
         try:
             _thread.cell = self
             with jax.named_scope(scope):
-                out = self._run_with_error_trace(args, kwargs)
+                out = self._run_and_attach_partial_trace(args, kwargs)
         finally:
             _thread.cell = outer
         if len(frame.log) > begin and not kwargs:
             frame.calls[id(self)] = (self, args, begin, len(frame.log))
         return out
 
-    def _run_with_error_trace(self, args, kwargs):
+    def _run_and_attach_partial_trace(self, args, kwargs):
         """Run inside a trace. Attach the partial trace to an error, so that a view can draw it."""
         try:
             if _thread.pipeline is not None:
@@ -148,7 +152,7 @@ class CallMixin(CellTree):
                     return pipeline_output
             if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
-                    args, kwargs = self._bind_positional(args, kwargs)
+                    args, kwargs = self._bind_keywords_to_positions(args, kwargs)
                 run = lambda *inputs: self._run_with_interventions(inputs, kwargs)  # noqa: E731
                 return constraints.call_constrained(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
@@ -160,15 +164,15 @@ class CallMixin(CellTree):
 
     def _run_with_interventions(self, args, kwargs):
         if interventions.active:  # equal Cells are traced one by one, because values of one of them may change
-            return interventions.run(self, lambda *a, **k: self._run(a, k), args, kwargs)
+            return interventions.run(self, lambda *a, **k: self._run_with_precision_and_hooks(a, k), args, kwargs)
         return deduplication.call(self, args, kwargs)
 
-    def _scope_in(self, holder):
+    def _get_scope_under_caller(self, holder):
         """Return the segment of the scope path for this Cell when it is called by the Cell `holder` (None for the
         outermost call)."""
         return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
 
-    def _run(self, args, kwargs):
+    def _run_with_precision_and_hooks(self, args, kwargs):
         """Run `construct` with mixed precision, hooks and custom gradients."""
         if self._compute is not _thread.compute_dtype:
             return self._run_with_cast_inputs(args, kwargs)
@@ -192,10 +196,10 @@ class CallMixin(CellTree):
         if self._hooks is not None and not hooked:
             return hooks.run(self, args, kwargs)
         if self._has_bprop is None:
-            return self._run_first(args, kwargs)
+            return self._run_first_call(args, kwargs)
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
-                args, kwargs = self._bind_positional(args, kwargs)
+                args, kwargs = self._bind_keywords_to_positions(args, kwargs)
                 if kwargs:  # bprop returns gradients for positional inputs only
                     raise ValueError(
                         f"construct of {type(self).__name__} takes '{next(iter(kwargs))}' by keyword alone, but its "
@@ -204,7 +208,7 @@ class CallMixin(CellTree):
             return custom_bprop.call_with_bprop(self, args)
         return self._construct(args, kwargs)
 
-    def _run_first(self, args, kwargs):
+    def _run_first_call(self, args, kwargs):
         """Run the first call of this Cell: find out whether it has a bprop, and warn if `construct` lacks a
         `return`."""
         self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
@@ -220,7 +224,7 @@ class CallMixin(CellTree):
             return script.call(self.construct)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
-    def _bind_positional(self, args, kwargs):
+    def _bind_keywords_to_positions(self, args, kwargs):
         """Return (args, kwargs) with keyword arguments moved to their positions in `construct`.
 
         Raises:
@@ -258,12 +262,12 @@ class CallMixin(CellTree):
     def _fingerprint(self):
         """Return everything that a graph of this Cell, without sub-Cells, depends on. It is comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
-        attributes = {k: comparable_form(v) for k, v in self._own_attributes()}
+        attributes = {k: comparable_form(v) for k, v in self._iterate_own_attributes()}
         # It is in INTERNAL, so that equal Cells of different stages compare equal, but it changes the program.
         if self._pipeline_stage is not None:
             attributes["pipeline_stage"] = self._pipeline_stage
         return IdentityKey(construct), attributes
 
-    def _own_attributes(self):
+    def _iterate_own_attributes(self):
         """Return (name, value) of the attributes that a graph may depend on."""
         return [(k, v) for k, v in self.__dict__.items() if k not in INTERNAL]

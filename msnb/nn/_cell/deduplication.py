@@ -56,15 +56,15 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a Cell inside the current trace, as a call of a shared function if it has one."""
     frame = _thread.frame
     part = (
-        _find_traced_cell(cell, args, frame) if cell._cells and not kwargs else None
+        _find_shared_traced_cell(cell, args, frame) if cell._cells and not kwargs else None
     )  # a Cell without sub-Cells is cheap to trace
     if part is None:
-        return cell._run(args, kwargs)
+        return cell._run_with_precision_and_hooks(args, kwargs)
     frame.trace.has_shared_calls = True
-    return part(_cached_structure_key(cell, frame.trace)[1], args, frame)
+    return part(_get_cached_structure_key(cell, frame.trace)[1], args, frame)
 
 
-def _find_traced_cell(cell, args, frame):
+def _find_shared_traced_cell(cell, args, frame):
     """Return the `_TracedCell` that replaces a call, or None if the call has to be traced."""
     trace = frame.trace
     repeats = trace.state_of(_RepeatedCells)
@@ -72,7 +72,7 @@ def _find_traced_cell(cell, args, frame):
         repeats.find_classes(next(iter(frame.cells.values()), None))
     carries = _thread.carriers is not None and _thread.carriers.active
     is_excluded = repeats.busy or trace.checking or _asked.entered or carries or _thread.pipeline is not None
-    signature = None if is_excluded else _signature_of(args)
+    signature = None if is_excluded else _compute_args_signature(args)
     if signature is None:
         return None
     signature += _thread.compute_dtype, _thread.forward_mode
@@ -81,23 +81,23 @@ def _find_traced_cell(cell, args, frame):
     if len(first_calls) < _MIN_REPEATS and len(peers) <= _MIN_REPEATS:  # the structure key is not needed yet
         first_calls.append(cell)
         return None
-    structure, members = _cached_structure_key(cell, trace)
+    structure, members = _get_cached_structure_key(cell, trace)
     if structure is None:
         return None
     key = structure, signature
     part = repeats.parts.get(key)
     if part is None:
-        if sum(_cached_structure_key(peer, trace)[0] == structure for peer in peers) > _MIN_REPEATS:
+        if sum(_get_cached_structure_key(peer, trace)[0] == structure for peer in peers) > _MIN_REPEATS:
             part = _MIN_REPEATS
         else:
-            part = sum(_cached_structure_key(each, trace)[0] == structure for each in first_calls)
+            part = sum(_get_cached_structure_key(each, trace)[0] == structure for each in first_calls)
     if type(part) is int:
         if part < _MIN_REPEATS:
             repeats.parts[key] = part + 1
             return None
         repeats.busy = True
         try:
-            part = repeats.parts[key] = _trace_separately(cell, args, members, frame)
+            part = repeats.parts[key] = _trace_cell_separately(cell, args, members, frame)
         finally:
             repeats.busy = False
     return None if part is _NOT_SHARED else part
@@ -108,7 +108,7 @@ class UniqueCell(Exception):
     """Raised for a Cell that equals no other Cell, because it has hooks or an instance attribute `construct`."""
 
 
-def _signature_of(args):
+def _compute_args_signature(args):
     """Return a hashable signature of the arguments, or None if the call cannot be shared."""
     leaves, _ = flatten(args)
     signature, first = [structure(args)], {}
@@ -129,7 +129,7 @@ def _signature_of(args):
     return tuple(signature)
 
 
-def _cached_structure_key(cell, trace):
+def _get_cached_structure_key(cell, trace):
     """Return `structure_key`, cached until the epoch changes; (None, None) for a `UniqueCell`."""
     likes = trace.state_of(_RepeatedCells).likes
     now = trace_state.epoch.value, len(trace.cell_changes)
@@ -162,7 +162,9 @@ def structure_key(cell):
         if cell._hooks is not None or "construct" in vars(cell):
             raise UniqueCell
         library = type(cell).__module__.startswith("msnb.")
-        attributes = [(k, key_of(v)) for k, v in cell._own_attributes() if not (library and k.endswith("_init"))]
+        attributes = [
+            (k, key_of(v)) for k, v in cell._iterate_own_attributes() if not (library and k.endswith("_init"))
+        ]
         return (
             type(cell),
             tuple(attributes),
@@ -216,7 +218,7 @@ class _TracedCell:
         self.reads, self.writes, self.cells, self.draws = reads, writes, cells, draws
         self.rebuild, self.static = rebuild, static
         self.consts = graph.consts
-        self.run = jax.jit(_name_function(graph.jaxpr))
+        self.run = jax.jit(_make_shared_function(graph.jaxpr))
 
     def __call__(self, members, args, frame):
         key = [frame.current_key()] if self.draws else []
@@ -231,7 +233,7 @@ class _TracedCell:
         return result
 
 
-def _name_function(jaxpr):
+def _make_shared_function(jaxpr):
     """Return a function of the constants and inputs of a jaxpr, with the name that marks shared functions."""
     body = jaxpr_as_fun(ClosedJaxpr(jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars]), []))
 
@@ -242,7 +244,7 @@ def _name_function(jaxpr):
     return part
 
 
-def _trace_separately(cell, args, members, frame):
+def _trace_cell_separately(cell, args, members, frame):
     """Trace a Cell separately. Return `_NOT_SHARED` if that trace cannot replace its calls."""
     params = [m for m in members if isinstance(m, Parameter)]
     leaves, rebuild = flatten(args)
@@ -257,7 +259,7 @@ def _trace_separately(cell, args, members, frame):
             captured["frame"] = inner
             inner.cells = {}
             inner.key = key
-            results, captured["rebuild"] = flatten(cell._run(rebuild(full), {}))
+            results, captured["rebuild"] = flatten(cell._run_with_precision_and_hooks(rebuild(full), {}))
             captured["static"] = [None if isinstance(r, Tensor) else (r,) for r in results]
             captured["written"] = [p for p, _ in inner.writes()]
             captured["draws"] = inner.key is not key
@@ -268,7 +270,7 @@ def _trace_separately(cell, args, members, frame):
     snapshot = trace.snapshot()
     example_args = (
         [argument_signature(p._kind) for p in params],
-        _random_key_type(),
+        _get_random_key_type(),
         [argument_signature(leaves[i]._array) for i in tensor_positions],
     )
     try:
@@ -309,10 +311,10 @@ def _drop_unused_inputs(graph, count, draws):
     ), used_inputs
 
 
-def _random_key_type():
-    return _random_key_type_of(jax.config.jax_default_prng_impl)
+def _get_random_key_type():
+    return _compute_random_key_type(jax.config.jax_default_prng_impl)
 
 
 @functools.cache
-def _random_key_type_of(_):
+def _compute_random_key_type(_):
     return jax.eval_shape(lambda: jax.random.key(0))

@@ -41,7 +41,7 @@ class _CellNote:
     def take(self, cell, args, error):
         """Let the note describe `cell` instead of a Cell inside it."""
         self.cell, self.path = cell, ""
-        self.about, self.misfit = _describe_call(cell, args, error), _explain_misfit(cell, args, error)
+        self.about, self.misfit = _describe_call(cell, args, error), _explain_input_misfit(cell, args, error)
 
 
 _listeners: list[Callable[[Exception], None]] = []  # called with each error that leaves a Cell
@@ -56,8 +56,8 @@ def tensor_expected_error(
     cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TypeError | None:
     """Return a TypeError if the error arose because a layer of msnb got an input that is not a Tensor, else None."""
-    is_own_layer = _is_layer(cell) and cell._holds is None  # not a wrapper: its Cell may be the user's
-    if type(error) is not AttributeError or error.name is None or not is_own_layer or not _raised_by_library(error):
+    is_own_layer = _is_library_layer(cell) and cell._holds is None  # not a wrapper: its Cell may be the user's
+    if type(error) is not AttributeError or error.name is None or not is_own_layer or not _is_raised_by_library(error):
         return None
     names = [*inspect.signature(cell.construct).parameters]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
@@ -99,23 +99,25 @@ def _update_note(cell, args, error):
     remove_jax_note(error)
     note = vars(error).get(_NOTE_ATTRIBUTE)
     if note is None:
-        if not _raised_by_library(error) or any(line.startswith("raised ") for line in getattr(error, "__notes__", ())):
+        if not _is_raised_by_library(error) or any(
+            line.startswith("raised ") for line in getattr(error, "__notes__", ())
+        ):
             note = False
         else:
             note = _CellNote(cell, args, error)
         vars(error)[_NOTE_ATTRIBUTE] = note
         if note:
-            _attach_note(error, note)
+            _attach_note_text(error, note)
     elif note and note.cell is not cell:
         if _hides_children(cell):
             note.take(cell, args, error)
         else:
-            _prepend_attribute(note, cell)
+            _prepend_attribute_to_path(note, cell)
             note.cell = cell
-        _attach_note(error, note)
+        _attach_note_text(error, note)
 
 
-def _prepend_attribute(note, cell):
+def _prepend_attribute_to_path(note, cell):
     step = attribute_name(cell, note.cell)
     if cell._holds is not None:  # a wrapper is not in the user's code: the path begins inside it
         step = "" if step == cell._holds else step.lstrip("_")
@@ -124,7 +126,7 @@ def _prepend_attribute(note, cell):
     note.path = ".".join(part for part in (step, note.path) if part)
 
 
-def _attach_note(error, cell_note):
+def _attach_note_text(error, cell_note):
     notes = [note for note in getattr(error, "__notes__", ()) if note is not cell_note.note]
     kind, inputs = cell_note.about
     where = f"in {cell_note.path} ({kind}), {inputs}" if cell_note.path else f"in {kind}, {inputs}"
@@ -144,11 +146,11 @@ def constructor_text(cell: "CellTree") -> str:
     """Return a layer as its constructor call, ``"Conv2d(8, 16, kernel_size=3)"``. A user's Cell gives its class
     name."""
     kind = type(cell)
-    if not _is_layer(cell):
+    if not _is_library_layer(cell):
         return kind.__name__
     settings = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():
-        value = _readable_setting(getattr(cell, name, None))
+        value = _simplify_setting(getattr(cell, name, None))
         required = parameter.default is parameter.empty
         if value is None or not required and (name not in _SETTINGS or value == parameter.default):
             continue
@@ -156,7 +158,7 @@ def constructor_text(cell: "CellTree") -> str:
     return f"{kind.__name__}({', '.join(settings)})"
 
 
-def _explain_misfit(cell, args, error):
+def _explain_input_misfit(cell, args, error):
     """Return a text that explains, with the arguments of the layer, why the inputs do not fit; None if they fit or the
     reason is unknown."""
     if any(hasattr(arg, "create_tuple_iterator") for arg in args):
@@ -164,8 +166,8 @@ def _explain_misfit(cell, args, error):
             f"A dataset is no input of a Cell; iterate over it: for batch in dataset.create_tuple_iterator(): "
             f"{type(cell).__name__.lower()}(batch[0])."
         )
-    if isinstance(error, TypeError) and _innermost_frame(error).f_code.co_name == "_construct":
-        return _explain_unbound(cell, args)
+    if isinstance(error, TypeError) and _get_innermost_frame(error).f_code.co_name == "_construct":
+        return _explain_wrong_input_count(cell, args)
     length, axis, words = getattr(cell, "_input_requirement", (None, 0, ""))
     x = args[0] if args and isinstance(args[0], Tensor) else None
     if length is None or x is None or not -x.ndim <= axis < x.ndim or x.shape[axis] == length:
@@ -173,7 +175,7 @@ def _explain_misfit(cell, args, error):
     return f"{constructor_text(cell)} takes {words}, but got {x.shape}."
 
 
-def _explain_unbound(cell, args):
+def _explain_wrong_input_count(cell, args):
     """Return the reason why `construct` cannot take that number of inputs, or None if it can."""
     parameters = inspect.signature(cell.construct).parameters
     try:
@@ -189,27 +191,27 @@ def _explain_unbound(cell, args):
     return None
 
 
-def _readable_setting(value):
+def _simplify_setting(value):
     """Return `value` if it is a number, string or tuple of ints, else None. A tuple of equal ints becomes one int."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
         return value[0] if len(set(value)) == 1 else value
     return value if isinstance(value, (bool, int, float, str)) else None
 
 
-def _is_layer(cell):
+def _is_library_layer(cell):
     return type(cell).__module__.startswith("msnb.")
 
 
 def _hides_children(cell):
     """Return True for a layer of msnb that consists of other layers, which the user did not write."""
-    return _is_layer(cell) and cell._holds is None and not hasattr(cell, "cell_list")
+    return _is_library_layer(cell) and cell._holds is None and not hasattr(cell, "cell_list")
 
 
-def _raised_by_library(error):
-    return is_library_code(_innermost_frame(error).f_code.co_filename)
+def _is_raised_by_library(error):
+    return is_library_code(_get_innermost_frame(error).f_code.co_filename)
 
 
-def _innermost_frame(error):
+def _get_innermost_frame(error):
     """Return the innermost frame of the traceback of an error."""
     tb = error.__traceback__
     while tb.tb_next is not None:

@@ -60,7 +60,7 @@ def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _run_pre_hooks(cell, hooks, args, kwargs):
     for hook, with_kwargs in list(hooks.values()):
         if with_kwargs:
-            new = _convert_hook(hook)(cell, args, kwargs)
+            new = _convert_hook_control_flow(hook)(cell, args, kwargs)
             if new is None:
                 continue
             if not isinstance(new, tuple) or len(new) != 2:
@@ -70,7 +70,7 @@ def _run_pre_hooks(cell, hooks, args, kwargs):
                 )
             args, kwargs = new
         else:
-            new = _convert_hook(hook)(cell, args)
+            new = _convert_hook_control_flow(hook)(cell, args)
             if new is not None:
                 args = new if isinstance(new, tuple) else (new,)
     return args, kwargs
@@ -79,14 +79,16 @@ def _run_pre_hooks(cell, hooks, args, kwargs):
 def _run_forward_hooks(cell, hooks, args, kwargs, output):
     for hook, with_kwargs in list(hooks.values()):
         new = (
-            _convert_hook(hook)(cell, args, kwargs, output) if with_kwargs else _convert_hook(hook)(cell, args, output)
+            _convert_hook_control_flow(hook)(cell, args, kwargs, output)
+            if with_kwargs
+            else _convert_hook_control_flow(hook)(cell, args, output)
         )
         if new is not None:
             output = new
     return output
 
 
-def _convert_hook(hook):
+def _convert_hook_control_flow(hook):
     """Return the hook, with its control flow converted if a graph is traced."""
     return script.call(hook) if _thread.frame is not None else hook
 

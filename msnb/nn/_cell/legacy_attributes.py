@@ -39,7 +39,7 @@ class LazyAttribute:
         return cache[self.name]
 
 
-def _add_attributes(cls, **attributes):
+def _add_lazy_attributes(cls, **attributes):
     """Add lazy attributes to a class. A value is an operator class without arguments, or a function of the Cell."""
     for name, make in attributes.items():
         attribute = LazyAttribute(make if not isinstance(make, type) else lambda cell, operator=make: operator())
@@ -47,24 +47,24 @@ def _add_attributes(cls, **attributes):
         setattr(cls, name, attribute)
 
 
-def _has_pad_mode(pad_mode):
+def _make_pad_mode_predicate(pad_mode):
     return lambda cell: cell.pad_mode == pad_mode
 
 
-_add_attributes(layer.PReLU, relu=P.ReLU, assign=P.Assign)
-_add_attributes(layer.LeakyReLU, greater_equal=P.GreaterEqual, mul=P.Mul)
-_add_attributes(layer.LogSigmoid, mul=P.Mul, exp=P.Exp, add=P.Add, rec=P.Reciprocal, log=P.Log)
-_add_attributes(
+_add_lazy_attributes(layer.PReLU, relu=P.ReLU, assign=P.Assign)
+_add_lazy_attributes(layer.LeakyReLU, greater_equal=P.GreaterEqual, mul=P.Mul)
+_add_lazy_attributes(layer.LogSigmoid, mul=P.Mul, exp=P.Exp, add=P.Add, rec=P.Reciprocal, log=P.Log)
+_add_lazy_attributes(
     layer.Dense,
     bias_add=P.BiasAdd,
     shape_op=P.Shape,
     batch_matmul=lambda cell: P.BatchMatMul(transpose_b=True),
     tensor_add=P.Add,
 )
-_add_attributes(
+_add_lazy_attributes(
     layer.Norm, reduce_sum=lambda cell: P.ReduceSum(True), sqrt=P.Sqrt, squeeze=lambda cell: P.Squeeze(cell.axis)
 )
-_add_attributes(
+_add_lazy_attributes(
     layer.ClipByNorm,
     select_=P.Select,
     greater_=P.Greater,
@@ -78,12 +78,17 @@ _add_attributes(
     dtype=P.DType,
 )
 for _cls in (layer.Tril, layer.Triu):
-    _add_attributes(_cls, dtype=P.DType, mul=P.Mul, cast=P.Cast)
+    _add_lazy_attributes(_cls, dtype=P.DType, mul=P.Mul, cast=P.Cast)
 for _cls in (layer.Conv2d, layer.Conv1d, layer.Conv2dTranspose, layer.Conv1dTranspose):
-    _add_attributes(_cls, bias_add=lambda cell: P.BiasAdd(data_format=cell.format), shape=P.Shape)
+    _add_lazy_attributes(_cls, bias_add=lambda cell: P.BiasAdd(data_format=cell.format), shape=P.Shape)
 for _cls in (layer.Conv2dTranspose, layer.Conv1dTranspose):
-    _add_attributes(_cls, is_valid=_has_pad_mode("valid"), is_same=_has_pad_mode("same"), is_pad=_has_pad_mode("pad"))
-_add_attributes(
+    _add_lazy_attributes(
+        _cls,
+        is_valid=_make_pad_mode_predicate("valid"),
+        is_same=_make_pad_mode_predicate("same"),
+        is_pad=_make_pad_mode_predicate("pad"),
+    )
+_add_lazy_attributes(
     layer.Embedding,
     init_tensor=lambda cell: cell.embedding_table.data,
     expand=P.ExpandDims,
@@ -96,7 +101,7 @@ _add_attributes(
     reshape=P.Reshape,
     get_shp=P.Shape,
 )
-_add_attributes(
+_add_lazy_attributes(
     layer.EmbeddingLookup,
     gather_revert=P.Gather,
     gatherv2=P.Gather,
@@ -108,7 +113,7 @@ _add_attributes(
     forward_unique=lambda cell: False,
     vocab_cache_size=lambda cell: 0,
 )
-_add_attributes(
+_add_lazy_attributes(
     layer.MultiFieldEmbeddingLookup,
     expand=P.ExpandDims,
     mul=P.Mul,
@@ -125,9 +130,11 @@ _add_attributes(
     count_op=P.UnsortedSegmentSum,
     merge_op=lambda cell: P.UnsortedSegmentMax() if cell.operator == "MAX" else P.UnsortedSegmentSum(),
 )
-_add_attributes(layer.ReduceLogSumExp, exp=P.Exp, sum=lambda cell: P.ReduceSum(cell.keep_dims), log=P.Log)
-_add_attributes(layer.Moments, cast=P.Cast, square_diff=P.SquaredDifference, squeeze=lambda cell: P.Squeeze(cell.axis))
-_add_attributes(
+_add_lazy_attributes(layer.ReduceLogSumExp, exp=P.Exp, sum=lambda cell: P.ReduceSum(cell.keep_dims), log=P.Log)
+_add_lazy_attributes(
+    layer.Moments, cast=P.Cast, square_diff=P.SquaredDifference, squeeze=lambda cell: P.Squeeze(cell.axis)
+)
+_add_lazy_attributes(
     layer.MatMul,
     shape_op=P.Shape,
     expand_op=P.ExpandDims,
@@ -135,7 +142,7 @@ _add_attributes(
     squeeze_right_op=lambda cell: P.Squeeze(-1),
     reduce_sum_op=lambda cell: P.ReduceSum(keep_dims=False),
 )
-_add_attributes(
+_add_lazy_attributes(
     layer.GroupNorm,
     shape=P.Shape,
     reshape=P.Reshape,
@@ -145,28 +152,28 @@ _add_attributes(
     sqrt=P.Sqrt,
 )
 for _cls in (layer.MaxPool1d, layer.AvgPool1d):
-    _add_attributes(_cls, shape=P.Shape, reduce_mean=lambda cell: P.ReduceMean(keep_dims=True))
-_add_attributes(layer.AvgPool1d, slice=P.Slice)
+    _add_lazy_attributes(_cls, shape=P.Shape, reduce_mean=lambda cell: P.ReduceMean(keep_dims=True))
+_add_lazy_attributes(layer.AvgPool1d, slice=P.Slice)
 
 for _cls in (
     learning_rate_schedule.ExponentialDecayLR,
     learning_rate_schedule.NaturalExpDecayLR,
     learning_rate_schedule.PolynomialDecayLR,
 ):
-    _add_attributes(_cls, pow=P.Pow, cast=P.Cast)
+    _add_lazy_attributes(_cls, pow=P.Pow, cast=P.Cast)
 for _cls in (
     learning_rate_schedule.InverseDecayLR,
     learning_rate_schedule.CosineDecayLR,
     learning_rate_schedule.WarmUpLR,
 ):
-    _add_attributes(_cls, cast=P.Cast, min=P.Minimum)
-_add_attributes(learning_rate_schedule.CosineDecayLR, cos=P.Cos)
-_add_attributes(learning_rate_schedule.PolynomialDecayLR, ceil=P.Ceil, min=P.Minimum, max=P.Maximum)
+    _add_lazy_attributes(_cls, cast=P.Cast, min=P.Minimum)
+_add_lazy_attributes(learning_rate_schedule.CosineDecayLR, cos=P.Cos)
+_add_lazy_attributes(learning_rate_schedule.PolynomialDecayLR, ceil=P.Ceil, min=P.Minimum, max=P.Maximum)
 
-_add_attributes(loss.L1Loss, abs=P.Abs)
-_add_attributes(loss.CosineEmbeddingLoss, maximum=P.Maximum)
-_add_attributes(loss.BCELoss, ones=P.OnesLike)
-_add_attributes(
+_add_lazy_attributes(loss.L1Loss, abs=P.Abs)
+_add_lazy_attributes(loss.CosineEmbeddingLoss, maximum=P.Maximum)
+_add_lazy_attributes(loss.BCELoss, ones=P.OnesLike)
+_add_lazy_attributes(
     loss_scale.DynamicLossScaleUpdateCell,
     select=P.Select,
     max=P.Maximum,

@@ -100,14 +100,14 @@ def run(network: Any, parts: list[Any]) -> Any:
             inner.key = key
             block_inputs.append(_run_to_first_block(network, part, blocks))
     block_outputs = partitioner.pipelined(
-        *_build_stage(blocks, frame, partitioner.stages), keys, jnp.stack(block_inputs)
+        *_build_stage_function(blocks, frame, partitioner.stages), keys, jnp.stack(block_inputs)
     )
     total = None
     for number, (part, key) in enumerate(zip(parts, keys)):
         frame.key = key
         interceptor = _BlockInterceptor(blocks)
         interceptor.result = block_outputs[number]
-        out = _call_intercepted(interceptor, network, part)
+        out = _call_with_interceptor(interceptor, network, part)
         if interceptor.at != len(blocks):
             raise NotImplementedError(f"Of the {len(blocks)} blocks of a pipeline {interceptor.at} are called.")
         total = out if total is None else total + out
@@ -126,7 +126,7 @@ class _MicroBatchInterceptor:
         if cell is not self.network:
             return None
         if kwargs:
-            args, _ = cell._bind_positional(args, kwargs)
+            args, _ = cell._bind_keywords_to_positions(args, kwargs)
         return run(cell, [tuple([part(a, self.parts, k) for a in args]) for k in range(self.parts)])
 
 
@@ -161,7 +161,7 @@ def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any
     return value[number * length : (number + 1) * length]
 
 
-def _call_intercepted(interceptor, network, part):
+def _call_with_interceptor(interceptor, network, part):
     outer, _thread.pipeline = _thread.pipeline, interceptor
     try:
         return network(*part)
@@ -171,7 +171,7 @@ def _call_intercepted(interceptor, network, part):
 
 def _run_to_first_block(network, part, blocks):
     try:
-        _call_intercepted(_BlockInterceptor(blocks), network, part)
+        _call_with_interceptor(_BlockInterceptor(blocks), network, part)
     except _FirstBlockReached as reached:
         return reached.array
     raise NotImplementedError(f"{type(network).__name__} does not call the blocks that are stages of a pipeline.")
@@ -189,9 +189,9 @@ def blocks_of(network: Any, stages: int) -> list[Any]:
     cells = [cell for _, cell in network.cells_and_names()]
     marked = [cell for cell in cells if cell.pipeline_stage is not None]
     groups = (
-        [_largest_equal_group(marked)]
+        [_find_largest_equal_group(marked)]
         if marked
-        else [_largest_equal_group(list(cell._cells.values())) for cell in cells]
+        else [_find_largest_equal_group(list(cell._cells.values())) for cell in cells]
     )
     blocks = max(groups, key=len, default=[])
     stage_numbers = [cell.pipeline_stage for cell in blocks]
@@ -207,7 +207,7 @@ def blocks_of(network: Any, stages: int) -> list[Any]:
     return blocks
 
 
-def _largest_equal_group(cells):
+def _find_largest_equal_group(cells):
     """Return the largest group of equal Cells that have Parameters."""
     groups: dict[Any, list[Any]] = {}
     for cell in cells:
@@ -220,7 +220,7 @@ def _largest_equal_group(cells):
     return max(groups.values(), key=len, default=[])
 
 
-def _build_stage(blocks, frame, stages):
+def _build_stage_function(blocks, frame, stages):
     """Return the function of one stage, and for each of its Parameters the arrays of all stages."""
     blocks_per_stage = len(blocks) // stages
     params = []
@@ -239,7 +239,7 @@ def _build_stage(blocks, frame, stages):
                 out = box(part)
                 for block in blocks[:blocks_per_stage]:
                     out = block(out)
-                _check_stage(inner, out, part, blocks[0])
+                _check_stage_output(inner, out, part, blocks[0])
                 return out._array
         finally:
             _thread.spread = around
@@ -247,7 +247,7 @@ def _build_stage(blocks, frame, stages):
     return stage, [[p._array for p in params_at] for params_at in zip(*params, strict=True)]
 
 
-def _check_stage(inner, out, part, block):
+def _check_stage_output(inner, out, part, block):
     """Raise an error if the output of a stage differs from its input in shape or dtype, or the stage has side
     effects."""
     name = type(block).__name__

@@ -180,7 +180,7 @@ class StateDictMixin(CellTree):
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Put the state of this Cell, without sub-Cells, into `destination`. User classes may override it."""
-        destination.update((prefix + name, value) for name, value in _own_state(self).items())
+        destination.update((prefix + name, value) for name, value in _get_own_state(self).items())
         if _overrides_method(self, "get_extra_state"):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -234,7 +234,7 @@ class StateDictMixin(CellTree):
         """Load the state of this Cell, without sub-Cells. User classes may override it."""
         hook_args = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         _call_state_hooks(self, "load_before", *hook_args)
-        own = _own_state(self)
+        own = _get_own_state(self)
         for name, current in own.items():
             key = prefix + name
             if key not in state_dict:
@@ -309,7 +309,7 @@ def _overrides_method(cell, method):
     return getattr(type(cell), method) is not getattr(StateDictMixin, method)
 
 
-def _own_state(cell):
+def _get_own_state(cell):
     """Return {attribute: Parameter or persistent buffer} of this Cell, without sub-Cells."""
     state = {name: param for name, param in cell._params.items() if param is not None}
     for name, persistent in cell._buffers.items():

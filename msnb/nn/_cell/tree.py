@@ -83,7 +83,7 @@ class CellTree:
             elif type(values.get(name)) is CellState and _assign_cell_state(self, values[name], value):
                 return
             elif _thread.frame is not None and self not in _thread.frame.trace.cell_changes.created:
-                _set_while_traced(self, name, value)
+                _record_traced_assignment(self, name, value)
             register_cell_tensor(value)
             _set(self, name, value)
         _epoch.bump()
@@ -331,7 +331,7 @@ def _assign_cell_state(cell, state, value):
     if not isinstance(value, Tensor) or (value.shape, value.dtype) != (state.shape, state.dtype):
         return False
     if _thread.frame is not None:
-        state._assign(value._array)
+        state._rebind_array(value._array)
     elif context.get_context("mode") == context.GRAPH_MODE:
         state._parameter.set_data(value)
     else:
@@ -339,7 +339,7 @@ def _assign_cell_state(cell, state, value):
     return True
 
 
-def _set_while_traced(cell, name, value):
+def _record_traced_assignment(cell, name, value):
     """Record an attribute that `construct` sets during a trace, so that each call of the program sets it."""
     before = cell.__dict__.get(name, trace_state.ABSENT)
     if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):

@@ -17,7 +17,7 @@ class _Derivative(Cell):
         super().__init__()
         self.fn: Callable[..., Any] = fn
 
-    def _split_inputs(self, args):
+    def _split_inputs_and_vector(self, args):
         if len(args) < 2:
             raise ValueError(f"For '{self.cls_name}', inputs and a vector behind them are wanted, but got {len(args)}.")
         return args[:-1], args[-1]
@@ -49,7 +49,7 @@ class Jvp(_Derivative):
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
         """Return (output, directional derivative)."""
-        inputs, direction = self._split_inputs(args)
+        inputs, direction = self._split_inputs_and_vector(args)
         return jvp(self.fn, inputs, direction)
 
 
@@ -78,7 +78,7 @@ class Vjp(_Derivative):
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
         """Return (output, gradient)."""
-        inputs, vector = self._split_inputs(args)
+        inputs, vector = self._split_inputs_and_vector(args)
         out, pull = vjp(self.fn, *inputs)
         gradients = pull(vector)
         return out, gradients[0] if len(gradients) == 1 else gradients

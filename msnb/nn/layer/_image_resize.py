@@ -13,7 +13,7 @@ from msnb.ops import operations as P
 __all__ = ["Pad", "ResizeBilinear", "Unfold"]
 
 
-def _check_pair(value):
+def _check_padding_pairs(value):
     if not isinstance(value, tuple):
         raise TypeError
     if len(value) > 4 or any(len(pair) != 2 for pair in value):
@@ -49,7 +49,7 @@ class Pad(Cell):
     @checked
     def __init__(
         self,
-        paddings: Annotated[tuple[tuple[int, int], ...], Kind("a tuple of at most four pairs", _check_pair)],
+        paddings: Annotated[tuple[tuple[int, int], ...], Kind("a tuple of at most four pairs", _check_padding_pairs)],
         mode: Annotated[str, OneOf("CONSTANT", "REFLECT", "SYMMETRIC")] = "CONSTANT",
     ) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class Unfold(Cell):
         check_dims(self.cls_name, input_x, 4)
         reach = [(size - 1) * rate + 1 for size, rate in zip(self.ksizes, self.rates, strict=True)]
         if self.padding == "SAME":
-            input_x = P.Pad(self._same_padding(input_x.shape[2:], reach))(input_x)
+            input_x = P.Pad(self._compute_same_padding(input_x.shape[2:], reach))(input_x)
         height, width = (size - far + 1 for size, far in zip(input_x.shape[2:], reach, strict=True))
         (down, right), (row_rate, column_rate) = self.strides, self.rates
         shifted = [
@@ -182,7 +182,7 @@ class Unfold(Cell):
         ]
         return self.concat(tuple(shifted))
 
-    def _same_padding(self, sizes, reach):
+    def _compute_same_padding(self, sizes, reach):
         margin = [(0, 0), (0, 0)]
         for size, step, far in zip(sizes, self.strides, reach, strict=True):
             missing = max((size - 1) // step * step + far - size, 0)

@@ -10,7 +10,7 @@ from msnb.ops import functional as F
 __all__ = ["Tril", "Triu", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"]
 
 
-def _check_axes(layer, x, least):
+def _check_least_axes(layer, x, least):
     if x.ndim < least:
         raise ValueError(f"For '{layer}', the input should have at least {least} dims, but got shape {x.shape}.")
 
@@ -96,7 +96,7 @@ class MatrixDiag(Cell):
 
     def construct(self, input_x: Tensor) -> Tensor:
         """Return the matrices."""
-        _check_axes(self.cls_name, input_x, 1)
+        _check_least_axes(self.cls_name, input_x, 1)
         return _set_diagonal(input_x, F.zeros((*input_x.shape, input_x.shape[-1]), input_x.dtype))
 
 
@@ -120,7 +120,7 @@ class MatrixDiagPart(Cell):
 
     def construct(self, input_x: Tensor) -> Tensor:
         """Return the diagonals."""
-        _check_axes(self.cls_name, input_x, 2)
+        _check_least_axes(self.cls_name, input_x, 2)
         return F.diagonal(input_x, 0, -2, -1)
 
 
@@ -148,7 +148,7 @@ class MatrixSetDiag(Cell):
 
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
         """Return the matrices with the new diagonals."""
-        _check_axes(self.cls_name, input_x, 2)
+        _check_least_axes(self.cls_name, input_x, 2)
         fitting = (*input_x.shape[:-2], min(input_x.shape[-2:]))
         if diagonal.dtype != input_x.dtype:
             raise TypeError(

@@ -14,7 +14,7 @@ from msnb.nn.cell import Cell
 __all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
-def _prefix_parameters(cell, prefix):
+def _prefix_parameter_names(cell, prefix):
     """Prefix the Parameter names of `cell` with `prefix`, so that Parameters of two Cells have different names. Returns
     the Cell."""
     if not isinstance(cell, Cell):
@@ -66,7 +66,7 @@ class _OrderedCells(Cell):
         else:
             super().__setattr__(name, value)
 
-    def _replace_content(self, named):
+    def _replace_all_cells(self, named):
         """Replace all Cells by `named`, pairs (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
@@ -84,7 +84,7 @@ class _OrderedCells(Cell):
             raise IndexError(f"There is no Cell {index} in a {self.cls_name} of {count}.")
         return index % count
 
-    def _remaining_pairs(self, index):
+    def _list_remaining_cells(self, index):
         """Return the pairs (name, Cell) without those at `index`."""
         named = list(self._cells.items())
         if isinstance(index, slice):
@@ -145,7 +145,7 @@ class SequentialCell(_OrderedCells):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
         self._is_named = isinstance(cells, dict)  # True: Cells keep their names after a deletion
         named = cells.items() if self._is_named else enumerate(cells)
-        self._replace_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
+        self._replace_all_cells([(name, _prefix_parameter_names(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
@@ -156,16 +156,16 @@ class SequentialCell(_OrderedCells):
         named = list(self._cells.items())
         place = self._normalize_index(index)
         name = named[place][0]
-        named[place] = name, _prefix_parameters(cell, _find_name_prefix(self._cells)[0] + name)
-        self._replace_content(named)
+        named[place] = name, _prefix_parameter_names(cell, _find_name_prefix(self._cells)[0] + name)
+        self._replace_all_cells(named)
 
     def __delitem__(self, index: int | slice) -> None:
-        rest = self._remaining_pairs(index)
+        rest = self._list_remaining_cells(index)
         if api_generations.shared == 1 or self._is_named:
-            self._replace_content(rest)
+            self._replace_all_cells(rest)
             return
         where = _find_name_prefix(dict(rest))
-        self._replace_content(enumerate(cell for _, cell in rest))
+        self._replace_all_cells(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
@@ -182,7 +182,7 @@ class SequentialCell(_OrderedCells):
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
         name = f"{_find_name_prefix(self._cells)[0]}{len(self)}"
-        self._replace_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
+        self._replace_all_cells([*self._cells.items(), (len(self), _prefix_parameter_names(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
@@ -229,19 +229,19 @@ class CellList(_OrderedCells):
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         cells, prefix = list(self), _find_name_prefix(self._cells)[0]
-        cells[self._normalize_index(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
-        self._replace_content(enumerate(cells))
+        cells[self._normalize_index(index)] = self._prefix_added_cell(cell, f"{prefix}{index}")
+        self._replace_all_cells(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
-        rest = self._remaining_pairs(index)
+        rest = self._list_remaining_cells(index)
         where = _find_name_prefix(dict(rest))
-        self._replace_content(enumerate(cell for _, cell in rest))
+        self._replace_all_cells(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
-    def _rename_joining_cell(self, cell, name):
+    def _prefix_added_cell(self, cell, name):
         """Return `cell` with its Parameters prefixed by `name`, unless the list is in a network and has no
         `auto_prefix`."""
-        return _prefix_parameters(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
+        return _prefix_parameter_names(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
         return self.extend(cells)
@@ -258,9 +258,9 @@ class CellList(_OrderedCells):
         where = _find_name_prefix(self._cells)
         _rename_moved_parameters({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
         cells.insert(
-            place, self._rename_joining_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
+            place, self._prefix_added_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
         )
-        self._replace_content(enumerate(cells))
+        self._replace_all_cells(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
@@ -278,8 +278,8 @@ class CellList(_OrderedCells):
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
         prefix = _find_name_prefix(self._cells)[0]
-        new = [self._rename_joining_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
-        self._replace_content(enumerate([*self, *new]))
+        new = [self._prefix_added_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
+        self._replace_all_cells(enumerate([*self, *new]))
         return self
 
     def append(self, cell: Cell) -> "CellList":
@@ -345,7 +345,7 @@ class CellDict(Cell):
             raise KeyError(f"'{key}' cannot be a name in a CellDict: it {why}.")
         if isinstance(cell, (CellDict, _OrderedCells)):
             raise TypeError(f"A {cell.cls_name} cannot stand in a CellDict; put it into a Cell of its own.")
-        self.insert_child_to_cell(key, _prefix_parameters(cell, key))
+        self.insert_child_to_cell(key, _prefix_parameter_names(cell, key))
 
     def __delitem__(self, key: str) -> None:
         self[key]

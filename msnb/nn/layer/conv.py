@@ -275,15 +275,15 @@ class Conv1dTranspose(_Transposed, RowConvolution):
 
 def _check_input_3d(input_shape: tuple[int, ...], op_name: str | None = None) -> None:
     """Raise ValueError unless a shape has 3 axes; layers that users derive from Conv1d call it."""
-    _check_axes(input_shape, 3, op_name)
+    _check_axis_count(input_shape, 3, op_name)
 
 
 def _check_input_5dims(input_shape: tuple[int, ...], op_name: str | None = None) -> None:
     """Raise ValueError unless a shape has 5 axes; layers that users derive from Conv3d call it."""
-    _check_axes(input_shape, 5, op_name)
+    _check_axis_count(input_shape, 5, op_name)
 
 
-def _check_axes(shape, count, layer):
+def _check_axis_count(shape, count, layer):
     if len(shape) != count:
         of = f"For '{layer}', the" if layer else "The"
         raise ValueError(f"{of} input should have {count} axes, but got shape {tuple(shape)}.")

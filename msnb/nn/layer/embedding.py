@@ -99,14 +99,14 @@ class Embedding(Cell):
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
-def _check_rows(value):
+def _check_row_counts(value):
     if not isinstance(value, tuple):
         raise TypeError
     return tuple(accept_value(PositiveInt, rows) for rows in value)
 
 
 _SLICE_MODES = ("batch_slice", "field_slice", "table_row_slice", "table_column_slice")
-_ROWS = Kind("a tuple of positive ints", _check_rows)
+_ROWS = Kind("a tuple of positive ints", _check_row_counts)
 _NO_SERVER = "there is no parameter server"
 
 

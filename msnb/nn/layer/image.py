@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # used in annotations only
 __all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop", "PixelShuffle", "PixelUnshuffle"]
 
 
-def _check_pair(layer, img1, img2):
+def _check_image_pair(layer, img1, img2):
     check_dims(layer, img1, 4, name="'img1'")
     check_dims(layer, img2, 4, name="'img2'")
     check_alike(layer, img1=img1, img2=img2)
 
 
-def _max_value(dtype):
+def _get_max_pixel_value(dtype):
     """Return the greatest pixel value of a dtype: the greatest integer, or 1.0 for floats."""
     np_dtype = np.dtype(mstype.dtype_to_nptype(dtype))
     return float(np.iinfo(np_dtype).max) if np_dtype.kind in "iu" else 1.0
@@ -68,7 +68,7 @@ class ImageGradients(Cell):
         return F.concat((down, last_row), 2), F.concat((across, last_column), 3)
 
 
-def _gaussian_window(size, sigma):
+def _make_gaussian_window(size, sigma):
     """Return a Gaussian convolution weight of shape (1, 1, size, size) whose sum is 1."""
     places = np.arange(size, dtype=np.float32) - (size - 1) // 2
     window = np.exp(-np.add.outer(places**2, places**2) / (2 * sigma**2))
@@ -95,8 +95,8 @@ class _Similarity(Cell):
         self.k2: float = k2
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
-    def _gaussian_window(self):
-        weight = _gaussian_window(self.filter_size, self.filter_sigma)
+    def _make_gaussian_window(self):
+        weight = _make_gaussian_window(self.filter_size, self.filter_sigma)
         window = Conv2d(1, 1, self.filter_size, pad_mode="valid", weight_init=weight, bias_init="zeros")
         window.weight.requires_grad = False
         return window
@@ -170,11 +170,11 @@ class SSIM(_Similarity):
         k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.conv: Conv2d = self._gaussian_window()
+        self.conv: Conv2d = self._make_gaussian_window()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """Return the similarity of the images."""
-        _check_pair(self.cls_name, img1, img2)
+        _check_image_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, FLOATS, img1=img1)
         alike, _ = self._compare_images(
             _scale_pixels_to_float32(img1, 1.0), _scale_pixels_to_float32(img2, 1.0), 1.0, self.conv
@@ -240,15 +240,15 @@ class MSSSIM(_Similarity):
         k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.multi_convs_list: CellList = CellList([self._gaussian_window() for _ in power_factors])
+        self.multi_convs_list: CellList = CellList([self._make_gaussian_window() for _ in power_factors])
         self.exponents: Tensor = Tensor(power_factors, mstype.float32)
         self.halve: AvgPool2d = AvgPool2d(2, 2)
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """Return the similarity of the images."""
-        _check_pair(self.cls_name, img1, img2)
+        _check_image_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, (*FLOATS, mstype.float64, mstype.uint8), img1=img1)
-        unit = _max_value(img1.dtype)
+        unit = _get_max_pixel_value(img1.dtype)
         img1, img2 = _scale_pixels_to_float32(img1, unit), _scale_pixels_to_float32(img2, unit)
         parts = []
         for window in self.multi_convs_list:
@@ -292,8 +292,8 @@ class PSNR(Cell):
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """Return the ratio in decibels."""
-        _check_pair(self.cls_name, img1, img2)
-        unit = _max_value(img1.dtype)
+        _check_image_pair(self.cls_name, img1, img2)
+        unit = _get_max_pixel_value(img1.dtype)
         error = (F.cast(img1, mstype.float32) - F.cast(img2, mstype.float32)) / unit
         noise = self.reduce_mean(F.square(error), (1, 2, 3))
         return F.log((self.max_val / unit) ** 2 / noise) * (10 / math.log(10))

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def _padding_kind(axes, side, some=False):
+def _make_padding_kind(axes, side, some=False):
     """Return the kind of a padding: a number for every side, or (before, after) for each of the last axes, the last
     one first."""
 
@@ -38,14 +38,14 @@ def _padding_kind(axes, side, some=False):
     return Kind(f"{sign} or a tuple of {'at most ' if some and axes > 1 else ''}{2 * axes}", accept)
 
 
-_Axis = Annotated[int | tuple[int, ...], _padding_kind(1, Int)]
-_TwoAxes = Annotated[int | tuple[int, ...], _padding_kind(2, Int, some=True)]
-_ThreeAxes = Annotated[int | tuple[int, ...], _padding_kind(3, Int, some=True)]
-_BothAxes = Annotated[int | tuple[int, ...], _padding_kind(2, Int)]
-_AllAxes = Annotated[int | tuple[int, ...], _padding_kind(3, Int)]
-_Inside = Annotated[int | tuple[int, ...], _padding_kind(1, NonNegInt)]
-_TwoInside = Annotated[int | tuple[int, ...], _padding_kind(2, NonNegInt)]
-_ThreeInside = Annotated[int | tuple[int, ...], _padding_kind(3, NonNegInt)]
+_Axis = Annotated[int | tuple[int, ...], _make_padding_kind(1, Int)]
+_TwoAxes = Annotated[int | tuple[int, ...], _make_padding_kind(2, Int, some=True)]
+_ThreeAxes = Annotated[int | tuple[int, ...], _make_padding_kind(3, Int, some=True)]
+_BothAxes = Annotated[int | tuple[int, ...], _make_padding_kind(2, Int)]
+_AllAxes = Annotated[int | tuple[int, ...], _make_padding_kind(3, Int)]
+_Inside = Annotated[int | tuple[int, ...], _make_padding_kind(1, NonNegInt)]
+_TwoInside = Annotated[int | tuple[int, ...], _make_padding_kind(2, NonNegInt)]
+_ThreeInside = Annotated[int | tuple[int, ...], _make_padding_kind(3, NonNegInt)]
 
 
 class _PaddingLayer(Cell):

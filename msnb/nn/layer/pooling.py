@@ -80,7 +80,7 @@ class _Pool2d(OneOperator):
         if pad_mode == "PAD":
             if data_format != "NCHW":
                 raise ValueError(f"For '{self.cls_name}', 'pad_mode' \"pad\" needs 'data_format' \"NCHW\".")
-            self._set_operator(self._use_padded_pool(kernel_size, stride, **further))
+            self._set_operator(self._create_padded_operator(kernel_size, stride, **further))
             return
         for name, value in further.items():
             usual = self._usual[name]
@@ -106,7 +106,7 @@ class _Pool2d(OneOperator):
 class _MaxPool(_Pool2d, operator=P.MaxPool, attribute_name="max_pool"):
     _usual = {"padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
 
-    def _use_padded_pool(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
+    def _create_padded_operator(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
         operator = MaxPoolWithArgmaxV2 if return_indices else _MaxPool2D
         return operator(kernel_size, stride, padding, dilation, ceil_mode)
 
@@ -114,7 +114,7 @@ class _MaxPool(_Pool2d, operator=P.MaxPool, attribute_name="max_pool"):
 class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
     _usual = {"padding": 0, "ceil_mode": False, "count_include_pad": True, "divisor_override": None}
 
-    def _use_padded_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    def _create_padded_operator(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         return AvgPool2D(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
 
@@ -126,10 +126,10 @@ class _Row(_Pool2d):
         self.expand: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)
 
-    def _use_padded_pool(self, kernel_size, stride, padding, **further):
+    def _create_padded_operator(self, kernel_size, stride, padding, **further):
         if "dilation" in further:
             further["dilation"] = (1, further["dilation"])
-        return super()._use_padded_pool(kernel_size, stride, (0, padding), **further)
+        return super()._create_padded_operator(kernel_size, stride, (0, padding), **further)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the pooled sequences."""

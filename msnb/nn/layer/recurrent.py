@@ -21,7 +21,7 @@ __all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
 Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
-def _uniform_parameter(name, shape, hidden_size, dtype):
+def _create_uniform_parameter(name, shape, hidden_size, dtype):
     """Return a Parameter with uniform random values in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
@@ -31,7 +31,7 @@ class _RecurrentLayers(Cell):
     """Base class of recurrent layers. Each layer and direction has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
     ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward direction."""
 
-    def _check_and_create(
+    def _create_operators_and_weights(
         self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
     ):
         ways = ("", "_reverse")[: 1 + bidirectional]
@@ -65,9 +65,9 @@ class _RecurrentLayers(Cell):
                 self._names.append(tuple(shapes))
         for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):  # the order of MindSpore's lists of them
             for name in (name for name in all_shapes if name.startswith(kind)):
-                setattr(self, name, _uniform_parameter(name, all_shapes[name], hidden_size, dtype))
+                setattr(self, name, _create_uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
-    def _weights_of(self, spot, dtype):
+    def _get_layer_weights(self, spot, dtype):
         """Return the weights of one layer and direction in the element type of the input."""
         weights = [getattr(self, name) for name in self._names[spot]]
         return [weight if weight.dtype == dtype else P.Cast()(weight, dtype) for weight in weights]
@@ -88,7 +88,7 @@ class _RecurrentLayers(Cell):
             layer_results = []
             for way in range(self._ways):
                 spot = layer * self._ways + way
-                weights = self._weights_of(spot, x.dtype) + [None] * (0 if self.has_bias else 2)
+                weights = self._get_layer_weights(spot, x.dtype) + [None] * (0 if self.has_bias else 2)
                 results, state = self._runs[way](x, hx[spot], *weights, seq_length)
                 layer_results.append(results)
                 last.append(state)
@@ -151,7 +151,7 @@ class RNN(_RecurrentLayers):
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._check_and_create(
+        self._create_operators_and_weights(
             nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
         )
 
@@ -215,7 +215,7 @@ class GRU(_RecurrentLayers):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._check_and_create(
+        self._create_operators_and_weights(
             "gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
         )
 
@@ -223,7 +223,7 @@ class GRU(_RecurrentLayers):
 class _RecurrentCell(Cell):
     """Base class of single-step recurrent cells."""
 
-    def _check_and_create(self, cell, input_size, hidden_size, has_bias, dtype):
+    def _create_operators_and_weights(self, cell, input_size, hidden_size, has_bias, dtype):
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
         self._create_parameters(GATES[cell], input_size, hidden_size, has_bias, dtype)
 
@@ -232,13 +232,13 @@ class _RecurrentCell(Cell):
         self.hidden_size: int = hidden_size
         self.has_bias: bool = has_bias
         rows = gates * hidden_size
-        self.weight_ih: Parameter = _uniform_parameter("weight_ih", (rows, input_size), hidden_size, dtype)
-        self.weight_hh: Parameter = _uniform_parameter("weight_hh", (rows, hidden_size), hidden_size, dtype)
+        self.weight_ih: Parameter = _create_uniform_parameter("weight_ih", (rows, input_size), hidden_size, dtype)
+        self.weight_hh: Parameter = _create_uniform_parameter("weight_hh", (rows, hidden_size), hidden_size, dtype)
         self.bias_ih: Parameter | None = (
-            _uniform_parameter("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
+            _create_uniform_parameter("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
         )
         self.bias_hh: Parameter | None = (
-            _uniform_parameter("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
+            _create_uniform_parameter("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
         )
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
@@ -321,7 +321,7 @@ class RNNCell(_RecurrentCell):
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._check_and_create(nonlinearity, input_size, hidden_size, has_bias, dtype)
+        self._create_operators_and_weights(nonlinearity, input_size, hidden_size, has_bias, dtype)
 
 
 class GRUCell(_RecurrentCell):
@@ -360,4 +360,4 @@ class GRUCell(_RecurrentCell):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._check_and_create("gru", input_size, hidden_size, has_bias, dtype)
+        self._create_operators_and_weights("gru", input_size, hidden_size, has_bias, dtype)

@@ -132,7 +132,7 @@ class MultiheadAttention(Cell):
         if query.ndim not in (2, 3):
             raise ValueError(f"For '{self.cls_name}', 'query' should have 2 or 3 dims, but got shape {query.shape}.")
         single = query.ndim == 2
-        query, key, value = (self._batch_first(x, single) for x in (query, key, value))
+        query, key, value = (self._move_batch_axis_first(x, single) for x in (query, key, value))
         q, k, v = self._project_inputs(query, key, value)
         n, length, extra = q.shape[0], q.shape[1], int(self.add_bias_kv) + int(self.add_zero_attn)
         if self.add_bias_kv:
@@ -157,7 +157,7 @@ class MultiheadAttention(Cell):
         weights = weights.mean(1) if average_attn_weights else weights
         return out, weights[0] if single else weights
 
-    def _batch_first(self, x, single):
+    def _move_batch_axis_first(self, x, single):
         if single:
             return F.expand_dims(x, 0)
         return x if self.batch_first else x.transpose(1, 0, 2)

@@ -215,14 +215,14 @@ class FocalLoss(LossBase):
         labels = F.reshape(labels, (samples, labels.shape[1], -1))
         if labels.shape[1] == 1:
             check_labels(self.cls_name, labels, classes)
-            losses = self._focal_term(F.gather_d(log_probabilities, 1, labels))
+            losses = self._compute_focal_loss(F.gather_d(log_probabilities, 1, labels))
             return self.get_loss(
                 (losses if self.weight is None else losses * F.gather(self.weight, labels, 0)).mean((1, 2))
             )
-        losses = self._focal_term(log_probabilities) * F.cast(labels, log_probabilities.dtype)
+        losses = self._compute_focal_loss(log_probabilities) * F.cast(labels, log_probabilities.dtype)
         return self.get_loss((losses if self.weight is None else losses * F.reshape(self.weight, (1, -1, 1))).mean(-1))
 
-    def _focal_term(self, log_probability):
+    def _compute_focal_loss(self, log_probability):
         return -F.pow(1 - F.exp(log_probability), self.gamma) * log_probability
 
 

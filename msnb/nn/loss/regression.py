@@ -16,7 +16,7 @@ from msnb.ops import operations as P
 __all__ = ["L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
 
 
-def _reduce_loss(layer, operator, base, target):
+def _compute_reduced_loss(layer, operator, base, target):
     if base.dtype in mstype.int_type and target.dtype in mstype.int_type:
         return layer.get_loss(operator(base, target, "none"))  # in MindSpore the mean of ints is an int
     return operator(base, target, layer.reduction)
@@ -47,7 +47,7 @@ class L1Loss(LossBase):
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
-        return _reduce_loss(self, F.l1_loss, base, target)
+        return _compute_reduced_loss(self, F.l1_loss, base, target)
 
 
 class L1LossExt(L1Loss):
@@ -121,7 +121,7 @@ class MSELoss(LossBase):
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
-        loss = _reduce_loss(self, F.mse_loss, base, target)
+        loss = _compute_reduced_loss(self, F.mse_loss, base, target)
         if base.is_floating_point() or target.is_floating_point() or base.is_complex() or target.is_complex():
             return loss
         return loss.astype(base.dtype)  # the mean of ints is truncated to their dtype

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # used in annotations only
 __all__ = ["SampledSoftmaxLoss"]
 
 
-def _check_three(value):
+def _check_three_tensors(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 3:
@@ -25,7 +25,7 @@ def _check_three(value):
     return tuple(value)
 
 
-Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _check_three, whole=True)]
+Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _check_three_tensors, whole=True)]
 _NEVER = 1e30  # subtracted from a logit, it makes the probability 0
 
 

@@ -26,13 +26,13 @@ class ClassMetric(Metric):
 
     _class_num = 0
 
-    def _scores_and_numbers(self, inputs):
+    def _get_scores_and_class_indices(self, inputs):
         """Return scores and class indices. One-hot labels are converted to class indices."""
         scores, true = self._to_arrays(inputs, "y_pred", "y")
         one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
         return scores, np.argmax(true, axis=1) if one_hot else true
 
-    def _count_classes(self, scores):
+    def _check_class_count(self, scores):
         """Raise an error if a batch has another number of classes than the first batch."""
         count = scores.shape[1]
         self._class_num = self._class_num or count
@@ -98,7 +98,9 @@ class EvaluationBase(ClassMetric):
     def _check_inputs(self, inputs):
         """Return checked predictions and labels. For "classification" the labels are class indices."""
         predicted, true = (
-            self._to_arrays(inputs, "y_pred", "y") if self._is_multilabel else self._scores_and_numbers(inputs)
+            self._to_arrays(inputs, "y_pred", "y")
+            if self._is_multilabel
+            else self._get_scores_and_class_indices(inputs)
         )
         expected = predicted.shape if self._is_multilabel else predicted.shape[:1] + predicted.shape[2:]
         if true.shape != expected or predicted.ndim < 2:
@@ -108,7 +110,7 @@ class EvaluationBase(ClassMetric):
             )
         if self._is_multilabel and not all(np.isin(labels, (0, 1)).all() for labels in (predicted, true)):
             raise ValueError(f"For '{type(self).__name__}' of type 'multilabel', all values should be 0 or 1.")
-        self._count_classes(predicted)
+        self._check_class_count(predicted)
         if not self._is_multilabel:
             self._warn_invalid_classes(predicted, true)
         return predicted, true
@@ -134,7 +136,7 @@ class ShareOfTruePositives(EvaluationBase):
         self._right = self._counted = np.zeros(0)
 
     @abstractmethod
-    def _select_counted(self, predicted, true) -> np.ndarray:
+    def _select_divisor_array(self, predicted, true) -> np.ndarray:
         """Return `predicted` or `true`: the array whose positives are the divisor."""
 
     def update(self, *inputs: Any) -> None:
@@ -152,12 +154,16 @@ class ShareOfTruePositives(EvaluationBase):
         if self._is_multilabel:  # one entry for each sample: the average is over samples, not classes
             right = (predicted * true).sum(axis=1).reshape(-1)
             self._right = np.append(self._right, right)
-            self._counted = np.append(self._counted, self._select_counted(predicted, true).sum(axis=1).reshape(-1))
+            self._counted = np.append(
+                self._counted, self._select_divisor_array(predicted, true).sum(axis=1).reshape(-1)
+            )
         else:
             right, *both = self._count_predictions(predicted, true)
             before = self._right.size > 0
             self._right = self._right + right if before else right
-            self._counted = self._counted + self._select_counted(*both) if before else self._select_counted(*both)
+            self._counted = (
+                self._counted + self._select_divisor_array(*both) if before else self._select_divisor_array(*both)
+            )
 
     def eval(self, average: bool = False) -> Any:
         """

@@ -49,9 +49,9 @@ class SurfaceMetric(Metric):
         self._surfaces = self._find_surfaces(*(mask if mask.dtype == bool else mask == label for mask in masks))
 
     def _find_surfaces(self, predicted, true):
-        return tuple(map(_mask_surface, (predicted, true)))
+        return tuple(map(_extract_mask_surface, (predicted, true)))
 
-    def _surface_distances(self, there):
+    def _compute_surface_distances(self, there):
         """Return the distance of each element of one surface to the other surface: from the predicted to the true one
         if `there`, else from the true to the predicted one."""
         import scipy.ndimage as ndimage  # a lazy import: only these metrics need scipy
@@ -66,7 +66,7 @@ class SurfaceMetric(Metric):
         return ndimage.distance_transform_cdt(~far, metric=self.distance_metric)[near]
 
 
-def _mask_surface(mask):
+def _extract_mask_surface(mask):
     import scipy.ndimage as ndimage  # a lazy import, as above
 
     return ndimage.binary_erosion(mask) ^ mask

@@ -93,42 +93,47 @@ class ConfusionMatrix(Metric):
         return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
 
 
-def _divide(part, total):
+def _divide_or_nan(part, total):
     return np.divide(part, total, out=np.full(np.shape(part), np.nan), where=total != 0)
 
 
-def _true_and_predictive_rates(tp, fp, tn, fn):
-    return _divide(tp, tp + fn), _divide(tn, tn + fp), _divide(tp, tp + fp), _divide(tn, tn + fn)
+def _compute_tpr_tnr_ppv_npv(tp, fp, tn, fn):
+    return (
+        _divide_or_nan(tp, tp + fn),
+        _divide_or_nan(tn, tn + fp),
+        _divide_or_nan(tp, tp + fp),
+        _divide_or_nan(tn, tn + fn),
+    )
 
 
 def _prevalence_threshold(tp, fp, tn, fn):
-    sensitivity, specificity, _, _ = _true_and_predictive_rates(tp, fp, tn, fn)
-    return _divide(np.sqrt(sensitivity * (1 - specificity)) + specificity - 1, sensitivity + specificity - 1)
+    sensitivity, specificity, _, _ = _compute_tpr_tnr_ppv_npv(tp, fp, tn, fn)
+    return _divide_or_nan(np.sqrt(sensitivity * (1 - specificity)) + specificity - 1, sensitivity + specificity - 1)
 
 
 def _matthews_correlation(tp, fp, tn, fn):
-    return _divide(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
+    return _divide_or_nan(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
 # Functions of the numbers of true positives, false positives, true negatives and false negatives.
 _MEASURES = {
-    "tpr": lambda tp, fp, tn, fn: _divide(tp, tp + fn),
-    "tnr": lambda tp, fp, tn, fn: _divide(tn, tn + fp),
-    "ppv": lambda tp, fp, tn, fn: _divide(tp, tp + fp),
-    "npv": lambda tp, fp, tn, fn: _divide(tn, tn + fn),
-    "fnr": lambda tp, fp, tn, fn: _divide(fn, tp + fn),
-    "fpr": lambda tp, fp, tn, fn: _divide(fp, tn + fp),
-    "fdr": lambda tp, fp, tn, fn: _divide(fp, tp + fp),
-    "for": lambda tp, fp, tn, fn: _divide(fn, tn + fn),
+    "tpr": lambda tp, fp, tn, fn: _divide_or_nan(tp, tp + fn),
+    "tnr": lambda tp, fp, tn, fn: _divide_or_nan(tn, tn + fp),
+    "ppv": lambda tp, fp, tn, fn: _divide_or_nan(tp, tp + fp),
+    "npv": lambda tp, fp, tn, fn: _divide_or_nan(tn, tn + fn),
+    "fnr": lambda tp, fp, tn, fn: _divide_or_nan(fn, tp + fn),
+    "fpr": lambda tp, fp, tn, fn: _divide_or_nan(fp, tn + fp),
+    "fdr": lambda tp, fp, tn, fn: _divide_or_nan(fp, tp + fp),
+    "for": lambda tp, fp, tn, fn: _divide_or_nan(fn, tn + fn),
     "pt": _prevalence_threshold,
-    "ts": lambda tp, fp, tn, fn: _divide(tp, tp + fn + fp),
-    "acc": lambda tp, fp, tn, fn: _divide(tp + tn, tp + fp + tn + fn),
-    "ba": lambda *four: sum(_true_and_predictive_rates(*four)[:2]) / 2,
-    "f1": lambda tp, fp, tn, fn: _divide(2 * tp, 2 * tp + fn + fp),
+    "ts": lambda tp, fp, tn, fn: _divide_or_nan(tp, tp + fn + fp),
+    "acc": lambda tp, fp, tn, fn: _divide_or_nan(tp + tn, tp + fp + tn + fn),
+    "ba": lambda *four: sum(_compute_tpr_tnr_ppv_npv(*four)[:2]) / 2,
+    "f1": lambda tp, fp, tn, fn: _divide_or_nan(2 * tp, 2 * tp + fn + fp),
     "mcc": _matthews_correlation,
-    "fm": lambda *four: np.sqrt(_true_and_predictive_rates(*four)[0] * _true_and_predictive_rates(*four)[2]),
-    "bm": lambda *four: sum(_true_and_predictive_rates(*four)[:2]) - 1,
-    "mk": lambda *four: sum(_true_and_predictive_rates(*four)[2:]) - 1,
+    "fm": lambda *four: np.sqrt(_compute_tpr_tnr_ppv_npv(*four)[0] * _compute_tpr_tnr_ppv_npv(*four)[2]),
+    "bm": lambda *four: sum(_compute_tpr_tnr_ppv_npv(*four)[:2]) - 1,
+    "mk": lambda *four: sum(_compute_tpr_tnr_ppv_npv(*four)[2:]) - 1,
 }
 _NAMES = {
     "tpr": "sensitivity recall hit_rate true_positive_rate",
@@ -163,7 +168,7 @@ _DECREASES = {
 }
 
 
-def _reduce_counts(chart, how):
+def _reduce_ignoring_nan(chart, how):
     """Return (`chart` reduced by the method `how`; number of its values that are not NaN)."""
     there = (~np.isnan(chart)).astype(float)
     chart = np.nan_to_num(chart)
@@ -261,7 +266,7 @@ class ConfusionMatrixMetric(Metric):
                 "For 'ConfusionMatrixMetric', calculation_method=True needs samples of several elements, as in "
                 "segmentation; of one class for each sample there is no measure of its own."
             )
-        score, number = _reduce_counts(self._measure(*(part.astype(float) for part in four)), self.decrease)
+        score, number = _reduce_ignoring_nan(self._measure(*(part.astype(float) for part in four)), self.decrease)
         self._total = score * number + (self._total if self._accumulated > len(true) else 0.0)
         self._number = self._number + number
 
@@ -279,5 +284,5 @@ class ConfusionMatrixMetric(Metric):
         if not self.calculation_method:
             return self._measure(*self._total[:, None])
         counts = np.asarray(self._number, float)
-        means = _divide(np.asarray(self._total, float), counts)
+        means = _divide_or_nan(np.asarray(self._total, float), counts)
         return float(means) if means.ndim == 0 else means

@@ -14,7 +14,7 @@ class _MeanError(Mean):
     """Base class of metrics that are a mean over samples of a function of the difference."""
 
     @abstractmethod
-    def _elementwise_error(self, difference):
+    def _compute_elementwise_error(self, difference):
         """Return the elementwise error."""
 
     def update(self, *inputs: Any) -> None:
@@ -28,7 +28,7 @@ class _MeanError(Mean):
             ValueError: If there are not 2 inputs, or their sizes differ.
         """
         predicted, true = self._to_arrays(inputs, "y_pred", "y")
-        self._add_to_mean(self._elementwise_error(true.reshape(predicted.shape) - predicted).sum(), len(true))
+        self._add_to_mean(self._compute_elementwise_error(true.reshape(predicted.shape) - predicted).sum(), len(true))
 
 
 class MAE(_MeanError):
@@ -41,7 +41,7 @@ class MAE(_MeanError):
         >>> result = error.eval()
     """
 
-    def _elementwise_error(self, difference):
+    def _compute_elementwise_error(self, difference):
         return np.abs(difference)
 
 
@@ -55,5 +55,5 @@ class MSE(_MeanError):
         >>> result = error.eval()
     """
 
-    def _elementwise_error(self, difference):
+    def _compute_elementwise_error(self, difference):
         return difference**2

@@ -50,8 +50,8 @@ class Fbeta(ClassMetric):
         Raises:
             ValueError: If there are not 2 inputs, or the classes do not fit.
         """
-        scores, true = self._scores_and_numbers(inputs)
-        self._count_classes(scores)
+        scores, true = self._get_scores_and_class_indices(inputs)
+        self._check_class_count(scores)
         self._warn_invalid_classes(scores, true)
         counts = self._count_predictions(scores, true)
         self._accumulated = counts if self._accumulated is None else self._accumulated + counts

@@ -50,8 +50,8 @@ class HausdorffDistance(SurfaceMetric):
             predicted, true = predicted[box].squeeze(), true[box].squeeze()
         return super()._find_surfaces(predicted, true)
 
-    def _max_distance(self, there):
-        distances = self._surface_distances(there)
+    def _compute_max_distance(self, there):
+        distances = self._compute_surface_distances(there)
         if not distances.size:
             return np.inf
         return float(distances.max() if not self.percentile else np.percentile(distances, self.percentile))
@@ -66,4 +66,8 @@ class HausdorffDistance(SurfaceMetric):
             RuntimeError: If nothing was seen.
         """
         self._check_has_updates(self._surfaces is not None, "masks")
-        return self._max_distance(True) if self.directed else max(self._max_distance(True), self._max_distance(False))
+        return (
+            self._compute_max_distance(True)
+            if self.directed
+            else max(self._compute_max_distance(True), self._compute_max_distance(False))
+        )

@@ -32,7 +32,7 @@ class MeanSurfaceDistance(SurfaceMetric):
         self.symmetric, self.distance_metric = symmetric, distance_metric
         self.clear()
 
-    def _mean_distance(self, distances):
+    def _compute_mean_distance(self, distances):
         return distances.mean() if distances.size else np.inf
 
     def eval(self) -> float:
@@ -45,8 +45,12 @@ class MeanSurfaceDistance(SurfaceMetric):
             RuntimeError: If nothing was seen.
         """
         self._check_has_updates(self._surfaces is not None, "masks")
-        there = self._mean_distance(self._surface_distances(True))
-        return float((there + self._mean_distance(self._surface_distances(False))) / 2 if self.symmetric else there)
+        there = self._compute_mean_distance(self._compute_surface_distances(True))
+        return float(
+            (there + self._compute_mean_distance(self._compute_surface_distances(False))) / 2
+            if self.symmetric
+            else there
+        )
 
 
 class RootMeanSquareDistance(MeanSurfaceDistance):
@@ -68,7 +72,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         1.0
     """
 
-    def _mean_distance(self, distances):
+    def _compute_mean_distance(self, distances):
         return (distances**2).mean() if distances.size else np.inf
 
     def eval(self) -> float:

@@ -51,7 +51,7 @@ class OcclusionSensitivity(Metric):
         """Clear the accumulated values."""
         self._fallen: Any = None
 
-    def _box_bounds(self, shape):
+    def _compute_box_bounds(self, shape):
         """Return the first and last index of each axis."""
         if self.b_box is None:
             return np.zeros_like(shape), shape - 1
@@ -98,7 +98,7 @@ class OcclusionSensitivity(Metric):
                 f"{label.size}."
             )
         number, shape = int(label.reshape(())), np.array(image.shape[1:])
-        first, last = self._box_bounds(shape)
+        first, last = self._compute_box_bounds(shape)
         places = [first + place for place in np.ndindex(*(last - first + 1))]
         fallen = model(Tensor(image)).asnumpy()[0, number] - self._score_occlusions(model, image, places, number)
         self._fallen = fallen.reshape(last - first + 1)

@@ -23,5 +23,5 @@ class Precision(ShareOfTruePositives):
         [0.5 1. ]
     """
 
-    def _select_counted(self, predicted, true):
+    def _select_divisor_array(self, predicted, true):
         return predicted

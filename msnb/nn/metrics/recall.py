@@ -23,5 +23,5 @@ class Recall(ShareOfTruePositives):
         [1.  0.5]
     """
 
-    def _select_counted(self, predicted, true):
+    def _select_divisor_array(self, predicted, true):
         return true

@@ -82,13 +82,13 @@ class ROC(Metric):
         self._check_has_updates(self._accumulated is not None)
         scores, true = self._accumulated
         if scores.ndim == 1:
-            return _roc_curve(scores, true == (1 if self.pos_label is None else self.pos_label))
-        curves = [_roc_curve(scores[:, number], true == number) for number in range(scores.shape[1])]
+            return _compute_roc_curve(scores, true == (1 if self.pos_label is None else self.pos_label))
+        curves = [_compute_roc_curve(scores[:, number], true == number) for number in range(scores.shape[1])]
         false, right, thresholds = (list(part) for part in zip(*curves, strict=True))
         return false, right, thresholds
 
 
-def _roc_curve(scores, positive):
+def _compute_roc_curve(scores, positive):
     order = np.argsort(-scores)
     scores, positive = scores[order], positive[order].astype(np.int64)
     ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)

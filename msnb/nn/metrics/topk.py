@@ -47,7 +47,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
         Raises:
             ValueError: If there are not 2 inputs.
         """
-        scores, true = self._scores_and_numbers(inputs)
+        scores, true = self._get_scores_and_class_indices(inputs)
         self._warn_invalid_classes(scores, true)
         best = np.argsort(-scores, axis=1)[:, : self.k]
         self._add_to_mean((best == true.reshape(-1, 1)).sum(), true.size)

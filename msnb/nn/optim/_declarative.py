@@ -13,7 +13,8 @@ class DeclaredOptimizer(Optimizer):
     """Base class of msnb's own optimizers: prepares the gradients and updates one Parameter after the other.
 
     A subclass calls :meth:`_declare_state` in its constructor and defines :meth:`_apply_step`, usually one call of an
-    operator. It may define :meth:`_sparse_step`, and :meth:`_of_step` for values that all Parameters share in a step.
+    operator. It may define :meth:`_apply_sparse_step`, and :meth:`_compute_step_values` for values that all
+    Parameters share in a step.
     """
 
     _penalised = True  # True if the L2 penalty is added to gradients; else `_apply_step` decays the weights
@@ -32,12 +33,12 @@ class DeclaredOptimizer(Optimizer):
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))
         self._columns = (*state, *others)
 
-    def _count_step(self):
+    def _create_step_counter(self):
         """Create the step counter `global_step` even if neither learning rate nor weight decay depends on the step."""
         if self.global_step is None:
             self.global_step = counter()
 
-    def _this_step(self):
+    def _advance_step(self):
         """Return the number of the current step, counted from 1. Call it once per step, and only if the optimizer
         counts steps."""
         step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
@@ -45,7 +46,7 @@ class DeclaredOptimizer(Optimizer):
             F.assign_add(self.global_step, self.global_step_increase_tensor)
         return step
 
-    def _of_step(self):
+    def _compute_step_values(self):
         """Return the last arguments of `_apply_step`: values of the current step that all Parameters share."""
         return ()
 
@@ -53,7 +54,7 @@ class DeclaredOptimizer(Optimizer):
         """Update one Parameter and its state."""
         raise NotImplementedError
 
-    def _sparse_step(self, param, gradient, rate, *own):
+    def _apply_sparse_step(self, param, gradient, rate, *own):
         """Update one Parameter from a RowTensor gradient. By default it is converted to a dense gradient."""
         self._apply_step(param, dense(gradient), rate, *own)
 
@@ -62,12 +63,12 @@ class DeclaredOptimizer(Optimizer):
         if self._penalised:
             gradients = self.decay_weight(gradients)
         gradients = self.scale_grad(self.gradients_centralization(gradients))
-        shared = self._of_step()
-        rates = self._per_parameter(self.get_lr())
+        shared = self._compute_step_values()
+        rates = self._repeat_rate_per_parameter(self.get_lr())
         own = (getattr(self, name) for name in self._columns)
         for param, gradient, *row in zip(self.parameters, gradients, rates, *own, strict=True):
-            step = self._sparse_step if isinstance(gradient, RowTensor) else self._apply_step
+            step = self._apply_sparse_step if isinstance(gradient, RowTensor) else self._apply_step
             step(param, gradient, *row, *shared)
         if self._counts_later:
-            self._move_on()
+            self._increase_step_counter()
         return True

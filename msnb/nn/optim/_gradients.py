@@ -26,7 +26,7 @@ def centralize(gradient):
     return map_values(without_mean, gradient)
 
 
-def _dtype_of(gradient):
+def _get_gradient_dtype(gradient):
     return gradient.values.dtype if isinstance(gradient, RowTensor) else gradient.dtype
 
 
@@ -39,11 +39,11 @@ grad_scale = C.MultitypeFuncGraph("grad_scale")
 @apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
 def _add_decay_if(decay, applies, weight, gradient):
     like = gradient if isinstance(gradient, RowTensor) else weight
-    return decayed(gradient, weight, F.cast(decay, _dtype_of(like))) if applies else gradient
+    return decayed(gradient, weight, F.cast(decay, _get_gradient_dtype(like))) if applies else gradient
 
 
 @grad_scale.register("Number", "Tensor")
 @grad_scale.register("Tensor", "Tensor")
 @grad_scale.register("Tensor", "RowTensor")
 def _scale_gradient(scale, gradient):
-    return times(gradient, F.cast(scale, _dtype_of(gradient)) if isinstance(scale, Tensor) else scale)
+    return times(gradient, F.cast(scale, _get_gradient_dtype(gradient)) if isinstance(scale, Tensor) else scale)

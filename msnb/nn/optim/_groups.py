@@ -24,7 +24,7 @@ def _check_parameters(params):
     return parameters
 
 
-def _check_trained(params):
+def _check_parameters_or_groups(params):
     """Return the Parameters, or the dicts of parameter groups, as a list. Raise an error if the list is empty or mixes
     both."""
     if params is None:
@@ -44,7 +44,7 @@ def _check_trained(params):
 Parameters = Annotated[list[Parameter], Kind("a list of Parameters", _check_parameters, whole=True)]
 Trained = Annotated[
     Iterable[Parameter] | Iterable[dict[str, Any]],
-    Kind("a list of Parameters, or of dicts that describe groups of them", _check_trained, whole=True),
+    Kind("a list of Parameters, or of dicts that describe groups of them", _check_parameters_or_groups, whole=True),
 ]
 
 

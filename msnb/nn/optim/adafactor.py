@@ -99,7 +99,9 @@ class AdaFactor(DeclaredOptimizer):
         self.exp_avg_sq_row, self.exp_avg_sq_col, self.exp_avg_sq = (
             ParameterTuple(
                 [
-                    _zeros_like(p, f"{name}_{p.name}", (p.shape if i == 2 else (1,)) if s is None else s[i], small)
+                    _create_zero_parameter(
+                        p, f"{name}_{p.name}", (p.shape if i == 2 else (1,)) if s is None else s[i], small
+                    )
                     for p, s in zip(self.parameters, shapes, strict=True)
                     for small in [compression and s is None and i == 2]
                 ]
@@ -109,7 +111,7 @@ class AdaFactor(DeclaredOptimizer):
         self._declare_state("exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq", **moment)
         self.step: Parameter = Parameter(Tensor(np.zeros(1, np.float32)), name="afactor_step")
 
-    def _of_step(self):
+    def _compute_step_values(self):
         F.assign(self.step, self.step + 1)
         step = F.reshape(self.step, ())
         least = 1e-6 * step if self.warmup_init else 1e-2
@@ -121,7 +123,7 @@ class AdaFactor(DeclaredOptimizer):
         weight, gradient = F.cast(param, mstype.float32), F.cast(gradient, mstype.float32)
         rate = rate if relative is None else relative
         if self.scale_parameter:
-            rate = rate * F.maximum(self.eps[1], _root_mean_square(weight))
+            rate = rate * F.maximum(self.eps[1], _compute_root_mean_square(weight))
         squares = gradient * gradient + self.eps[0]
         if gradient.ndim > 1:
             for slot, axis in ((row, -1), (col, -2)):
@@ -131,16 +133,16 @@ class AdaFactor(DeclaredOptimizer):
         else:
             F.assign(square, F.cast(square * decay_rate + squares * (1 - decay_rate), square.dtype))
             update = F.rsqrt(square) * gradient
-        update = update / F.maximum(_root_mean_square(update) / self.clip_threshold, 1.0) * rate
+        update = update / F.maximum(_compute_root_mean_square(update) / self.clip_threshold, 1.0) * rate
         for mean in moment:
             F.assign(mean, F.cast(mean * self.beta1 + update * (1 - self.beta1), mean.dtype))
             update = mean
         F.assign(param, F.cast(weight * (1.0 - self._decay * rate) - update, param.dtype))
 
 
-def _root_mean_square(x):
+def _compute_root_mean_square(x):
     return F.sqrt(F.reduce_mean(x * x))
 
 
-def _zeros_like(param, name, shape, small):
+def _create_zero_parameter(param, name, shape, small):
     return Parameter(Tensor(np.zeros(shape), mstype.float16 if small else param.dtype), name=name)

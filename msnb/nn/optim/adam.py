@@ -51,7 +51,7 @@ class AdamBase(DeclaredOptimizer):
         self.use_nesterov: Bool = use_nesterov
         self.opt, self.sparse_opt = (make(use_locking, use_nesterov) for make in (P.Adam, self._sparse))
 
-    def _of_step(self):
+    def _compute_step_values(self):
         powers = self.beta1_power, self.beta2_power
         for power, beta in zip(powers, (self.beta1, self.beta2), strict=True):
             F.assign(power, power * beta)
@@ -60,7 +60,7 @@ class AdamBase(DeclaredOptimizer):
     def _apply_step(self, param, gradient, rate, moment1, moment2, *powers):
         self.opt(param, moment1, moment2, *powers, rate, self.beta1, self.beta2, self.eps, gradient)
 
-    def _sparse_step(self, param, gradient, rate, moment1, moment2, *powers):
+    def _apply_sparse_step(self, param, gradient, rate, moment1, moment2, *powers):
         numbers = *powers, rate, self.beta1, self.beta2, self.eps
         self.sparse_opt(param, moment1, moment2, *numbers, gradient.values, gradient.indices)
 
@@ -150,10 +150,10 @@ class Adam(AdamBase):
         for slot, value in ((param, new), (moment1, mean), (moment2, square), (vhat, largest)):
             F.assign(slot, F.cast(value, slot.dtype))
 
-    def _sparse_step(self, param, gradient, *others):
+    def _apply_sparse_step(self, param, gradient, *others):
         if self.use_amsgrad:
             return self._apply_step(param, dense(gradient), *others)
-        return super()._sparse_step(param, gradient, *others)
+        return super()._apply_sparse_step(param, gradient, *others)
 
 
 class AdamOffload(AdamBase):

@@ -69,7 +69,7 @@ class AdaMax(DeclaredOptimizer):
         self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.opt: P.ApplyAdaMax = P.ApplyAdaMax()
 
-    def _of_step(self):
+    def _compute_step_values(self):
         F.assign(self.beta1_power, self.beta1_power * self.beta1)
         return (self.beta1_power,)
 

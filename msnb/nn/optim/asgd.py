@@ -64,18 +64,18 @@ class ASGD(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay)
         self._numbers = lambd, alpha, t0
         self.mu, self.eta = (
-            ParameterTuple([_scalar_parameter(begin, f"{prefix}_{p.name}") for p in self.parameters])
+            ParameterTuple([_create_scalar_parameter(begin, f"{prefix}_{p.name}") for p in self.parameters])
             for prefix, begin in (("mu", 1.0), ("eta", 0.0))
         )
         self._declare_state("mu", "eta", ax=("ax_", "zeros"))
-        self._count_step()
+        self._create_step_counter()
 
-    def _of_step(self):
-        return (self._this_step(),)
+    def _compute_step_values(self):
+        return (self._advance_step(),)
 
     def _apply_step(self, param, gradient, rate, average, share, own_rate, step):
         averaged(param, gradient, average, share, own_rate, rate, step, *self._numbers)
 
 
-def _scalar_parameter(value, name):
+def _create_scalar_parameter(value, name):
     return Parameter(Tensor(np.float32(value), mstype.float32), name)

@@ -87,7 +87,7 @@ class FTRL(DeclaredOptimizer):
     def _apply_step(self, param, gradient, rate, moment, linear):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
-    def _sparse_step(self, param, gradient, rate, moment, linear):
+    def _apply_sparse_step(self, param, gradient, rate, moment, linear):
         # The sparse operator is created only here: it refuses a learning rate of 0, which is allowed for dense
         # gradients.
         numbers = self.lr, self.l1, self.l2, self.lr_power

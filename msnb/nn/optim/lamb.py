@@ -72,10 +72,10 @@ class Lamb(DeclaredOptimizer):
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
         self._declare_state("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params: ParameterTuple = self.parameters
-        self._count_step()  # for the bias correction
+        self._create_step_counter()  # for the bias correction
 
-    def _of_step(self):
-        step = self._this_step()
+    def _compute_step_values(self):
+        step = self._advance_step()
         return tuple(1.0 - F.pow(beta, step) for beta in self._numbers[:2])
 
     def _apply_step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
@@ -88,13 +88,13 @@ class Lamb(DeclaredOptimizer):
         if decays and (self.dynamic_weight_decay or decay):
             update = update + decay * weight
         # As in MindSpore, the ratio has epsilon under the root, and the decay even for exempt Parameters.
-        weight_norm = _norm_of(weight)
-        ratio = F.minimum(weight_norm / _norm_of(m * F.rsqrt(v + eps) + decay * weight), _MOST)
-        neither_is_zero = F.logical_and(weight_norm > 0.0, _norm_of(g) > 0.0)
+        weight_norm = _compute_norm(weight)
+        ratio = F.minimum(weight_norm / _compute_norm(m * F.rsqrt(v + eps) + decay * weight), _MOST)
+        neither_is_zero = F.logical_and(weight_norm > 0.0, _compute_norm(g) > 0.0)
         trust = F.select(neither_is_zero, ratio, F.ones_like(ratio))
         for slot, new in ((param, weight - trust * rate * update), (moment1, mean), (moment2, square)):
             F.assign(slot, F.cast(new, slot.dtype))
 
 
-def _norm_of(x):
+def _compute_norm(x):
     return F.sqrt(F.reduce_sum(F.square(x)))

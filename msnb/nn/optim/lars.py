@@ -103,12 +103,12 @@ class LARS(Optimizer):
     def construct(self, gradients: Gradients) -> Any:
         gradients = self.scale_grad(self._check_gradients(gradients))
         rate = self.origin_learning_rate
-        rates = self._per_parameter(of_this_step(rate, self.global_step) if self.dynamic_lr else rate)
+        rates = self._repeat_rate_per_parameter(of_this_step(rate, self.global_step) if self.dynamic_lr else rate)
         rows = zip(self.parameters, gradients, self._decays, self.decay_flags, rates, strict=True)
         chosen = zip(rows, self.lars_flag, strict=True)
-        return self.opt(tuple(self._scale_by_trust(*row) if scaled else row[1] for row, scaled in chosen))
+        return self.opt(tuple(self._scale_by_trust_ratio(*row) if scaled else row[1] for row, scaled in chosen))
 
-    def _scale_by_trust(self, param, gradient, decay, decays, rate):
+    def _scale_by_trust_ratio(self, param, gradient, decay, decays, rate):
         """Return the gradient multiplied by the trust ratio of LARS for the Parameter."""
         gradient = dense(gradient)
         squares = self.square_sum(param, gradient)

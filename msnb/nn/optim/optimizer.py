@@ -135,13 +135,13 @@ class Optimizer(Cell):
         members = [group for _, group in rows]
         decays = (weight_decay, *(group.weight_decay for group in groups))
         self.dynamic_weight_decay: bool = any(isinstance(decay, Cell) for decay in decays)
-        self._install_rates(learning_rate, groups, members)
+        self._store_learning_rates(learning_rate, groups, members)
         self.parameters: ParameterTuple = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
         self.param_length: int = len(self.parameters)
         self.loss_scale: PositiveNumber = loss_scale
         self.need_scale: bool = loss_scale != 1.0
         self.reciprocal_scale: Tensor = Tensor(1.0 / loss_scale, mstype.float32)
-        self._install_decay(weight_decay, members)
+        self._store_weight_decay(weight_decay, members)
         self.grad_centralization_flags: tuple[bool, ...] = tuple(bool(group.grad_centralization) for group in members)
         self.grad_centralization: bool = any(self.grad_centralization_flags)
 
@@ -152,9 +152,9 @@ class Optimizer(Cell):
         self.optim_filter: tuple[bool, ...] = (True,) * self.param_length
         self._unique = not any(param.unique for param in self.parameters)
         self._target = str(context.get_context("device_target"))
-        self._check_parallel()
+        self._check_parallel_mode()
 
-    def _install_rates(self, learning_rate, groups, members):
+    def _store_learning_rates(self, learning_rate, groups, members):
         """Store the learning rate, or one learning rate per Parameter for the groups `members`."""
         rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]
         lengths = {rate.size for rate in rates if depends_on_step(rate) and isinstance(rate, Tensor)}
@@ -185,7 +185,7 @@ class Optimizer(Cell):
         self.group_lr: list[Any] = [own[group] for group in members]
         self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
 
-    def _install_decay(self, weight_decay, members):
+    def _store_weight_decay(self, weight_decay, members):
         """Store the weight decay times the loss scale, since gradients are divided by the loss scale after the
         decay."""
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
@@ -235,7 +235,7 @@ class Optimizer(Cell):
             log.once(f"The 'target' of {self.cls_name} has no effect: XLA updates the Parameters where they are.")
         self._target = value
 
-    def _check_parallel(self):
+    def _check_parallel_mode(self):
         if not context.get_auto_parallel_context("enable_parallel_optimizer"):
             return
         mode = context.get_auto_parallel_context("parallel_mode")
@@ -245,9 +245,9 @@ class Optimizer(Cell):
                 f"the mode is '{mode}'. Set that, or enable_parallel_optimizer=False."
             )
         if mode == context.ParallelMode.DATA_PARALLEL:
-            self._check_dividing()
+            self._check_data_parallel_split()
 
-    def _check_dividing(self):
+    def _check_data_parallel_split(self):
         """Raise the errors of r1.1 for "data_parallel" mode, in which each device updates some of the Parameters.
 
         Raises:
@@ -283,10 +283,10 @@ class Optimizer(Cell):
         elif self.dynamic_lr:
             rate = of_this_step(rate, self.global_step)
         if not self._counts_later:
-            self._move_on()
+            self._increase_step_counter()
         return rate
 
-    def _move_on(self):
+    def _increase_step_counter(self):
         """Increase the step counter by 1, in int32 as in r1.1. It stays at the largest int32."""
         assert self.assignadd is not None
         left = _LAST_STEP - self.global_step
@@ -308,16 +308,20 @@ class Optimizer(Cell):
             TypeError: If `param` is neither a Parameter nor a list of them.
             ValueError: If this optimizer does not train it.
         """
-        return [self._rate_of(item) for item in param] if isinstance(param, tuple) else self._rate_of(param)
+        return (
+            [self._get_parameter_rate(item) for item in param]
+            if isinstance(param, tuple)
+            else self._get_parameter_rate(param)
+        )
 
-    def _rate_of(self, param) -> Any:
+    def _get_parameter_rate(self, param) -> Any:
         place = next((i for i, parameter in enumerate(self.parameters) if parameter is param), None)
         if place is None:
             raise ValueError(f"The Parameter '{param.name}' is not trained by this {self.cls_name}.")
         rate = self.group_lr[place] if self.is_group_lr else self.learning_rate
         return rate.learning_rate if isinstance(rate, (FixedRate, ListedRates)) else rate
 
-    def _per_parameter(self, rate):
+    def _repeat_rate_per_parameter(self, rate):
         """Convert the result of `get_lr()` to one rate per Parameter."""
         return rate if self.is_group_lr else (rate,) * self.param_length
 

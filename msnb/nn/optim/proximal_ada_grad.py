@@ -75,5 +75,5 @@ class ProximalAdagrad(DeclaredOptimizer):
     def _apply_step(self, param, gradient, rate, accum):
         self.opt(param, accum, rate, self.l1, self.l2, gradient)
 
-    def _sparse_step(self, param, gradient, rate, accum):
+    def _apply_sparse_step(self, param, gradient, rate, accum):
         self.sparse_opt(param, accum, rate, self.l1, self.l2, gradient.values, gradient.indices)

@@ -60,10 +60,10 @@ class Rprop(DeclaredOptimizer):
             raise ValueError(f"For '{self.cls_name}', 'step_sizes' should ascend, but got {step_sizes}.")
         self.etas, self.step_sizes = etas, step_sizes
         self._declare_state(prev=("prev", "zeros"), step_size=("step_size", "zeros"))
-        self._count_step()
+        self._create_step_counter()
 
-    def _of_step(self):
-        return (self._this_step(),)
+    def _compute_step_values(self):
+        return (self._advance_step(),)
 
     def _apply_step(self, param, gradient, rate, before, size, step):
         resilient(param, gradient, before, size, rate, step, self.etas, self.step_sizes)

@@ -106,28 +106,28 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
     return common
 
 
-def _concrete_numbers(value):
+def _get_concrete_numbers(value):
     """Return the values of a Tensor as numbers, or None if the Tensor is traced or None."""
     return None if value is None or is_traced(value) else value.asnumpy()
 
 
 def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
     """Raise ValueError if a number in `value` is negative."""
-    numbers = _concrete_numbers(value)
+    numbers = _get_concrete_numbers(value)
     if numbers is not None and not (numbers >= 0).all():
         raise ValueError(f"{name} should be greater than or equal to zero, but got {numbers}.")
 
 
 def check_greater_zero(value: Tensor | None, name: str) -> None:
     """Raise ValueError if a number is 0 or less. Traced values and None pass."""
-    numbers = _concrete_numbers(value)
+    numbers = _get_concrete_numbers(value)
     if numbers is not None and not (numbers > 0).all():
         raise ValueError(f"{name} should be greater than zero, but got {numbers}.")
 
 
 def check_greater(a: Tensor | None, b: Tensor | None, name_a: str, name_b: str) -> None:
     """Raise ValueError unless all numbers of `a` are less than those of `b`."""
-    low, high = _concrete_numbers(a), _concrete_numbers(b)
+    low, high = _get_concrete_numbers(a), _get_concrete_numbers(b)
     if low is not None and high is not None and not (low < high).all():
         raise ValueError(f"{name_a} should be less than {name_b}, but got {low} and {high}.")
 
@@ -142,14 +142,14 @@ def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters:
 
 def check_prob(p: Tensor | None) -> None:
     """Raise ValueError unless all numbers are between 0 and 1."""
-    numbers = _concrete_numbers(p)
+    numbers = _get_concrete_numbers(p)
     if numbers is not None and not ((numbers > 0) & (numbers < 1)).all():
         raise ValueError(f"Probabilities should be greater than zero and less than one, but got {numbers}.")
 
 
 def check_sum_equal_one(probs: Tensor | None) -> None:
     """Raise ValueError unless the numbers along the last axis add up to 1."""
-    numbers = _concrete_numbers(probs)
+    numbers = _get_concrete_numbers(probs)
     if numbers is None:
         return
     few = np.finfo(numbers.dtype).eps * numbers.shape[-1] * 4  # each has been rounded, and so has their sum

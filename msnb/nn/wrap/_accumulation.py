@@ -22,14 +22,14 @@ gradient_clear_op = C.MultitypeFuncGraph("gradient_clear_op")
 
 
 @gradient_accumulation_op.register("Number", "Tensor", "Tensor")
-def _add_share(steps, sum_of_shares, gradient):
+def _add_gradient_share(steps, sum_of_shares, gradient):
     """Add `gradient` / `steps` to the accumulated mean."""
     P.AssignAdd()(sum_of_shares, gradient / steps)
     return sum_of_shares
 
 
 @gradient_clear_op.register("Tensor")
-def _set_to_zero(sum_of_shares):
+def _zero_accumulated_gradient(sum_of_shares):
     """Set the accumulated gradient to zero."""
     return F.assign(sum_of_shares, P.ZerosLike()(sum_of_shares))
 

@@ -86,11 +86,11 @@ class DistributedGradReducer(Cell):
     def _reduce_gradient(self, grad, degree):
         """Reduce one gradient. float16 is summed in float32, because sums of float16 overflow."""
         if isinstance(grad, RowTensor):
-            values = self._call_reducer(self._gather, grad.values, degree)
+            values = self._reduce_in_float32(self._gather, grad.values, degree)
             return RowTensor(self._gather(grad.indices), values, grad.dense_shape)
-        return self._call_reducer(self._reduce, grad, degree)
+        return self._reduce_in_float32(self._reduce, grad, degree)
 
-    def _call_reducer(self, join, value, degree):
+    def _reduce_in_float32(self, join, value, degree):
         half = value.dtype in (mstype.float16, mstype.bfloat16)
         total = join(value.astype(mstype.float32) if half else value)
         total = total / degree if self.mean else total

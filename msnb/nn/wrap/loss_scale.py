@@ -43,7 +43,7 @@ def _has_overflow(gradient):
     return grad_overflow(gradient.values if isinstance(gradient, RowTensor) else gradient)
 
 
-def _copy_value(param):
+def _copy_parameter_value(param):
     """Return the current value of `param`, unaffected by later writes."""
     return box(param._array) if trace_state.tracing() else Tensor(param)
 
@@ -175,7 +175,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:
-        scale = _copy_value(self.scale_sense)
+        scale = _copy_parameter_value(self.scale_sense)
         before = [(param, param._array) for param in self.network.get_parameters()]
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)
@@ -183,7 +183,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         grads = self.grad_reducer(tuple(_unscale_gradient(factor, grad) for grad in grads))
         cond = self.get_overflow_status(status, grads)
         written = [(param, array) for param, array in before if param._array is not array]
-        self._update_unless(self.process_loss_scale(cond), grads, written)
+        self._update_unless_overflow(self.process_loss_scale(cond), grads, written)
         return loss, cond, scale
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
@@ -229,7 +229,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             return overflow
         return self.loss_scaling_manager(self.scale_sense, overflow)
 
-    def _update_unless(self, overflow, grads, written):
+    def _update_unless_overflow(self, overflow, grads, written):
         """Run the optimizer unless `overflow` is true.
 
         If the forward pass overflowed, the Parameters in `written` are restored as well: usually moving statistics of
@@ -247,7 +247,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             for _, old, new in pairs:
                 spoilt |= jnp.any(jnp.isfinite(old) & ~jnp.isfinite(new))
             for param, old, new in pairs:
-                param._assign(jnp.where(spoilt, old, new))
+                param._rebind_array(jnp.where(spoilt, old, new))
             return True
 
         # A branch, because XLA compiles a selection between old and new values slowly if there are many Parameters.

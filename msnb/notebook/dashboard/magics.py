@@ -35,7 +35,7 @@ class DashboardMagics(Magics):
             raise UsageError(f"%ms_dashboard: {error}") from None
 
 
-def _build_bundle(run, include=None, exclude=None):
+def _build_mime_bundle(run, include=None, exclude=None):
     return dashboard(run)._repr_mimebundle_(include, exclude)
 
 
@@ -43,7 +43,7 @@ def install(shell: Any) -> Any:
     """Register the magic and the display of a Run with a shell. Return the undo function."""
     remove_magics = register_magics(shell, DashboardMagics(shell))
     formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(*_RUN, _build_bundle)  # by name: a session without runs need not load it
+    formatter.for_type_by_name(*_RUN, _build_mime_bundle)  # by name: a session without runs need not load it
 
     def undo():
         remove_magics()

@@ -97,13 +97,13 @@ def news(
     for number, run in enumerate(runs):
         for tag in run.tags["scalar"]:
             series = run.scalar(tag)
-            before, now = sent_scalars.get((number, tag)), _series_state(series)
+            before, now = sent_scalars.get((number, tag)), _fingerprint_series(series)
             if before == now:
                 continue
             sent_scalars[number, tag] = now
             had, n = before[0] if before else 0, now[0]
             if (
-                had == 0 or n - had > _LEAST or before != _series_state(series, had)
+                had == 0 or n - had > _LEAST or before != _fingerprint_series(series, had)
             ):  # the last condition is True if a resumed training has replaced values
                 fresh.append((number, tag))
             else:
@@ -134,10 +134,12 @@ def counted(
 ) -> tuple[dict[tuple[int, str], tuple[Any, ...]], dict[tuple[int, str, str], Any]]:
     """Return the state of a view after `full_state`, for `news`."""
     sent_scalars = {
-        (number, tag): _series_state(run.scalar(tag)) for number, run in enumerate(runs) for tag in run.tags["scalar"]
+        (number, tag): _fingerprint_series(run.scalar(tag))
+        for number, run in enumerate(runs)
+        for tag in run.tags["scalar"]
     }
     other: dict[tuple[int, str, str], Any] = {
-        (number, kind, tag): _places_state(run.places(kind, tag))
+        (number, kind, tag): _fingerprint_stored_values(run.places(kind, tag))
         for number, run in enumerate(runs)
         for kind in ("image", "histogram", "tensor")
         for tag in run.tags[kind]
@@ -146,7 +148,7 @@ def counted(
     return sent_scalars, other
 
 
-def _series_state(series: Series, n: int | None = None) -> tuple[Any, ...]:
+def _fingerprint_series(series: Series, n: int | None = None) -> tuple[Any, ...]:
     """Return (number of values, last value) of a series. The last value detects a replacement by a resumed training."""
     n = len(series.values) if n is None else n
     if not 0 < n <= len(series.values):
@@ -154,7 +156,7 @@ def _series_state(series: Series, n: int | None = None) -> tuple[Any, ...]:
     return n, int(series.steps[n - 1]), series.times[n - 1].tobytes()
 
 
-def _places_state(places: list[Stored]) -> tuple[Any, ...]:
+def _fingerprint_stored_values(places: list[Stored]) -> tuple[Any, ...]:
     return len(places), *places[-1:]
 
 
@@ -239,9 +241,9 @@ def _pack_values(pack, runs, kind, sent=None):
     for number, run, tag in tags:
         places = run.places(single, tag)
         if sent is not None:
-            if sent.get((number, single, tag)) == _places_state(places):
+            if sent.get((number, single, tag)) == _fingerprint_stored_values(places):
                 continue
-            sent[number, single, tag] = _places_state(places)
+            sent[number, single, tag] = _fingerprint_stored_values(places)
         most = _MAX_STEPS[kind]
         if kind == "images":
             room = _IMAGE_BYTES // len(tags)
@@ -254,7 +256,8 @@ def _pack_values(pack, runs, kind, sent=None):
 
 def _pack_images(pack, run, images: list[Image]):
     rows = [
-        [one.step, _seconds_since_start(run, one.time), one.width, one.height, pack.add("B", one.png)] for one in images
+        [one.step, _compute_seconds_since_start(run, one.time), one.width, one.height, pack.add("B", one.png)]
+        for one in images
     ]
     return {"items": rows}
 
@@ -266,7 +269,7 @@ def _pack_histograms(pack, run, histograms: list[Histogram]):
         "high": float(edges[-1]),
         "bins": _BINS,
         "steps": [one.step for one in histograms],
-        "times": [_seconds_since_start(run, one.time) for one in histograms],
+        "times": [_compute_seconds_since_start(run, one.time) for one in histograms],
         "bad": [one.nan + one.above + one.below for one in histograms],
         "counts": pack.add("f", counts),
     }
@@ -281,10 +284,10 @@ def tensor_row(pack: Pack, run: Run, one: TensorValue, is_complete: bool = False
     small = is_complete or one.array.size <= _VALUES
     array = np.abs(one.array) if np.iscomplexobj(one.array) else one.array
     values = pack.add("d", array.astype(np.float64)) if small else None
-    return [one.step, _seconds_since_start(run, one.time), list(one.array.shape), str(one.array.dtype), values]
+    return [one.step, _compute_seconds_since_start(run, one.time), list(one.array.shape), str(one.array.dtype), values]
 
 
-def _seconds_since_start(run, time):
+def _compute_seconds_since_start(run, time):
     seconds = time - (run.started or 0.0)
     return seconds if math.isfinite(seconds) else 0.0
 

@@ -102,7 +102,7 @@ def _draw_chart(runs, tag, corner, width, height):
         max(runs[at].scalar(tag).steps[-1] for at, _, _ in finite_curves),
     )
     if all(np.isfinite(values).sum() == 1 for _, _, values in finite_curves):
-        return out[0] + _draw_numbers(finite_curves, first, last, (left, top), width, height)
+        return out[0] + _draw_single_values(finite_curves, first, last, (left, top), width, height)
     wide, tall = width - 20, height - 58
     flat = top + 32 + tall / 2  # vertical position of a constant curve
     for number, steps, values in finite_curves:
@@ -122,7 +122,7 @@ def _draw_chart(runs, tag, corner, width, height):
     return "".join(out)
 
 
-def _draw_numbers(curves, first, last, corner, width, height):
+def _draw_single_values(curves, first, last, corner, width, height):
     """Draw the values of series with one value each as numbers, because they have no curve."""
     left, top = corner
     rows = curves[: max(1, (height - 58) // 16)]

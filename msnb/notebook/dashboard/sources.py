@@ -35,7 +35,7 @@ class Sources:
         came = []
         for folder in self._folders:
             try:
-                there = _runs_in(folder)
+                there = _list_run_folders(folder)
                 came += [Run(one) for one in there if one not in self._run_folders]
             except OSError:  # the folder or a file was removed meanwhile
                 continue
@@ -58,24 +58,24 @@ class Sources:
         if isinstance(source, Run):
             return [source]
         if isinstance(source, str | Path):
-            return self._runs_in_watched_folder(Path(source))
+            return self._list_runs_and_watch_folder(Path(source))
         if isinstance(source, Sequence):
             return [run for one in source for run in self._find_runs(one)]
         raise TypeError(
             f"For 'dashboard', 'source' should be a folder, a Run or a list of these, but got {type(source).__name__}."
         )
 
-    def _runs_in_watched_folder(self, folder):
+    def _list_runs_and_watch_folder(self, folder):
         """Return the folder as a run, or the runs in it. The folder is watched for later runs."""
         if not folder.is_dir():
             raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")
-        there = _runs_in(folder)
+        there = _list_run_folders(folder)
         if there != [folder]:
             self._folders.append(folder)
         return [Run(one) for one in there]
 
 
-def _runs_in(folder: Path) -> list[Path]:
+def _list_run_folders(folder: Path) -> list[Path]:
     """Return the folder itself if it is a run, else the runs in it."""
     if is_run(folder):
         return [folder]

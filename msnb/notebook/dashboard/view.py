@@ -90,7 +90,7 @@ class DashboardView(Renewed):
 
     _widget_class = staticmethod(_widget_class)
 
-    def _initial_state(self):
+    def _build_widget_state(self):
         with self._lock:
             self._sent_state = payload.counted(self.runs)
             return {
@@ -100,9 +100,9 @@ class DashboardView(Renewed):
                 "live": True,
             }
 
-    def _start_widget(self, widget):
+    def _connect_widget(self, widget):
         widget.on_msg(self._on_message)
-        self._start_thread()
+        self._start_polling_thread()
 
     # ------------------------------------------------------------------ following
     def refresh(self) -> bool:
@@ -114,20 +114,20 @@ class DashboardView(Renewed):
         new = self._find_new_runs()
         came = [run.refresh() for run in self.runs]  # a list, so that every run is refreshed
         if new or any(came):
-            self._send_news(new)
+            self._send_new_values(new)
         return new or any(came)
 
     def _find_new_runs(self):
         with self._lock:
             return self._sources.look()
 
-    def _start_thread(self):
+    def _start_polling_thread(self):
         self._ended.clear()
         self._looking = threading.Thread(target=self._poll_files, name="msnb-dashboard", daemon=True)
         self._looking.start()
 
     def _poll_files(self):
-        states = self._run_states()
+        states = self._collect_run_states()
         while True:
             waiting = not all(run.complete for run in self.runs)
             under_way = not self.runs or not self.runs[0].meta or any(run.state == "running" for run in self.runs)
@@ -135,16 +135,16 @@ class DashboardView(Renewed):
                 return
             self._find_new_runs()
             came = [run.refresh(_FIRST) for run in self.runs]
-            now = self._run_states()
+            now = self._collect_run_states()
             if any(came) or now != states:
-                self._send_news(now != states)
+                self._send_new_values(now != states)
             states = now
 
-    def _run_states(self):
+    def _collect_run_states(self):
         """Return (state, problems) of each run. They can change without a new value, for example if a process dies."""
         return [(run.state, run.problems) for run in self.runs]
 
-    def _send_news(self, anyhow=False):
+    def _send_new_values(self, anyhow=False):
         cell_views.changed(self)
         with self._lock:
             message = self._widget and payload.news(self.runs, *self._sent_state, anyhow=anyhow)
@@ -205,8 +205,8 @@ class DashboardView(Renewed):
 
     save.__doc__ = Renewed.save.__doc__
 
-    def _file_formats(self):
-        return {**super()._file_formats(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
+    def _list_file_formats(self):
+        return {**super()._list_file_formats(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
 
     def _ipython_display_(self):
         cell_views.install()

@@ -51,9 +51,9 @@ class Stepper:
         """Show that the training is "paused", "running" or has "ended"."""
         with self._lock:
             self._status = status
-            self._say(self._said if said is None else said)
+            self._show_message(self._said if said is None else said)
 
-    def _say(self, said):
+    def _show_message(self, said):
         with self._lock:  # otherwise a page could receive the older of two states last
             self._said = said
             self.shown.show_stepper()
@@ -80,11 +80,11 @@ class Stepper:
         if word == "hello":
             if not self.has_page.is_set():
                 self.has_page.set()
-                self._say(self._said)
+                self._show_message(self._said)
             return
         if word == "pause":
             self._debugger.pause_next()
-            self._say("It pauses at the next step.")
+            self._show_message("It pauses at the next step.")
             return
         if pause is None:
             return
@@ -95,7 +95,7 @@ class Stepper:
             except Exception as error:  # the page waits for an answer, whatever the error
                 said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             if pause.is_resumed == was_resumed:  # otherwise the training thread shows the next state
-                self._say("" if said == pause.cursor.where() else said)
+                self._show_message("" if said == pause.cursor.where() else said)
 
 
 class Controls:
@@ -121,7 +121,7 @@ class Controls:
             return False
         if not getattr(kernel, "_supports_kernel_subshells", False):
             return False
-        stepper = self._stepper_of(pause.replay.program)
+        stepper = self._get_or_create_stepper(pause.replay.program)
         stepper.show(pause)
         if stepper.shown.widget is None:  # without anywidget no button works
             return False
@@ -130,7 +130,7 @@ class Controls:
             return False
         return True
 
-    def _stepper_of(self, program):
+    def _get_or_create_stepper(self, program):
         stepper = self._steppers.get(program)
         if stepper is None:
             from IPython.display import display  # lazy, to spare scripts the import
@@ -139,7 +139,7 @@ class Controls:
             stepper = self._steppers[program] = Stepper(self._debugger, shown)
             shown.attach_stepper(stepper)
             display(shown)
-            _answer_on_named_shell(shown.widget)
+            _route_replies_to_named_shell(shown.widget)
         self._current = stepper
         return stepper
 
@@ -152,7 +152,7 @@ class Controls:
     def is_running(self, program: Any) -> None:
         """Show a view with a Pause button before the first pause."""
         if self._current is None and getattr(getattr(self._shell, "kernel", None), "_allow_stdin", False):
-            self._stepper_of(program)
+            self._get_or_create_stepper(program)
 
     def has_ended(self) -> None:
         """Show that the cell has ended. The cursor can still move over the last step."""
@@ -167,7 +167,7 @@ def _has_subshell(kernel):
     return manager is None or bool(manager.list_subshell())
 
 
-def _answer_on_named_shell(widget):
+def _route_replies_to_named_shell(widget):
     """Send messages of a page to the subshell that the page names.
 
     ipykernel 7.4 sends them to the shell that last wrote to the page. This is the main shell if the main thread, or a
@@ -175,8 +175,8 @@ def _answer_on_named_shell(widget):
     """
     comm = getattr(widget, "comm", None)
     if hasattr(comm, "_reply_subshell_for"):
-        comm._reply_subshell_for = _named_shell
+        comm._reply_subshell_for = _return_named_shell
 
 
-def _named_shell(content, named):
+def _return_named_shell(content, named):
     return named

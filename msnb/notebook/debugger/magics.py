@@ -58,14 +58,14 @@ class DebugMagics(Magics):
         """
         options = parse(self.ms_debug, line)
         if cell is None:  # the first line of a cell whose body runs unchanged
-            self._begin(options, _restore_line(sys._getframe(1)))
+            self._start_debugger(options, _restore_magic_line(sys._getframe(1)))
             return
         with cell_scope.scope():
-            self._begin(options, "")
+            self._start_debugger(options, "")
             get_ipython().run_cell(cell)
 
     @staticmethod
-    def _begin(options, file):
+    def _start_debugger(options, file):
         for line in options.line or ():
             if line < 1:
                 raise UsageError(f"{MAGIC}: --line should be at least 1, but got {line}.")
@@ -118,7 +118,7 @@ def rewrite_line(lines: list[str]) -> list[str]:
     return lines
 
 
-def _restore_line(frame):
+def _restore_magic_line(frame):
     """Restore the magic's line in the line cache, so that views quote the cell as typed. Return the cell's file."""
     while frame is not None:
         file = frame.f_code.co_filename

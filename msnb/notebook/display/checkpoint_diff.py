@@ -31,9 +31,9 @@ class Changes(ParameterTable):
         self.title: str = f"{self.names[0]} and {self.names[1]}"
         self.largest: dict[str, float] = {}
         self.comparison: dict[str, int] = dict.fromkeys(("equal", "changed", "removed", "added"), 0)
-        self._rows = [self._compare_row(name, old, new) for name in dict.fromkeys([*old, *new])]
+        self._rows = [self._compare_parameter(name, old, new) for name in dict.fromkeys([*old, *new])]
 
-    def _compare_row(self, name, old, new):
+    def _compare_parameter(self, name, old, new):
         for one, kind, title in ((new, "removed", self.names[0]), (old, "added", self.names[1])):
             if name not in one:
                 self.comparison[kind] += 1
@@ -42,9 +42,9 @@ class Changes(ParameterTable):
         a, b = _to_numpy(old[name]), _to_numpy(new[name])
         descriptions = [
             one if one == other else f"{one} -> {other}"
-            for one, other in zip(*map(_describe_type, (a, b)), strict=True)
+            for one, other in zip(*map(_format_shape_and_dtype, (a, b)), strict=True)
         ]
-        row, equal = (name, *descriptions), a.shape == b.shape and a.dtype == b.dtype and _equals(a, b)
+        row, equal = (name, *descriptions), a.shape == b.shape and a.dtype == b.dtype and _has_equal_elements(a, b)
         self.comparison["equal" if equal else "changed"] += 1
         if equal or a.shape != b.shape or "U" in (a.dtype.kind, b.dtype.kind):
             return *row, "", "", "equal" if equal else "changed"
@@ -61,7 +61,7 @@ class Changes(ParameterTable):
         counts = ", ".join(f"{many} {kind}" for kind, many in self.comparison.items() if many)
         return f"{self.title}: {counts or 'no Parameters'}"
 
-    def _text_rows(self):
+    def _format_text_rows(self):
         return self._rows
 
 
@@ -69,7 +69,7 @@ def _to_numpy(value):
     return np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
 
 
-def _equals(a, b):
+def _has_equal_elements(a, b):
     return a.tobytes() == b.tobytes() or bool(np.array_equal(a, b))
 
 
@@ -81,5 +81,5 @@ def _format_dtype(array):
     return "str" if array.dtype.kind == "U" else str(mstype.pytype_to_dtype(array.dtype))
 
 
-def _describe_type(array):
+def _format_shape_and_dtype(array):
     return _format_shape(array), _format_dtype(array)

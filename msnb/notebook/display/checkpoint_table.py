@@ -48,10 +48,10 @@ class Contents(ParameterTable):
             f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {format_bytes(self.nbytes)}"
         )
 
-    def _text_rows(self):
+    def _format_text_rows(self):
         return [(*cells, problem) for cells, problem, _ in self._rows]
 
-    def _html_rows(self):
+    def _format_html_rows(self):
         return [
             (*map(escape, cells), f'{bars}<span class="bad">{escape(problem)}</span>')
             for cells, problem, bars in self._rows

@@ -20,7 +20,7 @@ _FORMATS = {_TENSOR: tensor_html, ("msnb.nn.cell", "Cell"): net_html}
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
 
-def _without_errors(maker):
+def _catch_display_errors(maker):
     def format_html(value, **_):
         try:
             return maker(value)
@@ -31,7 +31,7 @@ def _without_errors(maker):
     return format_html
 
 
-def _show_pending_error(shell):
+def _make_pending_error_formatter(shell):
     """Return a formatter that shows the error of an earlier computation instead of the value.
 
     IPython formats a value once per MIME type. Without this formatter, the first call would raise the error, and the
@@ -57,9 +57,9 @@ def mime(value: Any) -> tuple[str, str]:
         name = kind.__module__, kind.__qualname__
         html = None
         if name in _FORMATS:
-            html = _without_errors(_FORMATS[name])(value)
+            html = _catch_display_errors(_FORMATS[name])(value)
         elif name in _BUNDLES:
-            html = (_without_errors(_BUNDLES[name])(value) or {}).get("text/html")
+            html = (_catch_display_errors(_BUNDLES[name])(value) or {}).get("text/html")
         if html is not None:
             return "text/html", html
     return "text/plain", repr(value)
@@ -71,8 +71,8 @@ def install(shell: Any) -> Any:
     tables = tuple(zip(formatters, (_FORMATS, _BUNDLES), strict=True))
     for formatter, table in tables:
         for (module, kind), maker in table.items():
-            formatter.for_type_by_name(module, kind, _without_errors(maker))
-    shell.display_formatter.ipython_display_formatter.for_type_by_name(*_TENSOR, _show_pending_error(shell))
+            formatter.for_type_by_name(module, kind, _catch_display_errors(maker))
+    shell.display_formatter.ipython_display_formatter.for_type_by_name(*_TENSOR, _make_pending_error_formatter(shell))
 
     def undo():
         for formatter, table in tables:

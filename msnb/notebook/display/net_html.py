@@ -21,7 +21,7 @@ _REPEATS = 3  # from this number on, equal neighbours are one line
 def net_html(cell: Any) -> str:
     """Return the HTML of a Cell."""
     parameters = list(cell.get_parameters())
-    state = _optimizer_state_ids(cell)
+    state = _collect_optimizer_state_ids(cell)
     trained = [p for p in parameters if p.requires_grad and id(p) not in state]
     fixed = sum(p.size for p in parameters if not p.requires_grad and id(p) not in state)
     facts = [f"{count(sum(p.size for p in trained))} trainable numbers in {len(trained)} Parameters"]
@@ -65,9 +65,9 @@ class _Tree:
         while position < len(children):
             name, child = children[position]
             times = 1
-            while position + times < len(children) and self._display_key(
+            while position + times < len(children) and self._compute_display_key(
                 children[position + times][1]
-            ) == self._display_key(child):
+            ) == self._compute_display_key(child):
                 times += 1
             if times < _REPEATS:
                 times = 1
@@ -87,7 +87,7 @@ class _Tree:
             + (f' <span class="num">· {count(numbers)}{" each" if times > 1 else ""}</span>' if numbers else "")
         )
 
-    def _display_key(self, cell):
+    def _compute_display_key(self, cell):
         """Return a key that is equal for Cells with the same display."""
         signature = self.signatures.get(id(cell))
         if signature is None:
@@ -95,18 +95,18 @@ class _Tree:
                 type(cell),
                 _describe_cell(cell),
                 tuple((n, p.shape, p.dtype, p.requires_grad) for n, p in cell._params.items() if p is not None),
-                tuple((n, self._display_key(c)) for n, c in cell._cells.items() if c is not None),
+                tuple((n, self._compute_display_key(c)) for n, c in cell._cells.items() if c is not None),
             )
         return signature
 
 
 def numbers_of(cell: Any) -> int:
     """Return the number of elements in a Cell's Parameters, without the state of optimizers."""
-    state = _optimizer_state_ids(cell)
+    state = _collect_optimizer_state_ids(cell)
     return sum(p.size for p in cell.get_parameters() if id(p) not in state)
 
 
-def _optimizer_state_ids(cell):
+def _collect_optimizer_state_ids(cell):
     """Return ids of Parameters that are state of optimizers: momenta, the learning rate."""
     state = set()
     for _, each in cell.cells_and_names():

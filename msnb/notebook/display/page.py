@@ -69,11 +69,13 @@ class Page:
 
     def loose(self) -> str:
         """Return the page, str, with ``@msnb:NAME`` in place of each shared file."""
-        return self._build_html(lambda path: f"@msnb:{_versioned_name(path)}")
+        return self._build_html(lambda path: f"@msnb:{_format_versioned_name(path)}")
 
     def shared(self) -> dict[str, bytes]:
         """Return {name: gzipped bytes} of the files that other pages share."""
-        return {_versioned_name(part): packed(part) for part in self.parts.values() if isinstance(part, pathlib.Path)}
+        return {
+            _format_versioned_name(part): packed(part) for part in self.parts.values() if isinstance(part, pathlib.Path)
+        }
 
     def _build_html(self, of_file):
         embedded = {
@@ -115,17 +117,17 @@ _GROWS = "html,body{margin:0;background:transparent}"  # for pages as high as th
 
 
 @functools.cache
-def _shared_file_paths():
+def _list_shared_file_paths():
     """Return {name without version: path} of the shared files of msnb's pages."""
     folder = pathlib.Path(__file__).parents[1]  # the views are folders of `notebook`
     paths = [*folder.glob("*/widget.js"), *folder.glob("*/style.css")]
     return {f"{path.parent.name}-{path.stem}": path for path in paths}
 
 
-def _read_part(text):
+def _decode_page_data(text):
     """Return this installation's file for a shared part, ignoring its version, or the decoded bytes of a data part."""
     shared = _SHARED.fullmatch(text)
-    return _shared_file_paths()[shared[1]] if shared else base64.b64decode(text, validate=True)
+    return _list_shared_file_paths()[shared[1]] if shared else base64.b64decode(text, validate=True)
 
 
 def rebuild(loose: str) -> Page | None:
@@ -142,7 +144,7 @@ def rebuild(loose: str) -> Page | None:
     if written is None:
         return None
     try:
-        parts = {name: _read_part(text) for name, text in json.loads(written["parts"]).items()}
+        parts = {name: _decode_page_data(text) for name, text in json.loads(written["parts"]).items()}
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     if any(not isinstance(parts.get(name, b""), pathlib.Path) and parts.get(name) for name in _CODE):
@@ -154,7 +156,7 @@ def rebuild(loose: str) -> Page | None:
     return Page(html.unescape(written["title"]), module, parts, written["draw"], style, sheet or None)
 
 
-def _versioned_name(path):
+def _format_versioned_name(path):
     """Return the name of a shared file, which includes its version."""
     return f"{path.parent.name}-{path.stem}-{hashlib.sha256(packed(path)).hexdigest()[:8]}"
 

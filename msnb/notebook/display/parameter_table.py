@@ -26,30 +26,31 @@ class ParameterTable:
         """Return the totals as text."""
         raise NotImplementedError
 
-    def _text_rows(self) -> Sequence[Sequence[str]]:
+    def _format_text_rows(self) -> Sequence[Sequence[str]]:
         """Return the rows' cells as text."""
         raise NotImplementedError
 
-    def _html_rows(self) -> Sequence[Sequence[str]]:
+    def _format_html_rows(self) -> Sequence[Sequence[str]]:
         """Return the rows' cells as HTML."""
-        return [[escape(cell) for cell in row] for row in self._text_rows()]
+        return [[escape(cell) for cell in row] for row in self._format_text_rows()]
 
     def __repr__(self) -> str:
-        return "\n".join([self.totals(), *_align_columns([self.heads, *self._text_rows()], self.numbers_in)])
+        return "\n".join([self.totals(), *_align_columns([self.heads, *self._format_text_rows()], self.numbers_in)])
 
     def _repr_html_(self) -> str:
         heads = "".join(
-            f'<th scope="col"{self._alignment_class(column)}>{head}</th>' for column, head in enumerate(self.heads)
+            f'<th scope="col"{self._get_alignment_class(column)}>{head}</th>' for column, head in enumerate(self.heads)
         )
+        classes = [self._get_alignment_class(column) for column in range(len(self.heads))]
         rows = "".join(
-            f"<tr>{''.join(f'<td{self._alignment_class(column)}>{cell}</td>' for column, cell in enumerate(row))}</tr>"
-            for row in self._html_rows()
+            f"<tr>{''.join(f'<td{style}>{cell}</td>' for style, cell in zip(classes, row, strict=True))}</tr>"
+            for row in self._format_html_rows()
         )
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
         return framed(body, f"Parameters of {self.title}")
 
-    def _alignment_class(self, column):
+    def _get_alignment_class(self, column):
         return ' class="n"' if column in self.numbers_in else ""
 
     def save(self, path: str | Path) -> None:

@@ -214,7 +214,7 @@ class _Drawing:
             color=_parse_colour(style["fill"]),
             fontsize=_WIDE * _parse_numbers(style["font-size"])[0],
             fontweight="bold" if strong == "bold" or strong.isdigit() and int(strong) > 500 else "normal",
-            family=_fonts_for("monospace" if "monospace" in style.get("font-family", "") else "sans-serif", text),
+            family=_select_fonts("monospace" if "monospace" in style.get("font-family", "") else "sans-serif", text),
             ha={"start": "left", "middle": "center", "end": "right"}[style["text-anchor"]],
             va="baseline",
             zorder=self.above(),
@@ -224,7 +224,7 @@ class _Drawing:
         return artist.get_window_extent().width / _SCALE if style["text-anchor"] == "start" else 0.0
 
 
-def _fonts_for(usual, text):
+def _select_fonts(usual, text):
     """Return the font of a text, and for Chinese, Japanese or Korean letters the installed fonts that have them."""
     if all(letter < _FAR for letter in text):
         return usual

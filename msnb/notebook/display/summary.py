@@ -89,7 +89,7 @@ class Summary:
         self.layers: Layer = root
         calls = list(root.calls())
         parameters = {id(p): p for call in calls for p in call.cell.get_parameters()}
-        self._left = _describe_uncalled(calls)
+        self._left = _describe_uncalled_cells(calls)
         self.parameters: int = sum(p.size for p in parameters.values())
         self.trained: int = sum(p.size for p in parameters.values() if p.requires_grad)
         self.flops: int = sum(call.flops for call in calls)
@@ -128,11 +128,11 @@ class Summary:
 
     def _repr_html_(self) -> str:
         heads = "".join(
-            f'<th scope="col"{_alignment_class(column)}>{escape(head)}</th>' for column, head in enumerate(_HEADS)
+            f'<th scope="col"{_get_alignment_class(column)}>{escape(head)}</th>' for column, head in enumerate(_HEADS)
         )
         rows = "".join(
             f"<tr{' class=around' if around else ''}>"
-            + "".join(f"<td{_alignment_class(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
+            + "".join(f"<td{_get_alignment_class(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
             + "</tr>"
             for cells, around in self._rows
         )
@@ -160,7 +160,7 @@ def _format_output(dtype, shape, _):
     return str(shape) if dtype == "Float32" else f"{dtype} {shape}"
 
 
-def _describe_uncalled(calls):
+def _describe_uncalled_cells(calls):
     """Return a text that lists the Cells with Parameters that are never called; "" if there are none."""
     called = {id(call.cell) for call in calls}
     left = []
@@ -180,5 +180,5 @@ def _ellipsize(cell):
     return f"{cell}…"
 
 
-def _alignment_class(column):
+def _get_alignment_class(column):
     return ' class="n"' if column >= _NUMBERS else ""

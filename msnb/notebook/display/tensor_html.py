@@ -52,7 +52,7 @@ def _format_body(values):
         return _format_statistics(values) + pictures
     numbers = _format_table(values)
     if values.ndim >= 2:
-        numbers = f'<div class="beside"><div>{numbers}</div>{_heat_map(values)}</div>'
+        numbers = f'<div class="beside"><div>{numbers}</div>{_draw_heat_map(values)}</div>'
     if values.ndim <= 2 and max(values.shape) <= _MOST:
         return numbers
     return _format_statistics(values) + _draw_histogram(values) + numbers
@@ -140,7 +140,7 @@ def _format_table(values):
         values = values[(0,) * lead]
     flat = values.ndim == 1
     grid = values[None] if flat else values
-    rows, columns = _visible_indices(grid.shape[0]), _visible_indices(grid.shape[1])
+    rows, columns = _select_visible_indices(grid.shape[0]), _select_visible_indices(grid.shape[1])
     lines = []
     if not flat or grid.shape[1] > 1:
         lines.append("<tr><th></th>" + "".join(f'<th scope="col">{_format_index(c)}</th>' for c in columns) + "</tr>")
@@ -152,7 +152,7 @@ def _format_table(values):
     return f"{note}<table>{''.join(lines)}</table>"
 
 
-def _visible_indices(length):
+def _select_visible_indices(length):
     if length <= _MOST:
         return list(range(length))
     return [*range(_EDGE), None, *range(length - _EDGE, length)]
@@ -163,7 +163,7 @@ def _format_index(position):
 
 
 # ---------------------------------------------------------------------- heat maps
-def _heat_map(values):
+def _draw_heat_map(values):
     """Return a heat map of the last two axes, at index 0 of the others.
 
     Values above zero are orange, below zero blue. Zero is transparent, which works on light and dark pages. The result

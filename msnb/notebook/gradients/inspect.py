@@ -79,8 +79,8 @@ def inspect_gradients(
     monitor.room = _ROOM
     monitor.recording.tells = False  # the view shows the findings instead
     _release_previous_tensors(monitor.recording)
-    with _restoring(net, optimizer), random_stream.preserve_streams():
-        step = _cached_step_function(net, loss, optimizer)
+    with _preserve_parameters_and_flags(net, optimizer), random_stream.preserve_streams():
+        step = _get_cached_step_function(net, loss, optimizer)
         with monitor:
             batches = _iterate_batches(data, steps)
             with Wait("looking at gradients, compiling first", _estimate_compile_seconds(net, level)):
@@ -126,7 +126,7 @@ def _attach_graph(recording, step, batch):
     recording.attach(of_program(program), program.n_results, program.jaxpr)
 
 
-def _cached_step_function(net, loss, optimizer):
+def _get_cached_step_function(net, loss, optimizer):
     """Return the function of one step, cached per network, loss and optimizer, so that it compiles once."""
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()
@@ -136,7 +136,7 @@ def _cached_step_function(net, loss, optimizer):
         ("inspect", ObjectKey(loss), ObjectKey(optimizer), parameter_keys(weights)),
     )
     if key not in cached_steps:
-        net_with_loss = net if loss is None else _WithLoss(net, loss)
+        net_with_loss = net if loss is None else _combine_net_and_loss(net, loss)
         cached_steps[key] = (
             net_with_loss,
             nn.TrainOneStepCell(net_with_loss, optimizer)
@@ -150,7 +150,7 @@ def _cached_step_function(net, loss, optimizer):
     return step
 
 
-def _WithLoss(net, loss):
+def _combine_net_and_loss(net, loss):
     """Return the network and its loss as one Cell."""
     if isinstance(loss, nn.Cell):
         return nn.WithLossCell(net, loss)
@@ -219,7 +219,7 @@ def _to_tensors(batch):
 
 
 @contextlib.contextmanager
-def _restoring(net, optimizer):
+def _preserve_parameters_and_flags(net, optimizer):
     """Context manager that restores Parameters and training flags at its end."""
     cells = [cell for _, cell in net.cells_and_names()]
     params = {id(p): p for p in net.get_parameters()}

@@ -38,7 +38,7 @@ def pack(recording: "Recording", findings: "list[Finding]") -> bytes:
         "statistics": STATISTICS,
         "bins": BINS,
         "steps": [s.number for s in steps],
-        "loss": [_to_json(s.loss) for s in steps],
+        "loss": [_round_for_json(s.loss) for s in steps],
         "notes": [
             *recording.notes(),
             *notes,
@@ -79,7 +79,7 @@ def _sample_steps(steps, most, recording):
 def _pack_row(recording, row, steps):
     values = np.array([recording.values(row, s) for s in steps])
     columns = {
-        name: [_to_json(v) for v in values[:, i]]
+        name: [_round_for_json(v) for v in values[:, i]]
         for i, name in enumerate(STATISTICS)
         if len(values) and not np.isnan(values[:, i]).all()
     }
@@ -119,7 +119,7 @@ def _pack_tensors(recording):
         one = next(iter(values_by_step.values()))
         numbers = sorted(values_by_step)
         room = max(1, min(_ELEMENTS, share // 4 // min(_STEPS, len(numbers))))
-        shape, cut = _crop(one.shape, room)
+        shape, cut = _crop_leading_axes(one.shape, room)
         most = max(1, share // max(4, 4 * int(np.prod(shape))))
         if len(numbers) > most:
             numbers = (
@@ -150,7 +150,7 @@ def tensor_of(recording: "Recording", kind: str, name: str) -> dict[str, Any]:
         KeyError: If it is not available.
     """
     values = recording.tensor(f"{kind}:{name}")
-    shape, cut = _crop(values.shape, _ELEMENTS)
+    shape, cut = _crop_leading_axes(values.shape, _ELEMENTS)
     step = max(recording.tensors.get((kind, name), ()), default=recording.numbers[-1])
     return {"kind": kind, "name": name, "shape": shape, "steps": [step], "data": _encode_base64(values[cut])}
 
@@ -159,7 +159,7 @@ def _encode_base64(values):
     return base64.b64encode(np.ascontiguousarray(values, np.float32).tobytes()).decode()
 
 
-def _crop(shape, room):
+def _crop_leading_axes(shape, room):
     """Return (shape, slices) of a leading part of a tensor with at most about `room` elements."""
     shape, before = list(shape), list(shape)
     for axis in range(len(shape)):
@@ -170,7 +170,7 @@ def _crop(shape, room):
     return shape, tuple(slice(n) for n in shape) if shape != before else ()
 
 
-def _to_json(value):
+def _round_for_json(value):
     """Round to four digits. Non-finite values become text, because JSON has none; unknown values become None."""
     if value is None or value != value:
         return None if value is None or np.isnan(value) else str(value)

@@ -26,7 +26,7 @@ def to_svg(recording: Any, findings: Any) -> str:
     """Return a recording as an SVG document."""
     steps, parts, y = recording.steps, [], 26
     if not steps and not findings:
-        return _wrap_document(['<text class="ink" x="16" y="30">No gradients recorded yet.</text>'], 50)
+        return _wrap_in_svg_document(['<text class="ink" x="16" y="30">No gradients recorded yet.</text>'], 50)
     losses = [s.loss for s in steps if s.loss is not None]
     span = f"steps {steps[0].number} to {steps[-1].number}" if steps else "no steps"
     title = f"Gradients, {span} ({recording.mode})"
@@ -52,16 +52,16 @@ def to_svg(recording: Any, findings: Any) -> str:
     weights = [r for r in rows if len(r.shape) > 1 and r.order < 10**6]
     if len(weights) > 1:
         y += 16
-        parts.append(_draw_layers(recording, weights, y))
+        parts.append(_draw_layer_gradients(recording, weights, y))
         y += 190
     if rows:
         y += 18
         body, y = _draw_table(recording, rows, y)
         parts.append(body)
-    return _wrap_document(parts, y + 14)
+    return _wrap_in_svg_document(parts, y + 14)
 
 
-def _wrap_document(parts, height):
+def _wrap_in_svg_document(parts, height):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" '
         f'height="{height}" role="img" aria-label="gradients of a training"><style>{_STYLE}</style>'
@@ -69,7 +69,7 @@ def _wrap_document(parts, height):
     )
 
 
-def _draw_layers(recording, rows, top):
+def _draw_layer_gradients(recording, rows, top):
     """Draw the RMS of each layer's weight gradient, from the input (left) to the output."""
     steps = recording.steps
     picked = [steps[i] for i in sorted({round(k * (len(steps) - 1) / 5) for k in range(6)})]

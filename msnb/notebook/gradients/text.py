@@ -40,7 +40,8 @@ def to_text(recording: Any, findings: Any) -> str:
         over = "" if one else f" {sparkline(values[:, 0]):<{_WIDTH}}"
         lines.append(
             f"{row.name:<{wide}}{over} {_format_number(last[0]):>9} {_format_number(last[1]):>9} "
-            f"{_format_number(last[2]):>9} {_format_share(last[5]):>6} {_format_number(last[9]):>9}  {show(row.source)}"
+            f"{_format_number(last[2]):>9} {_format_percentage(last[5]):>6} {_format_number(last[9]):>9}"
+            f"  {show(row.source)}"
         )
     if len(rows) > _MOST:
         lines.append(f"… {len(rows) - _MOST} more")
@@ -71,5 +72,5 @@ def _format_number(value):
     return "" if value != value else f"{value:.3g}"
 
 
-def _format_share(value):
+def _format_percentage(value):
     return "" if value != value else f"{value:.0%}"

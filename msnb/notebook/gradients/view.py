@@ -94,7 +94,7 @@ class GradientView(View):
 
     _widget_class = staticmethod(_widget_class)
 
-    def _initial_state(self):
+    def _build_widget_state(self):
         return {
             "payload": self.payload,
             "graph": self.graph_payload,
@@ -103,7 +103,7 @@ class GradientView(View):
             "cells": cell_names.ids(),
         }
 
-    def _start_widget(self, widget):
+    def _connect_widget(self, widget):
         widget.on_msg(self._on_message)
 
     def _on_message(self, widget, message, buffers):

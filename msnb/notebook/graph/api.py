@@ -192,7 +192,7 @@ def diff(
         raise ValueError("For 'diff', a dump has values and no graph: pass values=True and the dumped batch.")
     files = [isinstance(one, (str, os.PathLike)) for one in both]
     if any(is_file and holds_weights(one) for one, is_file in zip(both, files, strict=True)):
-        return Changes(_parameters_by_name(old), _parameters_by_name(new), names)
+        return Changes(_map_parameters_by_name(old), _map_parameters_by_name(new), names)
     graphs = []
     for one, is_file in zip(both, files, strict=True):
         with evaluating(one) if any(files) else contextlib.nullcontext():
@@ -200,7 +200,7 @@ def diff(
     return GraphView(dict(zip(names, graphs, strict=True)), height=height, is_difference=True)
 
 
-def _parameters_by_name(source):
+def _map_parameters_by_name(source):
     """Return the Parameters of a file, a graph or a network by name."""
     if isinstance(source, (str, os.PathLike)) and holds_weights(source):
         return weights_in(source)

@@ -48,9 +48,9 @@ class CallRecorder:
         """Stop recording, and show one view for each network."""
         self.close()
         shows = [functools.partial(show_call, *called) for called in self._called]
-        shows += [functools.partial(show, p) for p in program_cache.all_programs() if self._ran_inside(p)]
+        shows += [functools.partial(show, p) for p in program_cache.all_programs() if self._has_run_inside_call(p)]
         if self._failed is not None:
-            shows.append(functools.partial(_show_failed, *self._failed))
+            shows.append(functools.partial(_show_failed_call, *self._failed))
         if not shows:
             print("--ir: no Cell and no ms_function has run in this cell. Call one here, or use %ms_ir net(x).")
         for each in shows[:_MOST]:
@@ -58,13 +58,13 @@ class CallRecorder:
         if len(shows) > _MOST:
             print(f"--ir: {len(shows) - _MOST} more graphs are not shown; %ms_ir net(x) shows one of them.")
 
-    def _ran_inside(self, program):
+    def _has_run_inside_call(self, program):
         """Return True if a program has run inside another call: a compiled part of a PYNATIVE call."""
         ran = program.calls > self._calls_before.get(program, 0)
         return ran and not any(net is program.root() for net, *_ in self._called)
 
 
-def _show_failed(error, net, args, kwargs):
+def _show_failed_call(error, net, args, kwargs):
     """Show the partial graph of the call that raised. A call in PYNATIVE mode is traced for it."""
     if partial_trace.partial_trace_of(error) is not None:
         show_before(error, net, args, kwargs)

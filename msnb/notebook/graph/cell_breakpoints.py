@@ -27,7 +27,7 @@ def replace(cells: dict[str, list[int]]) -> dict[str, Any]:
     moved: dict[str, dict[str, int]] = {}
     sentences = []
     for cell, lines in cells.items():
-        with_nodes = _lines_with_nodes(cell_names.file_of(cell)) if lines else []
+        with_nodes = _find_lines_with_nodes(cell_names.file_of(cell)) if lines else []
         _lines[cell] = []
         for line in sorted(lines):
             nearest = next((number for number in with_nodes if number >= line), line)
@@ -47,15 +47,17 @@ def breakpoints() -> list[Breakpoint]:
     return [Breakpoint(line=line, file=file) for cell, file in files.items() if file for line in _lines[cell]]
 
 
-def _lines_with_nodes(file):
+def _find_lines_with_nodes(file):
     """Return the lines of a file that nodes of compiled programs come from, in order."""
     if file is None:
         return []
-    sources = set().union(*(_sources_of(program) for program in program_cache.all_programs() if program.calls))
+    sources = set().union(
+        *(_collect_source_lines(program) for program in program_cache.all_programs() if program.calls)
+    )
     return sorted(line for name, line in sources if name == file)
 
 
-def _sources_of(program):
+def _collect_source_lines(program):
     """Return (file, line) of all nodes of a program."""
     if program not in _sources:  # cached, because each executed cell needs it
         nodes = of_program(program, program.name).all_nodes()

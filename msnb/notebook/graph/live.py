@@ -65,7 +65,7 @@ class FollowedView:
         self, view: "GraphView", net: "Cell | Callable[..., Any]", args: tuple[Any, ...], kwargs: dict[Any, Any]
     ) -> None:
         shell = cell_names.shell()
-        space, text = getattr(shell, "user_ns", {}), _running_text(shell)
+        space, text = getattr(shell, "user_ns", {}), _get_running_cell_text(shell)
         self.view = weakref.ref(view)
         self.cell = cell_names.running_cell()
         self.path = bindings.find_path(net, space, text)
@@ -76,8 +76,8 @@ class FollowedView:
             for key, value in (*enumerate(args), *kwargs.items())
             if type(value) is Tensor
         }
-        self.args = tuple(map(_to_shape, args))
-        self.kwargs = {name: _to_shape(value) for name, value in kwargs.items()}
+        self.args = tuple(map(_replace_tensors_by_shapes, args))
+        self.kwargs = {name: _replace_tensors_by_shapes(value) for name, value in kwargs.items()}
         self.slow = False
         self.outdated = ""
         self.files = set()
@@ -103,23 +103,23 @@ class FollowedView:
         def now(key, outline):
             path = self._arg_paths.get(key)
             value = bindings.follow_path(path, space) if path else None
-            return _to_shape(value) if type(value) is Tensor else outline
+            return _replace_tensors_by_shapes(value) if type(value) is Tensor else outline
 
         args = tuple(now(index, outline) for index, outline in enumerate(self.args))
         return args, {name: now(name, outline) for name, outline in self.kwargs.items()}
 
 
-def _running_text(shell):
+def _get_running_cell_text(shell):
     """Return the text of the running notebook cell."""
     texts = getattr(getattr(shell, "history_manager", None), "input_hist_raw", None)
     return texts[-1] if texts else ""
 
 
-def _to_shape(value):
+def _replace_tensors_by_shapes(value):
     if type(value) is Tensor:
         return box(jax.ShapeDtypeStruct(value._array.shape, value._array.dtype))
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        return type(value)(map(_to_shape, value))
+        return type(value)(map(_replace_tensors_by_shapes, value))
     return value
 
 
@@ -147,9 +147,9 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
     try:
         definitions = _execute_definitions(file, text, space)
     except SyntaxError as error:
-        return _report_unchanged(followers, f"line {error.lineno}: {error.msg}")
+        return _show_update_error(followers, f"line {error.lineno}: {error.msg}")
     except Exception as error:
-        return _report_unchanged(followers, f"{type(error).__name__}: {error}")
+        return _show_update_error(followers, f"{type(error).__name__}: {error}")
     updated, message = 0, None
     for followed in followers:
         started, name = time.thread_time(), name_of(followed.net())
@@ -157,7 +157,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
             net = followed.net()
             # an outdated network was built from earlier classes, so its constructors are compared with those
             names = rebuild_network.changed_constructors(
-                definitions, {**space, **_classes_of(net, files)} if followed.outdated else space
+                definitions, {**space, **_collect_cell_classes(net, files)} if followed.outdated else space
             )
             net = rebuild_network.copy_with_new_classes(net, files, definitions, names)
             if net is None:
@@ -167,7 +167,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
             message = _show_failure(followed, net, followed.args, error)
             continue
         updated += 1
-        message = _pause_if_slow(followed, name, started) or message
+        message = _stop_following_if_slow(followed, name, started) or message
         if followed.outdated:
             followed.view().note(followed.outdated, stale=False)
     return updated, message
@@ -193,11 +193,11 @@ def after_cell(result: Any) -> None:
 def _refresh_view(followed, space, cell):
     path, view = followed.path, followed.view()
     now = bindings.follow_path(path, space) if path else followed.net()
-    label = _label_of(cell)
+    label = _find_cell_label(cell)
     if now is followed.net() and now is not None:
         files = cell_names.files_of(cell)
         if cell != followed.cell and files and files[-1] not in followed.files and followed.files & set(files):
-            followed.outdated = f"{label} was run: {_instruction_for(followed, cell)} to see the new net."
+            followed.outdated = f"{label} was run: {_format_rerun_instruction(followed, cell)} to see the new net."
             view.note(followed.outdated, stale=False)
         return
     name = bindings.show_path(path)
@@ -209,23 +209,23 @@ def _refresh_view(followed, space, cell):
     elif followed.slow:
         view.note(f"{label} was run: run this cell to see the new net.")
     else:
-        _show_rebound(followed, now, space)
+        _show_rebound_network(followed, now, space)
 
 
-def _instruction_for(followed, cell):
+def _format_rerun_instruction(followed, cell):
     """Return the part of a message that tells the user to run a certain cell to update a view."""
     path = followed.path
     maker = bindings.last_cell(path[0]) if path else None
     if maker in (None, cell, followed.cell):
         return "run this cell"
-    return f"run {_label_of(maker)}, which makes {bindings.show_path(path)},"
+    return f"run {_find_cell_label(maker)}, which makes {bindings.show_path(path)},"
 
 
-def _label_of(cell):
+def _find_cell_label(cell):
     return next(filter(None, map(cell_names.label, reversed(cell_names.files_of(cell)))), "a cell")
 
 
-def _show_rebound(followed, net, space):
+def _show_rebound_network(followed, net, space):
     """Show the network that a view's name refers to now."""
     args, kwargs = followed.inputs_now(space)
     started, before = time.thread_time(), (followed.args, followed.kwargs)
@@ -240,7 +240,7 @@ def _show_rebound(followed, net, space):
             except Exception:
                 _show_failure(followed, net, args, error)
     followed.find_files()
-    _pause_if_slow(followed, name_of(net), started)
+    _stop_following_if_slow(followed, name_of(net), started)
     followed.view().show_again()
 
 
@@ -254,7 +254,7 @@ def _update_view(followed, net, args, kwargs, is_edited=False):
         view.follow_values(values, net, program, is_edited)
 
 
-def _pause_if_slow(followed, name, started):
+def _stop_following_if_slow(followed, name, started):
     """Stop following a network whose tracing took too long. Return the message shown then, or None."""
     seconds = (
         time.thread_time() - started
@@ -281,7 +281,7 @@ def _show_failure(followed, net, args, error):
     return message
 
 
-def _report_unchanged(followed, why):
+def _show_update_error(followed, why):
     """Show the reason in each view that can't be updated. Return the result of `update`."""
     for each in followed:
         each.view().note(why)
@@ -298,7 +298,7 @@ def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     return f"line {at[1]}: {said}" if at is not None and (at[0] in _texts or cell_names.label(at[0])) else said
 
 
-def _classes_of(net, files):
+def _collect_cell_classes(net, files):
     """Return {name: class} of the Cells in a network whose source is in `files`."""
     kinds = {type(cell) for _, cell in net.cells_and_names()} if isinstance(net, Cell) else ()
     codes = {kind: getattr(kind.construct, "__code__", None) for kind in kinds}
@@ -318,13 +318,13 @@ def _execute_definitions(file, text, space):
     name = f"{file}*"
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     _texts[name] = file
-    source.register_namer(_label_of_edited)
+    source.register_namer(_label_edited_text)
     names = dict(space)
     exec(builtins.compile(ast.fix_missing_locations(ast.Module(statements, [])), name, "exec"), names)
     return {n.name: names[n.name] for n in statements if hasattr(n, "name")}
 
 
-def _label_of_edited(file):
+def _label_edited_text(file):
     return source.label(_texts[file]) if file in _texts else None
 
 

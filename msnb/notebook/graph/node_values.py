@@ -196,7 +196,7 @@ class NodeValues:
         def compute():
             with contextlib.suppress(Exception):  # the page requests the node later and receives the error then
                 self.data_of(node)
-            while (act := self._next_delayed()) is not None:
+            while (act := self._pop_delayed_answer()) is not None:
                 try:
                     act()
                 except Exception as error:  # a closed page; the other answers are still sent
@@ -205,7 +205,7 @@ class NodeValues:
         self._delayed = deque()
         threading.Thread(target=compute, name="msnb-values").start()
 
-    def _next_delayed(self):
+    def _pop_delayed_answer(self):
         with self._delayed_lock:
             if not self._delayed:
                 self._delayed = None
@@ -223,7 +223,7 @@ class NodeValues:
                 self._delayed.append(act)
             return self._delayed is not None
 
-    def _value_data(self, title, array, sample, labels, op, order, part=""):
+    def _get_cached_value_data(self, title, array, sample, labels, op, order, part=""):
         """Return `value_data`, computed once for each array."""
         if array is None or part.strip():
             return value_data(title, array, sample, labels, op, order, part)
@@ -264,7 +264,9 @@ class NodeValues:
                     entries.append({"title": title, "type": "", "note": str(error)})
                     continue
                 shown = self.labels if is_main else None
-                entries.append(self._value_data(title, array, sample, shown, node.op, order, part if is_main else ""))
+                entries.append(
+                    self._get_cached_value_data(title, array, sample, shown, node.op, order, part if is_main else "")
+                )
                 if iterations:
                     entries[-1]["iterations"] = iterations
                     entries[-1]["round"] = round
@@ -273,17 +275,17 @@ class NodeValues:
             parameters = {name for name, _, _ in replay.weights(node)}
             for name, array in replay.operands(node, round):
                 if name not in parameters and array is not None and getattr(array, "ndim", 0):
-                    entries.append(self._value_data(f"input {name}", array, sample, self.labels, "", order))
+                    entries.append(self._get_cached_value_data(f"input {name}", array, sample, self.labels, "", order))
             gradient = replay.gradient(node)
             if gradient is not None:
-                entries.append(self._value_data("gradient of the output", gradient, sample, None, "", order))
+                entries.append(self._get_cached_value_data("gradient of the output", gradient, sample, None, "", order))
             for name, array, new in replay.weights(node):
-                entries.append(self._value_data(name, array, None, None, "", order))
+                entries.append(self._get_cached_value_data(name, array, None, None, "", order))
                 if new is not None:
-                    entries.append(self._update_data(name, array, new, order))
+                    entries.append(self._get_parameter_update_data(name, array, new, order))
             return entries
 
-    def _update_data(self, name, old, new, order):
+    def _get_parameter_update_data(self, name, old, new, order):
         key = "update", ObjectKey(new), order
         data = self._data.get(key) or self._data.recall(key)
         if data is None:
@@ -336,9 +338,9 @@ class NodeValues:
             values = np.asarray(self.replay.output(node))
             if values.ndim < 2 or not 0 <= channel < values.shape[1]:
                 return reply
-            return {**reply, "examples": extremes(values, channel, self._pictures_of_examples(len(values)))}
+            return {**reply, "examples": extremes(values, channel, self._find_example_images(len(values)))}
 
-    def _pictures_of_examples(self, count):
+    def _find_example_images(self, count):
         """Return the input of the network with a picture for each example, None if there is none."""
         replay = self.replay
         for entry, array in zip(replay.graph.parameters, replay.inputs, strict=False):
@@ -352,7 +354,7 @@ class NodeValues:
         reply = {"kind": "file", "name": f"{title.replace(' ', '_').replace('%', '')}-{ident}.npy"}
         round = content.get("round")
         with self._lock:
-            array = self._array_of(self._node(ident), title, tuple(map(int, round)) if round else None)
+            array = self._find_array_by_title(self._node(ident), title, tuple(map(int, round)) if round else None)
         if array is None:
             return {**reply, "problem": "This value can't be read."}, []
         if array.nbytes > _EXPORT:
@@ -362,7 +364,7 @@ class NodeValues:
         np.save(file, np.asarray(array))
         return reply, [file.getvalue()]
 
-    def _array_of(self, node, title, round):
+    def _find_array_by_title(self, node, title, round):
         """Return the value of a node that a tab of the page names."""
         replay = self.replay
         if node is None:

@@ -43,7 +43,7 @@ def install() -> None:
     """Record constructor arguments of Cells from now on. A second call has no effect."""
     global _listener
     if _listener is None or _listener.closed:
-        _listener = events.listen(made=_record_arguments, name="live graph")
+        _listener = events.listen(made=_record_constructor_arguments, name="live graph")
 
 
 def uninstall() -> None:
@@ -52,22 +52,22 @@ def uninstall() -> None:
         _listener.close()
 
 
-def _record_arguments(cell: Any) -> None:
+def _record_constructor_arguments(cell: Any) -> None:
     frame, outermost = sys._getframe(1), None
     while frame is not None and not (frame.f_code is Cell.__init__.__code__ and frame.f_locals["self"] is cell):
         frame = frame.f_back
-    while frame is not None and frame.f_code.co_name == "__init__" and _first_argument(frame) is cell:
+    while frame is not None and frame.f_code.co_name == "__init__" and _get_first_argument(frame) is cell:
         outermost, frame = frame, frame.f_back
     if outermost is not None and cell_names.label(outermost.f_code.co_filename):
-        attach(cell, _ARGUMENTS_KEY, _read_arguments(outermost))
+        attach(cell, _ARGUMENTS_KEY, _read_constructor_arguments(outermost))
 
 
-def _first_argument(frame: "FrameType") -> Any:
+def _get_first_argument(frame: "FrameType") -> Any:
     names = frame.f_code.co_varnames
     return frame.f_locals.get(names[0]) if names else None
 
 
-def _read_arguments(frame):
+def _read_constructor_arguments(frame):
     """Return ([getters of positional arguments], {name: getter}) of a running constructor."""
     code, values = frame.f_code, frame.f_locals
     names = code.co_varnames
@@ -80,10 +80,10 @@ def _read_arguments(frame):
         position += 1
     if code.co_flags & inspect.CO_VARKEYWORDS:
         named |= values.get(names[position], {})
-    return [_getter_of(value) for value in positional], {name: _getter_of(value) for name, value in named.items()}
+    return [_make_getter(value) for value in positional], {name: _make_getter(value) for name, value in named.items()}
 
 
-def _getter_of(value):
+def _make_getter(value):
     return weakly(value) if isinstance(value, Cell) or getattr(value, "nbytes", 0) > _LARGE else lambda: value
 
 
@@ -96,16 +96,19 @@ def changed_constructors(definitions: dict[str, Any], space: dict[str, Any]) -> 
         definitions (dict): The definitions of the text, by name.
         space (dict): The session's names.
     """
-    texts = {name: (_syntax_of(value), _syntax_of(space.get(name))) for name, value in definitions.items()}
+    texts = {
+        name: (_dump_constructor_syntax(value), _dump_constructor_syntax(space.get(name)))
+        for name, value in definitions.items()
+    }
     names = {name for name, (new, old) in texts.items() if old and new != old}
     while True:
-        further = {n for n, value in definitions.items() if n not in names and _referenced_names(value) & names}
+        further = {n for n, value in definitions.items() if n not in names and _collect_referenced_names(value) & names}
         if not further:
             return {n for n in names if isinstance(definitions[n], type) and issubclass(definitions[n], Cell)}
         names |= further
 
 
-def _construction_functions(value):
+def _collect_construction_functions(value):
     """Return {name: function} of the functions that construct an instance: `__init__` and the methods that it calls.
 
     For a function, the result is the function itself.
@@ -122,16 +125,18 @@ def _construction_functions(value):
     return functions
 
 
-def _syntax_of(value):
+def _dump_constructor_syntax(value):
     with contextlib.suppress(OSError):  # without its source it counts as unchanged
-        return {n: ast.dump(find_definition(f.__code__, n)[0]) for n, f in _construction_functions(value).items()}
+        return {
+            n: ast.dump(find_definition(f.__code__, n)[0]) for n, f in _collect_construction_functions(value).items()
+        }
     return None
 
 
-def _referenced_names(value):
+def _collect_referenced_names(value):
     """Return the names that a definition's functions read, and the names of its base classes."""
     names = {base.__name__ for base in value.__mro__[1:]} if isinstance(value, type) else set()
-    codes = [f.__code__ for f in _construction_functions(value).values()]
+    codes = [f.__code__ for f in _collect_construction_functions(value).values()]
     while codes:
         code = codes.pop()
         names.update(code.co_names)
@@ -173,7 +178,7 @@ def _copy_cell(net, files, definitions, names, copies, fresh):
         kind = definitions.get(kind.__name__, kind)
         if kind.__name__ in names:
             fresh.append(net)
-            copied = copies[id(net)] = _construct_again(net, kind)
+            copied = copies[id(net)] = _reconstruct_cell(net, kind)
             return copied
     copied = copies[id(net)] = object.__new__(kind)
     values = dict(net.__dict__)
@@ -185,7 +190,7 @@ def _copy_cell(net, files, definitions, names, copies, fresh):
     return copied
 
 
-def _construct_again(net, kind):
+def _reconstruct_cell(net, kind):
     """Construct a Cell of the class `kind` with the arguments of `net`."""
     getters, named = attached(net, _ARGUMENTS_KEY) or ([], {})
     args, kwargs = [getter() for getter in getters], {name: getter() for name, getter in named.items()}
@@ -196,7 +201,7 @@ def _construct_again(net, kind):
     except Exception as error:
         message = str(error).partition("\n")[0]
         raise CannotFollow(f"{name}'s new __init__ fails: {type(error).__name__}: {message}") from error
-    cell_copy.update_parameters_name(_name_prefix(net))
+    cell_copy.update_parameters_name(_find_parameter_name_prefix(net))
     cell_copy.__dict__["_attr_name"] = net._attr_name
     others = dict(net.cells_and_names())
     for path, cell in cell_copy.cells_and_names():
@@ -206,7 +211,7 @@ def _construct_again(net, kind):
     return cell_copy
 
 
-def _name_prefix(net):
+def _find_parameter_name_prefix(net):
     """Return the prefix that enclosing Cells have added to the names of a Cell's Parameters."""
     for path, parameter in net.parameters_and_names():
         if parameter.name.endswith(path):

@@ -70,7 +70,7 @@ def value_data(
             if is_filter
             else draw_pictures(np.asarray(row, np.float32), op, tokens, order)
         )
-    data["table"] = _number_table(row) if not part.strip() else _sliced_table(values, part)
+    data["table"] = _make_number_table(row) if not part.strip() else _make_table_of_slice(values, part)
     return data
 
 
@@ -157,8 +157,13 @@ def draw_pictures(
         return {"kind": "line", "points": _downsample_line(row)} if row.size > 2 else None
     if is_attention(row, op):
         maps = row.reshape(-1, *row.shape[-2:])[:_MAPS]
-        images = list(map(_encode_png, _heat_map_pixels(maps, 1.0)))
-        shown = {"kind": "attention", "images": images, "names": _numbered_labels("head", len(images)), "tokens": None}
+        images = list(map(_encode_png, _compute_heat_map_pixels(maps, 1.0)))
+        shown = {
+            "kind": "attention",
+            "images": images,
+            "names": _make_numbered_labels("head", len(images)),
+            "tokens": None,
+        }
         if max(maps.shape[1:]) <= _TOKENS:  # the page shows a number under the pointer
             shown["weights"] = np.round(100 * np.nan_to_num(maps[:_HEADS]), 1).tolist()
         if tokens and len(tokens[0]) >= maps.shape[1] and len(tokens[1]) >= maps.shape[2]:
@@ -177,7 +182,7 @@ def draw_pictures(
     ranked = ranked[:_MAPS].tolist() if len(grids) > 1 else [0]
     name = "channel" if len(grids) > 1 else "values"
     names = [f"{name} {index}" if len(grids) > 1 else name for index in ranked]
-    images = list(map(_encode_png, _heat_map_pixels(grids[ranked], top)))
+    images = list(map(_encode_png, _compute_heat_map_pixels(grids[ranked], top)))
     shown = {"kind": "maps", "images": images, "names": names, "top": number(top), "count": len(grids), "order": order}
     return {**shown, "channels": ranked} if row.ndim == 3 and len(grids) > 1 else shown
 
@@ -190,7 +195,7 @@ def _draw_filters(filters):
     return {
         "kind": "filters",
         "images": images,
-        "names": _numbered_labels("filter", len(images)),
+        "names": _make_numbered_labels("filter", len(images)),
         "count": len(filters),
     }
 
@@ -232,11 +237,11 @@ def is_attention(row: np.ndarray, op: str) -> bool:
     return bool(np.allclose(row.sum(-1), 1.0, atol=1e-2))
 
 
-def _numbered_labels(name, count):
+def _make_numbered_labels(name, count):
     return [f"{name} {index}" for index in range(count)]
 
 
-def _heat_map_pixels(grids, top):
+def _compute_heat_map_pixels(grids, top):
     """Return RGBA pixels of each grid: orange above zero, blue below, clear at zero, pink where it is not finite."""
     grids = _downsample(grids)
     finite = np.isfinite(grids)
@@ -273,7 +278,7 @@ def _encode_png(pixels):
 
 
 # ---------------------------------------------------------------------- numbers
-def _number_table(row):
+def _make_number_table(row):
     """Return {"lead", "rows", "columns", "cells"} of the last two axes, at index 0 of the others."""
     lead = max(row.ndim - 2, 0)
     grid = row[(0,) * lead]
@@ -282,13 +287,13 @@ def _number_table(row):
     return {"lead": lead, "rows": grid.shape[0], "columns": grid.shape[1], "cells": cells, "flat": row.ndim < 2}
 
 
-def _sliced_table(values, part):
+def _make_table_of_slice(values, part):
     """Return the table of a slice such as ``"0, :, 2:5"``, or {"problem": text} if the slice is invalid."""
     try:
         picked = values[parse_slice(part, values.shape)]
     except (ValueError, IndexError) as error:
         return {"problem": str(error), "part": part}
-    return {**_number_table(np.atleast_1d(picked)), "part": part}
+    return {**_make_number_table(np.atleast_1d(picked)), "part": part}
 
 
 def parse_slice(text: str, shape: tuple[int, ...]) -> tuple[Any, ...]:

@@ -187,7 +187,7 @@ class GraphView(Renewed):
         cell_views.changed(self)
         if self._widget is not None:
             with self._widget.hold_sync():
-                self._widget.columns = self._packed_columns()
+                self._widget.columns = self._pack_columns()
                 if choice is not None:
                     self._widget.colour = choice
 
@@ -275,13 +275,13 @@ class GraphView(Renewed):
             return
         self._caller, self._followed_values = caller, None
         self.show_values(values)
-        self._renew_statistics()
+        self._recompute_statistics()
         self.set_column("change", column)
         self.note(said, stale=False)
 
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
-        self._end_change()  # it belongs to the earlier values
+        self._remove_change_column()  # it belongs to the earlier values
         self._values, self._edits = values, ViewedEdits(values)
         self._runs += 1
         self._payload = self._saved = None
@@ -289,14 +289,14 @@ class GraphView(Renewed):
             with self._widget.hold_sync():
                 self._send_value_state(self._widget)
 
-    def _value_state(self):
+    def _get_value_state(self):
         values = self._values
         if values is None:
             return {"valued": "", "runs": self._runs, "steps": [], "step": 0}
         return {"valued": values.stage, "runs": self._runs, "steps": values.steps, "step": values.step}
 
     def _send_value_state(self, widget):
-        state = self._value_state()
+        state = self._get_value_state()
         widget.valued, widget.runs = state["valued"], state["runs"]
         widget.steps, widget.step = state["steps"], state["step"]
 
@@ -393,33 +393,33 @@ class GraphView(Renewed):
         if self._values is None or self._edits is None:
             raise ValueError("The view has no values yet: call its run(...) first.")
         if node is None:
-            self._end_change()
+            self._remove_change_column()
             return None
         selected = select_nodes(self._values.replay.graph, node)[0]
         if attribute is None:
-            return self._show_edit(Edit(selected.id, float(factor), float(shift), channel))
+            return self._run_and_show_edit(Edit(selected.id, float(factor), float(shift), channel))
         if not isinstance(attribute, (tuple, list)) or len(attribute) != 2 or not isinstance(attribute[0], str):
             raise ValueError(f"'attribute' should be a name and a number, such as ('axis', 1), but got {attribute!r}.")
-        return self._show_edit(AttributeEdit(selected.id, *attribute))
+        return self._run_and_show_edit(AttributeEdit(selected.id, *attribute))
 
-    def _end_change(self):
+    def _remove_change_column(self):
         for name, key in list(self._columns):
             if key == KEY:
                 self.set_column(KEY, None, stage=name)
 
-    def _show_edit(self, edit):
+    def _run_and_show_edit(self, edit):
         outcome = self._edits.run(edit)
         if self._values.stage in self.graphs:
             self.set_column(KEY, self._edits.column(edit, outcome), stage=self._values.stage)
         return outcome
 
-    def _answer_edit(self, content):
+    def _answer_edit_request(self, content):
         """Return the answer to a request of the page to change the value of a node, or to end the change."""
         reply = {"kind": "change", "node": content.get("node")}
         try:
             if content.get("attribute") is not None:
                 edit = AttributeEdit(int(content["node"]), str(content["attribute"]), content.get("value"))
-                return {**reply, **describe_outcome(edit, self._show_edit(edit))}
+                return {**reply, **describe_outcome(edit, self._run_and_show_edit(edit))}
             if content.get("factor") is None:
                 self.change(None)
                 return {**reply, "text": "", "results": []}
@@ -430,12 +430,12 @@ class GraphView(Renewed):
                 float(content.get("shift") or 0),
                 None if channel is None else int(channel),
             )
-            return {**reply, **describe_outcome(edit, self._show_edit(edit))}
+            return {**reply, **describe_outcome(edit, self._run_and_show_edit(edit))}
         except Exception as error:  # the page waits for an answer, whatever the error
             return {**reply, "problem": f"{error}"[:300]}
 
     # ------------------------------------------------------------------ data for the page
-    def _packed_columns(self):
+    def _pack_columns(self):
         """Return {"stage/key": bytes} for the widget, which already has the graph."""
         return {
             f"{stage}/{key}": gzipped({"stage": stage, "key": key, **pack_column(column)})
@@ -458,15 +458,15 @@ class GraphView(Renewed):
             self._saved = self._build_payload(True)
         return self._saved
 
-    def _scope_tree(self, name):
+    def _get_scope_tree(self, name):
         """Return the scope tree of a graph, cached for all forms of the view."""
         graph, tree = self._trees.get(name, (None, None))
         if graph is not self.graphs[name]:
-            tree = Hierarchy(self.graphs[name], states=self._comparison_states().get(name))
+            tree = Hierarchy(self.graphs[name], states=self._get_comparison_states().get(name))
             self._trees[name] = self.graphs[name], tree
         return tree
 
-    def _comparison_states(self):
+    def _get_comparison_states(self):
         """Return {name: state of each node in the comparison} for two compared networks."""
         if not self._is_difference:
             return {}
@@ -479,7 +479,7 @@ class GraphView(Renewed):
             stage(
                 graph,
                 name,
-                self._scope_tree(name),
+                self._get_scope_tree(name),
                 folded=folded,
                 columns={key: column for (where, key), column in self._columns.items() if where == name},
             )
@@ -503,19 +503,19 @@ class GraphView(Renewed):
     def _widget_class():
         return widget_class()
 
-    def _initial_state(self):
+    def _build_widget_state(self):
         return {
             "payload": self.saved_payload,
-            "columns": self._packed_columns(),
+            "columns": self._pack_columns(),
             "colour": self._colour,
             "height": self.height,
             "cells": cell_names.ids(),
             "waits": self._stage_builder.waits(),
-            **self._value_state(),
+            **self._get_value_state(),
             "debug": self._stepper.state if self._stepper is not None else {},
         }
 
-    def _start_widget(self, widget):
+    def _connect_widget(self, widget):
         self.is_closed = False
         widget.observe(self._on_stage_selected, "wanted")
         widget.observe(self._on_step_selected, "step")
@@ -546,7 +546,7 @@ class GraphView(Renewed):
             message, files = self._values.file(content)
             widget.send(message, buffers=files)
         elif kind == "change" and self._values is not None:
-            widget.send(self._answer_edit(content))
+            widget.send(self._answer_edit_request(content))
         elif kind == "attributes" and self._values is not None:
             widget.send(describe_attributes(self._values, content))
         elif kind == "cancel":
@@ -563,10 +563,10 @@ class GraphView(Renewed):
         """Show the values of the step that the user has selected."""
         if self._values is not None and change["new"] in self._values.steps:
             self._values.select_step(change["new"])
-            self._end_change()
-            self._renew_statistics()
+            self._remove_change_column()
+            self._recompute_statistics()
 
-    def _renew_statistics(self):
+    def _recompute_statistics(self):
         """Compute the columns of statistics again, from the current values."""
         stage = self._values.stage if self._values is not None else None
         for where, key in list(self._columns):
@@ -615,7 +615,7 @@ class GraphView(Renewed):
             wait (Callable): as in the constructor. Default: None.
             weights (Iterable[Parameter]): as in the constructor. Default: ().
         """
-        self._end_change()
+        self._remove_change_column()
         first = next(iter(self.graphs))
         self.graphs = {stage or first: func_graph}
         self._stage_builder.give_up()
@@ -634,7 +634,7 @@ class GraphView(Renewed):
         if self._widget is not None:
             with self._widget.hold_sync():
                 self._widget.stale = ""
-                self._widget.columns = self._packed_columns()
+                self._widget.columns = self._pack_columns()
                 self._widget.waits = self._stage_builder.waits()
                 self._send_value_state(self._widget)
                 self._widget.payload = self.saved_payload
@@ -680,7 +680,7 @@ class GraphView(Renewed):
         """
         names = list(self.graphs)[:2]
         pictures = Pictures(
-            [self._scope_tree(name) for name in names],
+            [self._get_scope_tree(name) for name in names],
             headings=names if len(names) > 1 else None,
             column=self.columns.get(self.colour),
         )
@@ -743,7 +743,7 @@ class GraphView(Renewed):
 
     def html(self) -> str:
         """Return the interactive view as a page that needs no kernel, no network and no other file."""
-        return _build_page_of(self.payload, self.graph.name).html()
+        return _build_graph_page(self.payload, self.graph.name).html()
 
     def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .png, .dot or .ir (text), by its suffix.
@@ -760,8 +760,8 @@ class GraphView(Renewed):
         """
         super().save(path)
 
-    def _file_formats(self):
-        return {**super()._file_formats(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
+    def _list_file_formats(self):
+        return {**super()._list_file_formats(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
 
     _purpose = "explore the graph"
 
@@ -769,8 +769,8 @@ class GraphView(Renewed):
         return f"Graph of {self._format_title()}"
 
     def _build_page(self):
-        return _build_page_of(self.saved_payload, self.graph.name)
+        return _build_graph_page(self.saved_payload, self.graph.name)
 
 
-def _build_page_of(payload, title):
+def _build_graph_page(payload, title):
     return page.Page(title, MODULE, {"data": payload}, "made.still(view,parts.data)")

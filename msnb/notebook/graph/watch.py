@@ -61,11 +61,11 @@ class ViewedWatch(Watch):
         stage = next(iter(graph_view.graphs))
         graph_view.show_values(NodeValues(lambda _: replay, stage, [run.step]))
         of_step = [hit for hit in self.on_graph(hits, run) if hit.step == run.step and hit.node is not None]
-        graph_view.set_column("hits", _hit_column(of_step, graph_view.graph))
+        graph_view.set_column("hits", _make_hit_column(of_step, graph_view.graph))
         return graph_view
 
 
-def _hit_column(hits: Iterable[Hit], graph: Any) -> dict[str, Any]:
+def _make_hit_column(hits: Iterable[Hit], graph: Any) -> dict[str, Any]:
     by_node: dict[int, list[Hit]] = {}
     for hit in hits:
         by_node.setdefault(hit.node, []).append(hit)

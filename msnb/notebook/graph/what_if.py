@@ -62,14 +62,14 @@ def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, 
     for index, (before, after) in enumerate(zip(outcome.before, outcome.after, strict=True)):
         title = "result" if len(outcome.before) == 1 else f"result {index}"
         if before is not None:
-            results.append({"title": title, "rows": _format_rows(np.asarray(before), np.asarray(after))})
+            results.append({"title": title, "rows": _format_result_rows(np.asarray(before), np.asarray(after))})
     note = ""
     if outcome.has_gradients:
         note = "Gradients and updates do not follow: msnb.intervene around the step computes them."
     return {"text": str(edit), "results": results, "note": note}
 
 
-def _format_rows(before, after):
+def _format_result_rows(before, after):
     if before.dtype.kind not in "fiub" and before.dtype.name != "bfloat16":
         return []
     before, after = before.astype(np.float64), after.astype(np.float64)

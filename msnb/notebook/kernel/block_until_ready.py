@@ -22,7 +22,7 @@ def wait() -> None:
         deferred_errors.poll(finishes_loops=True)
         for array in live_arrays():
             if not array.is_deleted() and id(array) not in _reported_arrays:
-                _wait_for(array)
+                _wait_for_array(array)
         jax.effects_barrier()
         deferred_errors.wait_and_report()
     except Exception:
@@ -30,7 +30,7 @@ def wait() -> None:
         raise
 
 
-def _wait_for(array):
+def _wait_for_array(array):
     try:
         array.block_until_ready()
     except Exception:

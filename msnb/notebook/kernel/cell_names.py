@@ -11,19 +11,19 @@ _running = None  # the id of the cell that runs, or ran last
 
 def label(file: str) -> str | None:
     """Return ``In [3]`` for the file of a notebook cell, None for any other file."""
-    count = _execution_counts().get(file)
+    count = _get_execution_counts().get(file)
     return f"In [{count}]" if count else None
 
 
 def ids() -> Any:
     """Return {label: cell id} of the cells that have run, if the front end sends ids."""
-    counts = _execution_counts()
+    counts = _get_execution_counts()
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
 
 
 def running_line() -> tuple[int, int]:
     """Return (number, line) of the running cell, for code that a magic compiles."""
-    counts, frame = _execution_counts(), sys._getframe(1)
+    counts, frame = _get_execution_counts(), sys._getframe(1)
     # Not the shell's own counter: IPython increments it before or after the cell runs, depending on the release.
     while frame is not None:
         number = counts.get(frame.f_code.co_filename)
@@ -60,12 +60,12 @@ def shell() -> Any:
     return ipython.get_ipython() if ipython is not None else None
 
 
-def _execution_counts():
+def _get_execution_counts():
     """Return {file: execution count}. IPython stores it in a private attribute; without it the result is empty."""
     return getattr(getattr(shell(), "compile", None), "_filename_map", None) or {}
 
 
-def _before_cell(info):
+def _record_running_cell(info):
     global _running
     running = shell()
     cell = _running = getattr(info, "cell_id", None)
@@ -88,13 +88,13 @@ def install() -> None:
     """Register the names of cells from now on. A second call has no effect."""
     source_location.register_namer(label)
     running = shell()
-    if running is not None and _before_cell not in running.events.callbacks.get("pre_run_cell", ()):
-        running.events.register("pre_run_cell", _before_cell)
+    if running is not None and _record_running_cell not in running.events.callbacks.get("pre_run_cell", ()):
+        running.events.register("pre_run_cell", _record_running_cell)
 
 
 def uninstall(running: Any) -> None:
     """Undo `install` for a shell."""
     if label in source_location.namers:
         source_location.namers.remove(label)
-    if _before_cell in running.events.callbacks.get("pre_run_cell", ()):
-        running.events.unregister("pre_run_cell", _before_cell)
+    if _record_running_cell in running.events.callbacks.get("pre_run_cell", ()):
+        running.events.unregister("pre_run_cell", _record_running_cell)

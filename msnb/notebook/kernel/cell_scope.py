@@ -72,11 +72,13 @@ class Scope:
         if self.options is not None:  # %%timeit begins anew in every round
             return
         if options.device:
-            self._set_until_end(device_target=options.device)
+            self._set_context_until_end(device_target=options.device)
         if options.mode:
-            self._set_until_end(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
+            self._set_context_until_end(
+                mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode]
+            )
         if options.check:
-            self._set_until_end(check_indices=True)
+            self._set_context_until_end(check_indices=True)
         if options.api:
             api_generations.share(int(options.api))
         self.options = options
@@ -88,7 +90,7 @@ class Scope:
         """The generation of the cell's imports."""
         return int(self.options.api) if self.options.api else alias.api()
 
-    def _set_until_end(self, **setting):
+    def _set_context_until_end(self, **setting):
         ((key, value),) = setting.items()
         before = getattr(context._state, key)
         context.set_context(**setting)
@@ -140,18 +142,18 @@ def rewriting() -> bool:
 def transform(tree: ast.Module) -> ast.Module:
     """AST transformer: rewrite the imports of a `%%mindspore` cell, and of magics inside it."""
     if isinstance(tree, ast.Module) and (rewrite_imports.begins(tree) or rewriting()):
-        return ast.fix_missing_locations(rewrite_imports.Imports(_generation_of(tree)).visit(tree))
+        return ast.fix_missing_locations(rewrite_imports.Imports(_select_api_generation(tree)).visit(tree))
     return tree
 
 
-def _generation_of(tree):
+def _select_api_generation(tree):
     """Return the generation of a cell's imports: that of its first line, else that of the enclosing cell."""
     if rewrite_imports.begins(tree):
-        return rewrite_imports.requested_generation(tree) or _settle_generation(tree)
+        return rewrite_imports.requested_generation(tree) or _choose_session_generation(tree)
     return next(scope.api for scope in reversed(_scopes) if scope.options is not None)
 
 
-def _settle_generation(tree):
+def _choose_session_generation(tree):
     """Return the session's generation. The first cell whose code needs a generation selects it and prints a message."""
     if not alias.is_asked():
         message = alias.settle(choosing.judge_cell(tree, os.getcwd()), "This cell", _WAY)
@@ -219,18 +221,18 @@ class _CellEvents:
 
     def install(self):
         """Register the event handlers."""
-        for event, act in self._handlers_by_event():
+        for event, act in self._list_event_handlers():
             self.shell.events.register(event, act)
 
     def uninstall(self):
         """Unregister the event handlers, and close the scope of the running cell."""
-        for event, act in self._handlers_by_event():
+        for event, act in self._list_event_handlers():
             if act in self.shell.events.callbacks.get(event, ()):
                 self.shell.events.unregister(event, act)
         if _scopes:
             _close_scope(_scopes[0])
 
-    def _handlers_by_event(self):
+    def _list_event_handlers(self):
         # not `pre_run_cell` and `post_run_cell` alone, which a front end's silent cells do not have
         return (
             ("pre_execute", self._on_pre_execute),

@@ -33,14 +33,14 @@ def write(result: Any = None) -> None:
     """
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         try:
-            asyncio.get_running_loop().call_soon(_write_all)
+            asyncio.get_running_loop().call_soon(_write_changed_views)
             return
         except RuntimeError:  # a shell without a kernel
             pass
-    _write_all()
+    _write_changed_views()
 
 
-def _write_all():
+def _write_changed_views():
     for view in list(_followed):
         view.refresh()
     for view in list(_changed):

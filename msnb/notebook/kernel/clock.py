@@ -12,10 +12,10 @@ class Clock:
 
     def __init__(self):
         self._spans = []
-        jax.monitoring.register_event_duration_secs_listener(self._record_event)
+        jax.monitoring.register_event_duration_secs_listener(self._record_compile_span)
         self._start = time.perf_counter()
 
-    def _record_event(self, event, duration, **_):
+    def _record_compile_span(self, event, duration, **_):
         if event.startswith(_COMPILING):
             now = time.perf_counter()
             self._spans.append((now - duration, now))
@@ -23,13 +23,13 @@ class Clock:
     def stop(self) -> str:
         """Return a line with wall, compile and run seconds."""
         wall = time.perf_counter() - self._start
-        jax.monitoring.unregister_event_duration_listener(self._record_event)
-        compiling = min(_union_length(self._spans), wall)
+        jax.monitoring.unregister_event_duration_listener(self._record_compile_span)
+        compiling = min(_compute_union_length(self._spans), wall)
         wall, compiling, running = map(_format_seconds, (wall, compiling, wall - compiling))
         return f"wall {wall}: compile {compiling}, run {running}"
 
 
-def _union_length(spans):
+def _compute_union_length(spans):
     """Return the length of the union of (start, end) pairs. JAX reports a trace within a trace twice."""
     total, reached = 0.0, float("-inf")
     for start, end in sorted(spans):

@@ -52,7 +52,7 @@ class ClusterMagics(Magics):
             if options.number is not None:
                 raise UsageError("%ms_cluster stop ends all processes, and takes no number.")
             if self._cluster is not None:
-                print(f"Stopped {_count_processes(self._cluster.n)}.")
+                print(f"Stopped {_format_process_count(self._cluster.n)}.")
                 self.stop()
                 return
         self._print_status()
@@ -102,10 +102,10 @@ class ClusterMagics(Magics):
             print("There are no processes; %ms_cluster start 2 starts two.")
             return
         number = self._cluster.n
-        many = f"{_count_processes(number)} {'is' if number == 1 else 'are'}"
-        print(self._describe_lost() or f"{many} one program: %%px runs a cell in each.")
+        many = f"{_format_process_count(number)} {'is' if number == 1 else 'are'}"
+        print(self._describe_lost_processes() or f"{many} one program: %%px runs a cell in each.")
 
-    def _describe_lost(self):
+    def _describe_lost_processes(self):
         """Return a sentence about processes that have exited without `stop`, "" if there are none."""
         number = 0 if self._cluster is None else self._cluster.n
         lost = [str(rank) for rank in range(number) if rank not in self._client.ids]
@@ -117,11 +117,11 @@ class ClusterMagics(Magics):
 
     def report_lost_processes(self, result: Any) -> None:
         """Print the sentence about exited processes below a cell that failed; they may be the cause."""
-        if self._cluster is not None and not result.success and (lost := self._describe_lost()):
+        if self._cluster is not None and not result.success and (lost := self._describe_lost_processes()):
             print(lost, file=sys.stderr)
 
 
-def _count_processes(number):
+def _format_process_count(number):
     return f"{number} process{'' if number == 1 else 'es'}"
 
 

@@ -66,7 +66,7 @@ def find_cell(expression: str, namespace: Mapping[str, Any]) -> Cell | None:
 
 
 @functools.cache
-def _attributes_of_every_cell():
+def _list_base_cell_attributes():
     return frozenset(dir(Cell()))
 
 
@@ -74,7 +74,7 @@ def list_attributes(cell: Cell) -> list[SimpleCompletion]:
     """Return the public attributes of a Cell with their types. The user's layers, Parameters and methods come first."""
     own = {**cell._cells, **cell._params}
     written = {name for cls in type(cell).__mro__ if not cls.__module__.startswith("msnb.") for name in vars(cls)}
-    inherited = _attributes_of_every_cell() - (written - set(dir(object)))
+    inherited = _list_base_cell_attributes() - (written - set(dir(object)))
     rows = []
     for name in dir(cell):
         if name.startswith("_"):

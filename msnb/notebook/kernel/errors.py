@@ -31,7 +31,7 @@ def last() -> Any:
 
 
 @contextlib.contextmanager
-def _shortened_syntax_error(error, tb):
+def _shorten_syntax_error(error, tb):
     """Context manager that removes library frames from the traceback of a SyntaxError.
 
     It changes the exception, because IPython reads the traceback from there.
@@ -60,16 +60,16 @@ def hint(error: BaseException) -> str | None:
         if hasattr(Tensor, name) and concerns(error, error.__traceback__):
             return f"A Tensor is meant there, but got {describe(target)}: Tensor(...) makes one of it."
     if isinstance(error, AttributeError) and isinstance(target, (Tensor, nn.Cell)) and not name.startswith("_"):
-        return _suggest_name(error, name, target)
+        return _suggest_similar_attribute(error, name, target)
     if isinstance(error, TypeError):
-        return _hint_for_called_attribute(error)
+        return _explain_called_attribute(error)
     if isinstance(error, AttributeError) and isinstance(target, types.ModuleType):
         if target.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
             return alias.missing(f"mindspore{target.__name__[4:]}.{name}")
     return None
 
 
-def _suggest_name(error, name, target):
+def _suggest_similar_attribute(error, name, target):
     """Suggest a similar attribute name. Python does so in a terminal, IPython does not."""
     if not str(error).endswith(f"no attribute '{name}'"):
         return None  # the message already has a suggestion
@@ -79,7 +79,7 @@ def _suggest_name(error, name, target):
     return f"Did you mean '{similar[0]}'?" if similar else None
 
 
-def _hint_for_called_attribute(error):
+def _explain_called_attribute(error):
     """Return a hint if the error is a call of a Tensor attribute that is a method in PyTorch."""
     called = _NOT_CALLABLE.fullmatch(str(error))
     entry = error.__traceback__
@@ -95,7 +95,7 @@ def _hint_for_called_attribute(error):
     return None
 
 
-def _render_with_notes(shell, error, tb, tb_offset, notes):
+def _render_traceback_with_notes(shell, error, tb, tb_offset, notes):
     """Return IPython's rendering of a traceback, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
     sentence = sentence_from_callback(error)
@@ -103,7 +103,7 @@ def _render_with_notes(shell, error, tb, tb_offset, notes):
     return [*lines[:end], *(f"{note}\n" for note in notes), *([sentence] if sentence else lines[end:])]
 
 
-def _show_with_notes(shell, show, error, tb, options, notes, last):
+def _show_error_with_notes(shell, show, error, tb, options, notes, last):
     """Show an error with notes before its sentence, and optionally one line after it."""
     offset = options.get("tb_offset")
     last = [last] if last else []
@@ -111,7 +111,7 @@ def _show_with_notes(shell, show, error, tb, options, notes, last):
 
     def render():
         if not lines:
-            lines.extend([*_render_with_notes(shell, error, tb, offset, notes), *last])
+            lines.extend([*_render_traceback_with_notes(shell, error, tb, offset, notes), *last])
         return lines
 
     with contextlib.suppress(AttributeError):  # a class with slots has no such attribute: no notes are shown
@@ -119,11 +119,11 @@ def _show_with_notes(shell, show, error, tb, options, notes, last):
     # IPython renders the error a second time for its history, when the page already shows it. Formatting all frames
     # would take up to a second, and a Jupyter kernel aborts cells that arrive before a failed cell ends. The second
     # call therefore returns the lines of the first.
-    _forget_rendering_after_cell(shell, error)
+    _drop_rendering_after_cell(shell, error)
     show((type(error), error, tb), **options)
 
 
-def _forget_rendering_after_cell(shell, error):
+def _drop_rendering_after_cell(shell, error):
     def forget():
         shell.events.unregister("post_execute", forget)
         vars(error).pop("_render_traceback_", None)
@@ -131,23 +131,23 @@ def _forget_rendering_after_cell(shell, error):
     shell.events.register("post_execute", forget)
 
 
-def _add_displaying_line(short):
+def _add_cell_frame(short):
     """Add the cell's line to the traceback of an error that was raised while its value was displayed.
 
     IPython catches such an error below the cell and shows it itself, so the cell's frame is still running.
     """
     entry = short
     while entry is not None:
-        if not is_library(entry) and _is_cell(entry.tb_frame):
+        if not is_library(entry) and _is_cell_frame(entry.tb_frame):
             return short
         entry = entry.tb_next
     frame = sys._getframe(1)
-    while frame is not None and not _is_cell(frame):
+    while frame is not None and not _is_cell_frame(frame):
         frame = frame.f_back
     return short if frame is None else types.TracebackType(short, frame, frame.f_lasti, frame.f_lineno)
 
 
-def _is_cell(frame):
+def _is_cell_frame(frame):
     """Return whether a frame runs the statements of a cell."""
     name = frame.f_code.co_name
     return name.startswith(("<module>", "<cell line")) and label(frame.f_code.co_filename).startswith("In [")
@@ -200,16 +200,16 @@ def install(shell: Any) -> Any:
         if error is None or exception_only or hasattr(error, "_render_traceback_"):
             return show(exc_tuple, **options)
         if isinstance(error, SyntaxError):
-            with _shortened_syntax_error(error, tb):
+            with _shorten_syntax_error(error, tb):
                 return show(exc_tuple, **options)
         last = hint(error)
         if concerns(error, tb):
             with shortened(error, tb) as (short, left_out):
                 if short is not None and left_out:
-                    short = _add_displaying_line(short)
+                    short = _add_cell_frame(short)
                     _state.last = error
                     frames = f"{left_out} frame{'s' * (left_out > 1)}"
-                    return _show_with_notes(
+                    return _show_error_with_notes(
                         shell,
                         show,
                         error,
@@ -219,7 +219,7 @@ def install(shell: Any) -> Any:
                         last,
                     )
         if last:
-            return _show_with_notes(shell, show, error, tb, options, [], last)
+            return _show_error_with_notes(shell, show, error, tb, options, [], last)
         return show(exc_tuple, **options)
 
     shell.showtraceback = showtraceback

@@ -37,7 +37,7 @@ OPTIONS = {
 _SWITCHES = ("on", "off")
 
 
-def _choice_parser(what, names):
+def _make_choice_parser(what, names):
     def choose(text):
         names_by_lower = {name.lower(): name for name in names}
         if text.lower() not in names_by_lower:
@@ -58,14 +58,14 @@ class MindSporeMagics(Magics):
     @argument(
         "-m",
         "--mode",
-        type=_choice_parser("mode", MODES),
+        type=_make_choice_parser("mode", MODES),
         metavar="graph|pynative",
         help="Run this cell in GRAPH or in PYNATIVE mode.",
     )
     @argument(
         "-d",
         "--device",
-        type=_choice_parser("device", (*DEVICES, "Ascend")),
+        type=_make_choice_parser("device", (*DEVICES, "Ascend")),
         metavar="CPU|GPU|TPU",
         help="Run this cell on this kind of device.",
     )
@@ -76,7 +76,7 @@ class MindSporeMagics(Magics):
     )
     @argument(
         "--api",
-        type=_choice_parser("generation", GENERATIONS),
+        type=_make_choice_parser("generation", GENERATIONS),
         metavar="1|2",
         help="What names mean where MindSpore r1.1 (1) and MindSpore 2 (2) disagree. The names that this cell imports "
         "keep it; what all cells share, the methods of Tensors, follows the last cell that says --api.",
@@ -98,23 +98,23 @@ class MindSporeMagics(Magics):
         if (
             cell_text is None
         ):  # the first line of a cell whose body runs unchanged, see notebook/kernel/rewrite_imports.py
-            self._begin_cell(options)
+            self._begin_cell_scope(options)
         else:
-            self._run_text(options, cell_text)
+            self._run_cell_text(options, cell_text)
 
-    def _begin_cell(self, options):
+    def _begin_cell_scope(self, options):
         try:
             cell_scope.begin(options)
         except ValueError as error:
             raise UsageError(f"%%mindspore: {error}") from None
 
-    def _run_text(self, options, text):
+    def _run_cell_text(self, options, text):
         """Run a cell body given as text, from a notebook exported as a script or code that calls the magic."""
         shell = self.shell
         source = shell.transform_cell(text)
         name = shell.compile.cache(source, cell_names.running_line()[0], raw_code=text)
         with cell_scope.scope():
-            self._begin_cell(options)
+            self._begin_cell_scope(options)
             tree = shell.transform_ast(shell.compile.ast_parse(source, name))
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], rewrite_imports.ast.Expr) else None
             exec(shell.compile(tree, name, "exec"), shell.user_ns)

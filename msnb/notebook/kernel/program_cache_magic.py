@@ -29,7 +29,7 @@ def install(ipython: Any) -> Any:
             print(f"{program_cache.forget()} compiled programs forgotten.")
             disk_cache = persistent_cache.in_use()
             if "disk" in words and disk_cache is not None:
-                print("{} files removed, {}.".format(*_with_formatted_bytes(*disk_cache.clear())))
+                print("{} files removed, {}.".format(*_format_count_and_bytes(*disk_cache.clear())))
             return None
         if words:
             print("Usage: %ms_cache, %ms_cache clear, or %ms_cache clear disk")
@@ -58,7 +58,7 @@ def _format_memory(program):
     return "" if sizes is None else format_bytes(sum(sizes.values()))
 
 
-def _with_formatted_bytes(number, octets):
+def _format_count_and_bytes(number, octets):
     return number, format_bytes(octets)
 
 
@@ -68,7 +68,7 @@ def on_disk() -> str:
     if disk_cache is None:
         return "Compiled programs are not kept on disk."
     files = disk_cache.files()
-    number, total_size = _with_formatted_bytes(disk_cache.executables(), sum(size for _, size, _ in files))
+    number, total_size = _format_count_and_bytes(disk_cache.executables(), sum(size for _, size, _ in files))
     folder = str(disk_cache.root).replace(str(Path.home()), "~", 1)
     return (
         f"On disk: {number} executables, {total_size}, in {folder}. In this session {disk_cache.hits} were found "

@@ -89,14 +89,14 @@ class Imports(ast.NodeTransformer):
         if not _is_mindspore_module(alias.name):
             return [ast.Import([alias])]
         if alias.name == "mindspore":
-            return [ast.ImportFrom("msnb.alias", [_with_bound_name(self.top, alias)], 0)]
+            return [ast.ImportFrom("msnb.alias", [_make_import_alias(self.top, alias)], 0)]
         if alias.asname:
             return [ast.Import([ast.alias(self._rename_module(alias.name), alias.asname)])]
         # `import mindspore.nn` imports the submodule and binds `mindspore`. The first statement imports it under this
         # name, because it would otherwise bind `msnb`; the second binds the right module.
         return [
             ast.Import([ast.alias(self._rename_module(alias.name), "mindspore")]),
-            ast.ImportFrom("msnb.alias", [_with_bound_name(self.top, ast.alias("mindspore"))], 0),
+            ast.ImportFrom("msnb.alias", [_make_import_alias(self.top, ast.alias("mindspore"))], 0),
         ]
 
     def _rename_module(self, module):
@@ -107,7 +107,7 @@ class Imports(ast.NodeTransformer):
 _ROOTS = {1: ("msnb", "mindspore"), 2: ("msnb.mindspore2", "mindspore2")}
 
 
-def _with_bound_name(name, alias):
+def _make_import_alias(name, alias):
     """Return an import alias of `name` that binds the name bound by `alias`."""
     bound = alias.asname or alias.name
     return ast.alias(name, None if bound == name else bound)

@@ -46,7 +46,7 @@ def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
         f"<span>{duration(snapshot['seconds'])}</span><span>{snapshot['rows']:,} {snapshot['unit']} out</span>"
         f"<span>{rate(snapshot['rows'], snapshot['seconds'])}</span>{_draw_sparkline(history)}</div>"
     )
-    lines = "".join(_format_operator(o) for o in reversed(_significant_operators(snapshot["operators"])))
+    lines = "".join(_format_operator(o) for o in reversed(_select_significant_operators(snapshot["operators"])))
     label = escape(f"Pipeline, {state}. {snapshot['verdict']}", quote=True)
     return (
         f'<div class="msnb-pipe" role="group" aria-label="{label}">{head}'
@@ -58,7 +58,7 @@ def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
     )
 
 
-def _significant_operators(operators):
+def _select_significant_operators(operators):
     """Return the operators, without maps that take little time themselves. Their transforms are separate operators."""
     significant = []
     for number, o in enumerate(operators):

@@ -25,7 +25,7 @@ def headline(plans: dict[str, Any]) -> str:
     return f"{plans['title']} on {devices}, {format_bytes(plans['memory'])} each"
 
 
-def _format_bubble(one):
+def _format_pipeline_bubble(one):
     return f", bubble {one['bubble']:.0%}" if one.get("stages", 1) > 1 else ""
 
 
@@ -43,7 +43,10 @@ def to_svg(plan_data: dict[str, Any]) -> str:
     out += [f'<text x="{x}" y="50" class="s{end}">{words}</text>' for x, words, end in heads]
     for number, one in enumerate(plans):
         y = 70 + number * _ROW
-        step_time, sent = f"{1e3 * one['seconds']:,.2f} ms{_format_bubble(one)}", format_bytes(round(one["bytes"]))
+        step_time, sent = (
+            f"{1e3 * one['seconds']:,.2f} ms{_format_pipeline_bubble(one)}",
+            format_bytes(round(one["bytes"])),
+        )
         room = _SENT - _STEP - _LETTER * (len(step_time) + len(sent)) - 24
         time, memory_width = min(130, room) * one["seconds"] / longest, 180 * one["memory"] / most
         fits = "m" if one["fits"] else "no"

@@ -77,10 +77,10 @@ class PlanView(View):
 
     _widget_class = staticmethod(_widget_class)
 
-    def _initial_state(self):
+    def _build_widget_state(self):
         return {"payload": self.payload, "live": self._plans is not None}
 
-    def _start_widget(self, widget):
+    def _connect_widget(self, widget):
         widget.on_msg(self._on_message)
 
     def _on_message(self, widget, message, buffers):
@@ -95,8 +95,8 @@ class PlanView(View):
         """Return the strategies as a still picture, str."""
         return to_svg(self.told)
 
-    def _file_formats(self):
-        return {**super()._file_formats(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
+    def _list_file_formats(self):
+        return {**super()._list_file_formats(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
 
     def __repr__(self) -> str:
         if self._plans is not None:

@@ -52,7 +52,7 @@ class ProfileMagics(Magics):
                 result.replay()
             except RuntimeError as error:
                 result.notes.append(str(error))
-        return self._show_or_return(result, options)
+        return self._display_unless_quiet(result, options)
 
     def _parse_options(self, line, cell):
         """Parse the options. Return them with the statement, whose dashes and quotes are unchanged."""
@@ -108,14 +108,14 @@ class ProfileMagics(Magics):
         return Profile(recording)
 
     @staticmethod
-    def _show_or_return(result, options):
+    def _display_unless_quiet(result, options):
         if not options.quiet:
             display(view(result))
             return None
         return result
 
 
-def _build_bundle(result, include=None, exclude=None):
+def _build_mime_bundle(result, include=None, exclude=None):
     return view(result)._repr_mimebundle_(include, exclude)
 
 
@@ -123,7 +123,7 @@ def install(shell: Any) -> Any:
     """Register the magics and the display of a Profile with a shell. Return the undo function."""
     remove_magics = register_magics(shell, ProfileMagics(shell))
     formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(*_PROFILE, _build_bundle)  # by name: a session that never profiles need not load it
+    formatter.for_type_by_name(*_PROFILE, _build_mime_bundle)  # by name: a session that never profiles need not load it
 
     def undo():
         remove_magics()

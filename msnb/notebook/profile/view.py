@@ -97,7 +97,7 @@ class ProfileView(View):
 
     _widget_class = staticmethod(_widget_class)
 
-    def _initial_state(self):
+    def _build_widget_state(self):
         graph = self.graph
         return {
             "payload": self.payload,
@@ -123,9 +123,9 @@ class ProfileView(View):
         """Return the profile as Markdown."""
         return markdown(self.profile)
 
-    def _file_formats(self):
+    def _list_file_formats(self):
         return {
-            **super()._file_formats(),
+            **super()._list_file_formats(),
             ".md": self.markdown,
             ".txt": lambda: self.profile.text(50),
             ".json": lambda: json.dumps(self.profile.timeline()),

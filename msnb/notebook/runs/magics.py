@@ -35,7 +35,7 @@ class RunsMagics(Magics):
             raise UsageError(f"%ms_runs: {error}") from None
 
 
-def _show_tuning(runs, target, goal):
+def _show_tuning_runs(runs, target, goal):
     """Show the runs of a tuning below its cell, and return a function that updates them.
 
     A live view is updated after each trial and keeps the reader's settings. The saved output is written once, at the
@@ -54,7 +54,7 @@ def _show_tuning(runs, target, goal):
 def install(shell: Any) -> Any:
     """Register the magic with a shell. Return the undo function."""
     remove_magics = register_magics(shell, RunsMagics(shell))
-    hide = live_views.by(_show_tuning)
+    hide = live_views.by(_show_tuning_runs)
 
     def undo():
         hide()

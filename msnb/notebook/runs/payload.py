@@ -33,7 +33,7 @@ def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) ->
             folder=str(runs.folder),
             states=[run.outcome for run in each],
             started=[run.started for run in each],
-            seconds=[_duration(run, now) for run in each],
+            seconds=[_compute_duration(run, now) for run in each],
             marks=[runs.marks.of(name) for name in names],
             notes=[runs.marks.problem] if runs.marks.problem else [],
             target=target,
@@ -69,8 +69,8 @@ def of_table(
         "folder": folder,
         "names": table.names,
         "states": states,
-        "started": [_to_json(value) for value in started],
-        "seconds": [_to_json(value) for value in seconds],
+        "started": [_round_for_json(value) for value in started],
+        "seconds": [_round_for_json(value) for value in seconds],
         "marks": marks,
         "columns": [_pack_column(column) for column in columns],
         "target": target,
@@ -95,7 +95,7 @@ def _pack_column(column):
             **entry,
             "kind": "number",
             "log": column.logarithmic,
-            "values": [_to_json(value) for value in column.values],
+            "values": [_round_for_json(value) for value in column.values],
         }
     words = column.words
     at = {word: i for i, word in enumerate(words)}
@@ -103,7 +103,7 @@ def _pack_column(column):
     return {**entry, "kind": "words", "words": words, "values": values}
 
 
-def _to_json(value):
+def _round_for_json(value):
     """Round to six digits; non-finite numbers become their JavaScript names, because JSON has none."""
     if value is None or isinstance(value, int):
         return value
@@ -112,7 +112,7 @@ def _to_json(value):
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _duration(run, now):
+def _compute_duration(run, now):
     if run.started is None:
         return None
     end = run.ended if run.ended is not None else now if run.state == "running" else None

@@ -33,12 +33,12 @@ def to_svg(content: dict[str, Any]) -> str:
     target = next((c for c in content["columns"] if c["name"] == content["target"] and c["group"] == "metric"), None)
     order = _rank_runs(visible, target, content["more"].get(content["target"], False))
     settings = [c for c in content["columns"] if c["group"] != "metric" and c["varies"]]
-    out = [_draw_head(content, visible, target, order)]
+    out = [_draw_headline(content, visible, target, order)]
     axes = [c for c in settings if c["kind"] == "number" or len(c["words"]) <= 12][: _AXES - (target is not None)]
     axes += [target] if target else []
     y = 48.0
     if len(axes) > 1 and visible:
-        out.append(_draw_parallel(axes, order, target))
+        out.append(_draw_parallel_coordinates(axes, order, target))
         y = _TOP + _HIGH + 44.0
     rows, bottom = _draw_table(content, order[:_RUNS], [*([target] if target else []), *settings][: _COLUMNS + 1], y)
     out.append(rows)
@@ -70,7 +70,7 @@ def _format_title(content):
     return f"{many} run{'' if many == 1 else 's'} in {content['folder']}"
 
 
-def _value_of(column, i):
+def _get_value_as_float(column, i):
     """Return a cell as a float, NaN for an empty one."""
     value = column["values"][i]
     return math.nan if value is None else float(value)
@@ -89,15 +89,15 @@ def _rank_runs(visible, target, up):
         return visible
 
     def place(i):
-        value = _value_of(target, i)
+        value = _get_value_as_float(target, i)
         return (not math.isfinite(value), -value if up else value, i) if math.isfinite(value) else (True, 0.0, i)
 
     return sorted(visible, key=place)
 
 
-def _draw_head(content, visible, target, order):
+def _draw_headline(content, visible, target, order):
     best = ""
-    if target is not None and order and math.isfinite(_value_of(target, order[0])):
+    if target is not None and order and math.isfinite(_get_value_as_float(target, order[0])):
         best = f"best {target['name']} {_format_value(target, order[0])} in {content['names'][order[0]]}"
     states = {state: content["states"].count(state) for state in sorted(set(content["states"])) if state != "finished"}
     parts = [f"{many} {state}" for state, many in states.items()]
@@ -109,7 +109,7 @@ def _draw_head(content, visible, target, order):
     )
 
 
-def _scale_axis(column, low, high):
+def _make_axis_scale(column, low, high):
     """Return a function from a run's number to a position from 0 to 1 (None without a value), and the labels of both
     ends.
     """
@@ -123,12 +123,12 @@ def _scale_axis(column, low, high):
     return lambda value: ((math.log10(value) if log else value) - a) / width, [(0.0, number(low)), (1.0, number(high))]
 
 
-def _draw_parallel(axes, order, target):
+def _draw_parallel_coordinates(axes, order, target):
     content, places = [], []
     span = (_WIDTH - 140) / (len(axes) - 1)
     for at, column in enumerate(axes):
-        finite = [v for v in (_value_of(column, i) for i in order) if math.isfinite(v)]
-        to, ends = _scale_axis(column, min(finite, default=0.0), max(finite, default=1.0))
+        finite = [v for v in (_get_value_as_float(column, i) for i in order) if math.isfinite(v)]
+        to, ends = _make_axis_scale(column, min(finite, default=0.0), max(finite, default=1.0))
         x = 70 + span * at
         content.append(
             f'<line class="a" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_TOP + _HIGH}"/>'
@@ -142,18 +142,18 @@ def _draw_parallel(axes, order, target):
     for i in reversed(order[:_LINES]):  # the best ones are drawn last, on top
         points = []
         for x, to, column in places:
-            value = _value_of(column, i)
+            value = _get_value_as_float(column, i)
             if math.isfinite(value):
                 points.append(f"{x:.0f} {_TOP + _HIGH * (1 - to(value)):.1f}")
         if len(points) > 1:
             colour = "#0072b2"
-            if target is not None and math.isfinite(_value_of(target, i)):
-                colour = _ramp_colour(places[-1][1](_value_of(target, i)))
+            if target is not None and math.isfinite(_get_value_as_float(target, i)):
+                colour = _interpolate_ramp_colour(places[-1][1](_get_value_as_float(target, i)))
             lines.append(f'<path stroke="{colour}" d="M{"L".join(points)}"/>')
     return "".join([*lines, *content])
 
 
-def _ramp_colour(t):
+def _interpolate_ramp_colour(t):
     place = min(max(t, 0.0), 1.0) * (len(_RAMP) - 1)
     at = min(int(place), len(_RAMP) - 2)
     return "#" + "".join(

@@ -110,10 +110,10 @@ class RunsView(Renewed):
 
     _widget_class = staticmethod(_widget_class)
 
-    def _initial_state(self):
+    def _build_widget_state(self):
         return {"payload": self.payload}
 
-    def _start_widget(self, widget):
+    def _connect_widget(self, widget):
         widget.on_msg(functools.partial(_on_message, weakref.ref(self)))
 
     def refresh(self) -> bool:
@@ -164,15 +164,15 @@ class RunsView(Renewed):
         super()._ipython_display_()
         cell_views.follow(self)
 
-    def _build_bundle(self, carries):
+    def _build_mime_bundle(self, carries):
         with self._lock:
             self._cached_content = self._build_content()
             try:
-                output = super()._build_bundle(carries)
+                output = super()._build_mime_bundle(carries)
             finally:
                 self._cached_content = None
         if self.live and front_end.is_interactive():
-            self._start_thread()
+            self._start_polling_thread()
         return output
 
     def _build_content(self):
@@ -183,14 +183,14 @@ class RunsView(Renewed):
         with self._lock:
             content = dict(self._build_content())
             if content["target"] is not None and (is_standalone or len(self.runs) <= _AT_ONCE):
-                content["importance"] = self._cached_importance(content["target"], is_standalone)
+                content["importance"] = self._get_cached_importance(content["target"], is_standalone)
             content["compared"] = self._last_comparison
         return page.Page(
             "runs", _MODULE, {"data": packed(content)}, "made.still(view,parts.data)", "html,body{margin:0}"
         )
 
     # ------------------------------------------------------------------ live
-    def _start_thread(self):
+    def _start_polling_thread(self):
         """Refresh the folder on a background thread while the view exists."""
         if self._thread is None:
             self._thread = threading.Thread(
@@ -229,7 +229,7 @@ class RunsView(Renewed):
         except (ValueError, KeyError) as error:  # at the start of a tuning no run has its metric
             return {"target": question["target"], "problem": str(error.args[0])}
 
-    def _cached_importance(self, target, must_compute):
+    def _get_cached_importance(self, target, must_compute):
         """Return the importance, cached until there are 10 % more runs.
 
         A forest over many runs takes half a second, and the notebook's output is written at the end of each cell.

@@ -65,7 +65,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 @spelling(_BinCount, numpy="bincount")
-def _bincount_of_numpy(
+def _numpy_bincount(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
 ) -> Tensor:
     """Count how often each nonnegative integer occurs in a vector. In a graph it needs `length`.

@@ -103,13 +103,13 @@ def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
 
 @spelling(BroadcastTo, method="expand_as")
 @keyword_aliases(other="x")
-def _expand_as_of(self: Tensor, x: Tensor) -> Tensor:
+def _tensor_expand_as(self: Tensor, x: Tensor) -> Tensor:
     """Broadcast the Tensor to the shape of another."""
     return BroadcastTo.functional(self, x.shape)
 
 
 @spelling(BroadcastTo, method="expand")
-def _expand_of(self: Tensor, *size: Any) -> Tensor:
+def _tensor_expand(self: Tensor, *size: Any) -> Tensor:
     """Broadcast the Tensor to a shape; -1 keeps the length of a dimension."""
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
@@ -181,7 +181,7 @@ called_as(Tile, _tile_api2, _SHORT_TILE)
 
 @spelling(Tile, method="tile")
 @keyword_aliases(reps="dims", repeats="dims")
-def _tile_of(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
+def _tensor_tile(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
     """Tile the Tensor; the number of repetitions along each dimension comes as a tuple or as several ints."""
     first = several[0] if several else dims
     return _tile_api2(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))

@@ -18,32 +18,32 @@ from msnb.ops._upcast import widened
 _DEVICES = ("CPU", "GPU", "CUDA", "TPU", "NPU", "ASCEND")
 
 
-def _truncate(x, kind):
+def _truncate_to_integer(x, kind):
     """Truncate floats to int32 or int64. Values out of range become the smallest integer."""
     least = jnp.iinfo(kind).min
     return jnp.where((x >= float(least)) & (x < -float(least)), x.astype(kind), least)
 
 
-def _float_to_integer(x, target):
+def _convert_floats_to_integers(x, target):
     """Convert floats to integers as MindSpore does on a CPU: through int32, or through int64 for wide types."""
     x = widened(x)
     if target == jnp.uint64:
         above = x >= 2.0**63
-        below = _truncate(jnp.where(above, x - 2.0**63, x), jnp.int64).astype(target)
+        below = _truncate_to_integer(jnp.where(above, x - 2.0**63, x), jnp.int64).astype(target)
         return jnp.where(above, below + jnp.asarray(2**63, target), below)
-    return _truncate(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
+    return _truncate_to_integer(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
 
 
 def cast_array(x, target):
     """Cast `x` to numpy dtype `target`. Fractions are truncated, and values out of range wrap around as in C."""
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
-        return _float_to_integer(x, target)
+        return _convert_floats_to_integers(x, target)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
         x = x.real
     return x.astype(target)
 
 
-def _cast_for_gradient(type):
+def _make_differentiable_cast(type):
     """Return the function that is differentiated instead of a cast to the integer `type`. It is a cast to float64, so
     that the gradient passes. Return None for other types.
     """
@@ -51,7 +51,7 @@ def _cast_for_gradient(type):
     return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None
 
 
-@operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_cast_for_gradient)
+@operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_make_differentiable_cast)
 def Cast(x, type: DType):
     """Cast a Tensor to another element type.
 
@@ -72,7 +72,7 @@ def Cast(x, type: DType):
     return cast_array(x, np_dtype(type))
 
 
-def _read_dtype(dtype):
+def _parse_dtype(dtype):
     if isinstance(dtype, str):
         element_type = getattr(mstype, {"bool": "bool_", "int": "int32", "float": "float32"}.get(dtype, dtype), None)
         if not mstype.is_array_type(element_type):
@@ -92,14 +92,14 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
     Returns:
         Tensor.
     """
-    dtype = _read_dtype(dtype)
+    dtype = _parse_dtype(dtype)
     if not copy and dtype == self.dtype:
         return self
     return Cast.functional(self, dtype)
 
 
 @spelling(Cast, method="to")
-def _to_of(
+def _tensor_to(
     self: Tensor,
     dtype: DType | str | Tensor | None = None,
     *args: Any,
@@ -137,13 +137,13 @@ def _to_of(
 
 
 @spelling(Cast, method="type")
-def _type_of(self: Tensor, dtype: DType | str | None = None) -> Tensor | str:
+def _tensor_type(self: Tensor, dtype: DType | str | None = None) -> Tensor | str:
     """Return the name of the element type; with `dtype`, cast the Tensor to that type instead."""
     return str(self.dtype) if dtype is None else astype(self, dtype)
 
 
 @spelling(Cast, method="type_as")
-def _type_as_of(self: Tensor, other: Tensor) -> Tensor:
+def _tensor_type_as(self: Tensor, other: Tensor) -> Tensor:
     """Cast the Tensor to the element type of another."""
     return Cast.functional(self, other.dtype)
 

@@ -37,13 +37,13 @@ def Identity(x):
 
 
 @spelling(Identity, method=("copy", "clone"), generation=1)
-def _copy_of(self: Tensor) -> Tensor:
+def _tensor_copy(self: Tensor) -> Tensor:
     """Return a copy of the Tensor; gradients flow through it."""
     return Identity.functional(self)
 
 
 @spelling(Identity, method="value")
-def _value_of(self: Tensor) -> Tensor:
+def _tensor_value(self: Tensor) -> Tensor:
     """Return a new Tensor with the current value of this one."""
     return Identity.functional(self)
 

@@ -36,12 +36,12 @@ def Fill(type: DType, shape: Shape, value):
         [[1. 1.]
          [1. 1.]]
     """
-    _check_lengths("Fill", shape)
+    _check_non_negative_shape("Fill", shape)
     rank("Fill", "value", value, 0)
     return jnp.full(shape, cast_array(value, np_dtype(type)))
 
 
-def _check_lengths(op, shape):
+def _check_non_negative_shape(op, shape):
     if any(n < 0 for n in shape):
         raise ValueError(f"For '{op}', 'shape' should not have negative entries, but got {shape}.")
 
@@ -66,7 +66,7 @@ def fill(type: DType, shape: tuple[int, ...], value: Tensor | float | bool) -> T
     return Fill.functional(type, shape, value)
 
 
-def _default_dtype(value):
+def _infer_dtype(value):
     """Return the element type of a Python number or Tensor."""
     if isinstance(value, Tensor):
         return value.dtype
@@ -85,7 +85,7 @@ def full(size: int | tuple[int, ...] | list[int], fill_value: Tensor | float, *,
     Returns:
         Tensor.
     """
-    return Fill.functional(_default_dtype(fill_value) if dtype is None else dtype, size, fill_value)
+    return Fill.functional(_infer_dtype(fill_value) if dtype is None else dtype, size, fill_value)
 
 
 @spelling(Fill)
@@ -133,7 +133,7 @@ def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None =
     return BroadcastTo.functional(values, shape)
 
 
-def _shape_and_dtype_like(function, a, dtype, shape):
+def _infer_shape_and_dtype(function, a, dtype, shape):
     """Return shape and element type of a new Tensor like `a`, an argument of `function`."""
     a = as_tensor(a, function, "a")
     return a.shape if shape is None else shape, a.dtype if dtype is None else element_type(dtype, function)
@@ -154,18 +154,18 @@ def _numpy_full_like(
     Returns:
         Tensor.
     """
-    shape, dtype = _shape_and_dtype_like("full_like", a, dtype, shape)
+    shape, dtype = _infer_shape_and_dtype("full_like", a, dtype, shape)
     return _numpy_full(shape, fill_value, dtype)
 
 
 @spelling(Fill, method="fill", generation=1)
-def _fill_of(self: Tensor, value: Tensor | float | bool) -> Tensor:
+def _tensor_fill(self: Tensor, value: Tensor | float | bool) -> Tensor:
     """Return a Tensor of the same shape and type, filled with one value."""
     return full_like(self, value)
 
 
 @spelling(Fill, method="new_full")
-def _new_full_of(
+def _tensor_new_full(
     self: Tensor, size: int | tuple[int, ...] | list[int], fill_value: float, *, dtype: DType | None = None
 ) -> Tensor:
     """Return a Tensor of another shape filled with one value, of this Tensor's element type unless `dtype` is set."""
@@ -191,7 +191,7 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
         >>> print(ops.Ones()((2,), mindspore.float32))
         [1. 1.]
     """
-    _check_lengths("Ones", shape)
+    _check_non_negative_shape("Ones", shape)
     return jnp.ones(shape, np_dtype(type or mstype.float32))
 
 
@@ -225,11 +225,11 @@ def _numpy_ones_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shap
     Returns:
         Tensor.
     """
-    return Ones.functional(*_shape_and_dtype_like("ones_like", a, dtype, shape))
+    return Ones.functional(*_infer_shape_and_dtype("ones_like", a, dtype, shape))
 
 
 @spelling(Ones, method="new_ones")
-def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
+def _tensor_new_ones(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
     """Return a Tensor of ones of another shape, of this Tensor's element type unless `dtype` is set."""
     return Ones.functional(size, dtype or self.dtype)
 
@@ -253,7 +253,7 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
         >>> print(ops.Zeros()((2,), mindspore.float32))
         [0. 0.]
     """
-    _check_lengths("Zeros", shape)
+    _check_non_negative_shape("Zeros", shape)
     return jnp.zeros(shape, np_dtype(type or mstype.float32))
 
 
@@ -287,11 +287,11 @@ def _numpy_zeros_like(a: ArrayLike, dtype: DType | str | None = None, shape: Sha
     Returns:
         Tensor.
     """
-    return Zeros.functional(*_shape_and_dtype_like("zeros_like", a, dtype, shape))
+    return Zeros.functional(*_infer_shape_and_dtype("zeros_like", a, dtype, shape))
 
 
 @spelling(Zeros, method="new_zeros")
-def _new_zeros_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
+def _tensor_new_zeros(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
     """Return a Tensor of zeros of another shape, of this Tensor's element type unless `dtype` is set."""
     return Zeros.functional(size, dtype or self.dtype)
 
@@ -428,7 +428,7 @@ def FillV2(shape: Shape, value):
     """
     tensor_only("FillV2", "value", value)
     rank("FillV2", "value", value, 0)
-    _check_lengths("FillV2", shape)
+    _check_non_negative_shape("FillV2", shape)
     return jnp.full(shape, value)
 
 
@@ -453,7 +453,7 @@ def Fills(x, value):
 
 
 @spelling(Fill, method="fill_")
-def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
+def _fill_inplace(self: Tensor, value: Tensor | float) -> Tensor:
     """Fill the Tensor with one number in place, and return it."""
     return take_over("fill_", self, full_like(self, value))
 

@@ -13,7 +13,7 @@ from msnb.ops._check import ANY, NUMBER, axis_in, dtype_in, tensor_only
 from msnb.ops._in_place import take_over
 
 
-def _normalize_plane(op, ndim, dim1, dim2):
+def _normalize_dimension_pair(op, ndim, dim1, dim2):
     """Check that `dim1` and `dim2` are two different dimensions, and return both counted from the front."""
     first, second = axis_in(op, dim1, ndim, "dim1"), axis_in(op, dim2, ndim, "dim2")
     if first == second:
@@ -21,7 +21,7 @@ def _normalize_plane(op, ndim, dim1, dim2):
     return first, second
 
 
-def _diagonal_indices(offset, count):
+def _compute_diagonal_indices(offset, count):
     """Return the row indices and the column indices of the elements of a diagonal."""
     along = jnp.arange(count)
     return along + max(-offset, 0), along + max(offset, 0)
@@ -52,10 +52,10 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
     dtype_in("diag_embed", "input", input, ANY)
     if not input.ndim:
         raise ValueError("For 'diag_embed', 'input' should have at least 1 dimension, but got shape ().")
-    first, second = _normalize_plane("diag_embed", input.ndim + 1, dim1, dim2)
+    first, second = _normalize_dimension_pair("diag_embed", input.ndim + 1, dim1, dim2)
     side = input.shape[-1] + abs(offset)
     matrices = jnp.zeros((*input.shape[:-1], side, side), input.dtype)
-    rows, columns = _diagonal_indices(offset, input.shape[-1])
+    rows, columns = _compute_diagonal_indices(offset, input.shape[-1])
     return jnp.moveaxis(matrices.at[..., rows, columns].set(input), (-2, -1), (first, second))
 
 
@@ -79,12 +79,12 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     """
     tensor_only("diagonal_scatter", "input", input)
     tensor_only("diagonal_scatter", "src", src)
-    first, second = _normalize_plane("diagonal_scatter", input.ndim, dim1, dim2)
+    first, second = _normalize_dimension_pair("diagonal_scatter", input.ndim, dim1, dim2)
     expected = jnp.diagonal(input, offset, first, second).shape
     if src.shape != expected:
         raise ValueError(f"For 'diagonal_scatter', 'src' should have shape {expected}, but got {src.shape}.")
     matrices = jnp.moveaxis(input, (first, second), (-2, -1))
-    rows, columns = _diagonal_indices(offset, expected[-1])
+    rows, columns = _compute_diagonal_indices(offset, expected[-1])
     written = matrices.at[..., rows, columns].set(src.astype(input.dtype))
     return jnp.moveaxis(written, (-2, -1), (first, second))
 
@@ -125,13 +125,13 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
 
 
 @spelling(FillDiagonal, method="fill_diagonal")
-def _fill_diagonal_of(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+def _tensor_fill_diagonal(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Return a copy with one number on the main diagonal."""
     return FillDiagonal(float(fill_value), wrap)(self)
 
 
 @spelling(FillDiagonal, method="fill_diagonal_")
-def _fill_diagonal_into(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+def _fill_diagonal_inplace(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Write one number to the main diagonal and return the Tensor."""
     return take_over("fill_diagonal_", self, FillDiagonal(float(fill_value), wrap)(self))
 

@@ -15,7 +15,7 @@ from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
 _UNBOUNDED = np.iinfo(np.int32).max
 
 
-def _to_dense_rows(indices, values, shape, out_shape):
+def _convert_to_dense_rows(indices, values, shape, out_shape):
     """Convert sparse sequences to the rows of a dense matrix (groups, length), and count the symbols of each."""
     groups, length = math.prod(out_shape), max(int(shape[-1]), 1)
     row = jnp.zeros(indices.shape[0], jnp.int64)
@@ -27,7 +27,7 @@ def _to_dense_rows(indices, values, shape, out_shape):
     return rows, jnp.zeros(groups, jnp.int64).at[row].add(1)
 
 
-def _edit_distance(a, length_a, b, length_b):
+def _compute_edit_distance(a, length_a, b, length_b):
     """Return the number of edits that turn a[:length_a] into b[:length_b], by dynamic programming over table rows."""
     start = jnp.arange(b.shape[0] + 1, dtype=jnp.float32)
 
@@ -125,9 +125,9 @@ def EditDistance(
             f"For '{op}', the two shapes should have one length, but got {hypothesis_shape} and {truth_shape}."
         )
     out_shape = tuple(map(max, hypothesis_shape[:-1], truth_shape[:-1]))
-    a, length_a = _to_dense_rows(hypothesis_indices, hypothesis_values, hypothesis_shape, out_shape)
-    b, length_b = _to_dense_rows(truth_indices, truth_values, truth_shape, out_shape)
-    distance = jax.vmap(_edit_distance)(a, length_a, b, length_b)
+    a, length_a = _convert_to_dense_rows(hypothesis_indices, hypothesis_values, hypothesis_shape, out_shape)
+    b, length_b = _convert_to_dense_rows(truth_indices, truth_values, truth_shape, out_shape)
+    distance = jax.vmap(_compute_edit_distance)(a, length_a, b, length_b)
     if normalize:
         distance = jnp.where(
             length_b == 0, jnp.where(length_a == 0, 0.0, jnp.inf), distance / jnp.maximum(length_b, 1)

@@ -31,7 +31,7 @@ _TABLE = (
 )
 
 
-def _check_table(op, hashmap, **keys):
+def _check_hash_table(op, hashmap, **keys):
     rank(op, "hashmap", hashmap, 2)
     for name, value in keys.items():
         dtype_in(op, name, value, INDEX)
@@ -81,7 +81,7 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
         TypeError: If the types are not int32 or int64, or not the same.
         ValueError: If `hashmap` does not have the shape (n, 4).
     """
-    _check_table("SearchCacheIdx", hashmap, indices=indices)
+    _check_hash_table("SearchCacheIdx", hashmap, indices=indices)
     length, kind = hashmap.shape[0], hashmap.dtype
     keys, tags = hashmap[:, _KEY], hashmap[:, _TAG]
 
@@ -117,7 +117,7 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
         TypeError: If the types are not int32 or int64, or not the same.
         ValueError: If `hashmap` does not have the shape (n, 4).
     """
-    _check_table("CacheSwapHashmap", hashmap, miss_emb_idx=miss_emb_idx)
+    _check_hash_table("CacheSwapHashmap", hashmap, miss_emb_idx=miss_emb_idx)
     length, kind = hashmap.shape[0], hashmap.dtype
     flat = miss_emb_idx.reshape(-1)
 

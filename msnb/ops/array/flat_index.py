@@ -14,13 +14,13 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes
 
 
-def _check_order(function, order):
+def _check_memory_order(function, order):
     if order not in ("C", "F"):
         raise ValueError(f"For '{function}', 'order' should be 'C' or 'F', but got {order!r}.")
     return order
 
 
-def _element_strides(shape, order):
+def _compute_element_strides(shape, order):
     """Return the stride of each dimension in elements. The last dimension has stride 1 for order "C", the first for
     "F".
     """
@@ -46,7 +46,7 @@ def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
     dtype_in("unravel_index", "indices", indices, INT)
     size = math.prod(shape)
     flat = jnp.clip(wide(indices), -size, size - 1) % size
-    return tuple(flat // step % n for step, n in zip(_element_strides(shape, order), shape, strict=True))
+    return tuple(flat // step % n for step, n in zip(_compute_element_strides(shape, order), shape, strict=True))
 
 
 @spelling(_UnravelIndexOf, numpy="unravel_index")
@@ -72,7 +72,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
     """
     shape = check(Shape, shape, "shape", "unravel_index")
     coordinates = _UnravelIndexOf.functional(
-        as_tensor(indices, "unravel_index", "indices"), shape, _check_order("unravel_index", order)
+        as_tensor(indices, "unravel_index", "indices"), shape, _check_memory_order("unravel_index", order)
     )
     return coordinates if isinstance(coordinates, tuple) else (coordinates,)
 
@@ -99,7 +99,7 @@ def _RavelMultiIndex(
     for i, x in enumerate(places):
         dtype_in("ravel_multi_index", f"multi_index[{i}]", x, INT)
     wrapped = [wide(x) % n if mode == "wrap" else jnp.clip(wide(x), 0, n - 1) for x, n in zip(places, shape)]
-    return sum(x * step for x, step in zip(wrapped, _element_strides(shape, order)))
+    return sum(x * step for x, step in zip(wrapped, _compute_element_strides(shape, order)))
 
 
 @spelling(_RavelMultiIndex, numpy="ravel_multi_index")
@@ -133,7 +133,7 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
         raise ValueError(
             f"For '{op}', 'multi_index' should have {len(dims)} parts, as 'dims', but got {len(coordinates)}."
         )
-    flat = _RavelMultiIndex.functional(common_type(*coordinates), dims, mode, _check_order(op, order))
+    flat = _RavelMultiIndex.functional(common_type(*coordinates), dims, mode, _check_memory_order(op, order))
     return flat.astype(mstype.float32)
 
 
@@ -154,7 +154,7 @@ def UnravelIndex(indices, dims: Shape):
     """
     dtype_in("UnravelIndex", "indices", indices, INDEX)
     rank("UnravelIndex", "indices", indices, 0, 1)
-    return jnp.stack([indices // step % n for step, n in zip(_element_strides(dims, "C"), dims, strict=True)])
+    return jnp.stack([indices // step % n for step, n in zip(_compute_element_strides(dims, "C"), dims, strict=True)])
 
 
 CASES = [

@@ -98,7 +98,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
 spelling(Gather, method="index_select")(keyword_aliases(dim="axis")(index_select))
 
 
-def _make_row_gradient(first):
+def _make_row_gradient_rule(first):
     """Return the gradient rule of a row lookup in a table whose first row has the index `first`. The rule returns
     (rows, their gradients).
     """
@@ -111,7 +111,7 @@ def _make_row_gradient(first):
 
 @operator(
     checks=[index("indices", of="params", axis="axis")],
-    rows=lambda axis: _make_row_gradient(0) if axis == 0 else None,
+    rows=lambda axis: _make_row_gradient_rule(0) if axis == 0 else None,
 )
 def SparseGatherV2(params, indices, axis: Int):
     """Select slices of a Tensor along an axis, as Gather does.
@@ -171,12 +171,12 @@ def GatherD(x, dim: Int, index):
     return jnp.take_along_axis(x, index, dim, mode="fill")
 
 
-def _allowed_indices(inputs):
+def _list_index_ranges(inputs):
     dim, shape = inputs["dim"], inputs["shape"]
     return [Range(inputs["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
 
 
-@operator(checks=[Check("index", _allowed_indices)])
+@operator(checks=[Check("index", _list_index_ranges)])
 def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
     """Gradient of GatherD with respect to the input `x`, which has the shape `shape`."""
     dim = axis_in("GatherDGrad", dim, len(shape), "dim")
@@ -204,13 +204,13 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def _rename_gather_keywords(args, kwargs):
-    """Rename the keywords of gather(dim=, index=), which selects single elements, to those of `_gather_of`."""
+    """Rename the keywords of gather(dim=, index=), which selects single elements, to those of `_tensor_gather`."""
     return {("axis" if key == "index" else "input_indices" if key == "dim" else key): v for key, v in kwargs.items()}
 
 
 @spelling(Gather, GatherD, method="gather")
 @keyword_aliases(_rename_gather_keywords, dim="input_indices", index="axis")
-def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
+def _tensor_gather(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Select slices along an axis, as `ops.gather` does."""
     if isinstance(input_indices, int):  # gather(dim, index)
         return GatherD.functional(self, input_indices, axis)
@@ -251,7 +251,7 @@ def GatherNd(input_x, indices):
     return input_x.at[position].get(mode="fill", wrap_negative_indices=False)
 
 
-@operator(rows=_make_row_gradient)
+@operator(rows=_make_row_gradient_rule)
 def EmbeddingLookup(params, indices, offset: Int):
     """Look up rows: params[indices - offset], and zeros for an index outside of the table.
 
@@ -304,7 +304,9 @@ def Take(input, indices, axis: Axis = ()):
 
 @spelling(Take, method="take", generation=1)
 @keyword_aliases(index="indices")
-def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | None = None, mode: str = "clip") -> Tensor:
+def _tensor_take(
+    self: Tensor, indices: Tensor | int | list | tuple, axis: int | None = None, mode: str = "clip"
+) -> Tensor:
     """Select elements by index, from the flattened Tensor or along an axis.
 
     Args:
@@ -350,7 +352,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
     dtype_in("take", "indices", indices._array, INT)
     if axis is not None:
         axis = axis_in("take", check(Int, axis, "axis", "take"), a.ndim)
-    return _take_of(a, indices, axis, mode)
+    return _tensor_take(a, indices, axis, mode)
 
 
 @operator(checks=[index("indices", of="arr", axis="axis")])
@@ -423,7 +425,7 @@ def IndexFill(x, axis: Int, index, value):
 
 
 @spelling(Take, function="take")
-def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
+def _ops_take(input: Tensor, index: Tensor) -> Tensor:
     """Select elements of a Tensor by their flat indices.
 
     Args:
@@ -440,7 +442,7 @@ def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
 
 
 @spelling(IndexFill, method="index_fill_")
-def _index_fill_into(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
+def _index_fill_inplace(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Fill slices along a dimension with one number and return the Tensor."""
     return take_over("index_fill_", self, IndexFill.functional(self, dim, index, value))
 
@@ -461,5 +463,5 @@ CASES = [
     refused(ValueError, Gather, F(2, 3), Values([0, 2, 1]), 1, batch_dims=1),
     refused(TypeError, Gather, F(2, 3), F(2, 3), 0),
     refused(ValueError, Gather, F(2, 3), Values([0]), 2),
-    case(_take_of_ops, F(2, 3), Values([[0, 4], [-1, 2]])),
+    case(_ops_take, F(2, 3), Values([[0, 4], [-1, 2]])),
 ]

@@ -15,7 +15,7 @@ from msnb.ops.array.sequence import arange
 from msnb.ops.index import getitem, setitem
 
 
-def _slices_at(op, x, axis, indices, updates=None):
+def _select_slices_for_update(op, x, axis, indices, updates=None):
     """Return JAX's indexed update helper `x.at[...]` for the slices at `indices` along an axis; check the shape of
     `updates`.
     """
@@ -28,10 +28,10 @@ def _slices_at(op, x, axis, indices, updates=None):
     return x.at[(slice(None),) * axis + (indices.reshape(-1),)]
 
 
-def _sum_along(op, x, indices, y, axis):
+def _add_slices_along_axis(op, x, indices, y, axis):
     dtype_in(op, "x", x, NUMBER)
     y = cast_updates(op, x, y)
-    return _slices_at(op, x, axis, indices, y).add(y, mode="drop")
+    return _select_slices_for_update(op, x, axis, indices, y).add(y, mode="drop")
 
 
 @operator(writes=("x",), checks=[of_axis("indices", of="x", axis="axis")])
@@ -64,13 +64,13 @@ def IndexAdd(
         TypeError: If `indices` are not integers, or `y` has a wider element type than `x`.
         ValueError: If the shapes do not fit.
     """
-    return _sum_along("index_add", x, indices, y, axis)
+    return _add_slices_along_axis("index_add", x, indices, y, axis)
 
 
 @operator(checks=[of_axis("indices", of="x", axis="axis")])
 def _IndexAdded(x, indices, y, *, axis: Int):
     """Copy a Tensor and add slices at indices along an axis."""
-    return _sum_along("index_add", x, indices, y, axis)
+    return _add_slices_along_axis("index_add", x, indices, y, axis)
 
 
 @spelling(IndexAdd, _IndexAdded)
@@ -129,7 +129,7 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
 
 
 @spelling(_IndexAdded, method="index_add")
-def _index_add_of(
+def _tensor_index_add(
     self: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
     """Return a copy with slices added at indices along an axis; see `ops.index_add`."""
@@ -138,7 +138,7 @@ def _index_add_of(
 
 
 @spelling(_IndexAdded, method="index_add_")
-def _index_add_into(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+def _index_add_inplace(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """Add `alpha` times `source` at indices along a dimension in place, and return the Tensor."""
     tensor_argument("index_add_", "source", source)
     return take_over("index_add_", self, _IndexAdded(dim)(self, index, source if alpha == 1 else source * alpha))
@@ -149,23 +149,23 @@ def _IndexCopied(x, index, source, *, dim: Int):
     """Copy a Tensor and replace slices at indices along a dimension by those of another."""
     dtype_in("index_copy_", "self", x, ANY)
     same_dtype("index_copy_", self=x, tensor=source)
-    return _slices_at("index_copy_", x, dim, index, source).set(source, mode="drop")
+    return _select_slices_for_update("index_copy_", x, dim, index, source).set(source, mode="drop")
 
 
 @spelling(_IndexCopied, method="index_copy_")
-def _index_copy_into(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
+def _index_copy_inplace(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
     """Write the slices of another Tensor at indices along a dimension, and return the Tensor."""
     return take_over("index_copy_", self, _IndexCopied(dim)(self, index, tensor))
 
 
 @spelling(method="index")
-def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
+def _tensor_index(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """Return ``x[indices]``: one Tensor of indices for each dimension."""
     return getitem(self, tuple(indices))
 
 
 @spelling(_IndexAdded, method="index_put")
-def _index_put_of(
+def _tensor_index_put(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Return a copy in which ``x[indices]`` is replaced or increased by values; `indices` has one Tensor per dimension.
@@ -190,11 +190,11 @@ def _index_put_of(
 
 
 @spelling(_IndexAdded, method="index_put_")
-def _index_put_into(
+def _index_put_inplace(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Replace or increase ``x[indices]`` by values in place, and return the Tensor."""
-    return take_over("index_put_", self, _index_put_of(self, indices, values, accumulate))
+    return take_over("index_put_", self, _tensor_index_put(self, indices, values, accumulate))
 
 
 _A_PART = "a part of Tensor's methods, which 2.7.1 has on Ascend"
@@ -219,7 +219,7 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
         TypeError: If `indices` are not integers, or `y` has a wider element type than `x`.
         ValueError: If the shapes do not fit.
     """
-    return _sum_along("InplaceIndexAdd", var, indices, updates, axis)
+    return _add_slices_along_axis("InplaceIndexAdd", var, indices, updates, axis)
 
 
 @operator(generation=2)
@@ -265,8 +265,8 @@ CASES = [
     case(inplace_index_add, Written(F(3, 2)), Values([0, 0]), F(2, 2), 0),
     case(_IndexAdded, F(3, 2), Values([0, 2]), F(2, 2), axis=0).without("mindspore", _A_PART),
     case(_IndexCopied, F(3, 2), Values([0, 2]), F(2, 2), dim=0).without("mindspore", _A_PART),
-    case(_index_put_of, F(2, 3), (Values([0, 1]), Values([1, 2])), F(2)).without("gradient", "2.7.1 fails"),
-    case(_index_put_of, F(2, 3), (Values([0, 0]), Values([1, 1])), F(2), True).without("gradient", "2.7.1 fails"),
+    case(_tensor_index_put, F(2, 3), (Values([0, 1]), Values([1, 2])), F(2)).without("gradient", "2.7.1 fails"),
+    case(_tensor_index_put, F(2, 3), (Values([0, 0]), Values([1, 1])), F(2), True).without("gradient", "2.7.1 fails"),
     refused(ValueError, _IndexAdded, F(3, 2), Values([0, 2]), F(3, 2), axis=0, says="index_add"),
     refused(TypeError, _IndexAdded, F(3, 2), Values([0, 2]), F(2, 2, dtype="float64"), axis=0, says="index_add"),
 ]

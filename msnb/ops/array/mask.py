@@ -112,7 +112,7 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
 
 
 @spelling(MaskedFill, method="masked_fill_")
-def _masked_fill_into(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
+def _masked_fill_inplace(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Fill the elements where `mask` is True, in place, and return the Tensor."""
     return take_over("masked_fill_", self, MaskedFill.functional(self, mask, value))
 
@@ -165,7 +165,7 @@ def MaskedScatter(input, mask, source):
 
 
 @spelling(MaskedScatter, method="masked_scatter_")
-def _masked_scatter_into(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+def _masked_scatter_inplace(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Write the elements of `source`, in order, where `mask` is True, in place; return the Tensor."""
     return take_over("masked_scatter_", self, MaskedScatter.functional(self, mask, source))
 

@@ -24,7 +24,7 @@ def _require_matrix(op, x):
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
 
 
-def _diagonal_range(op, k, rows, columns):
+def _check_diagonal_range(op, k, rows, columns):
     """Check `k`, one diagonal or a pair, and return the lowest and the uppermost diagonal."""
     low, high = (k, k) if isinstance(k, int) else (k * 2)[:2] if len(k) == 1 else k
     if low > high or low <= -rows or high >= columns:
@@ -32,7 +32,7 @@ def _diagonal_range(op, k, rows, columns):
     return low, high
 
 
-def _diagonal_indices(low, high, rows, columns, align):
+def _compute_diagonal_indices(low, high, rows, columns, align):
     """Return row indices, column indices and a mask, all of shape (number of diagonals, longest diagonal). Row 0
     belongs to the diagonal `high`, the last row to `low`. The mask is False at the padding of shorter diagonals.
     """
@@ -56,7 +56,7 @@ def _check_diagonals(op, diagonals, low, high, rows, columns):
 
 
 def _replace_diagonals(x, diagonals, low, high, align):
-    row, column, is_valid = _diagonal_indices(low, high, *x.shape[-2:], align)
+    row, column, is_valid = _compute_diagonal_indices(low, high, *x.shape[-2:], align)
     positions = tuple(np.nonzero(is_valid))
     return x.at[..., row[positions], column[positions]].set(diagonals[(..., *positions)])
 
@@ -113,7 +113,7 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
     if num_rows == num_cols == -1:
         num_rows = num_cols = max(least_rows, least_columns)
     num_rows, num_cols = (least if n == -1 else n for n, least in ((num_rows, least_rows), (num_cols, least_columns)))
-    low, high = _diagonal_range(op, k, num_rows, num_cols)
+    low, high = _check_diagonal_range(op, k, num_rows, num_cols)
     diagonals = _check_diagonals(op, x, low, high, num_rows, num_cols)
     matrices = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype))
     return _replace_diagonals(matrices, diagonals, low, high, align)
@@ -170,8 +170,8 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
         ValueError: If `x` has no such diagonals.
     """
     _require_matrix("MatrixDiagPartV3", x)
-    low, high = _diagonal_range("MatrixDiagPartV3", k, *x.shape[-2:])
-    row, column, is_valid = _diagonal_indices(low, high, *x.shape[-2:], align)
+    low, high = _check_diagonal_range("MatrixDiagPartV3", k, *x.shape[-2:])
+    row, column, is_valid = _compute_diagonal_indices(low, high, *x.shape[-2:], align)
     diagonals = jnp.where(is_valid, x[..., row, column], padding_value.astype(x.dtype))
     return diagonals[..., 0, :] if low == high else diagonals
 
@@ -218,7 +218,7 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
     """
     op = "MatrixSetDiagV3"
     _require_matrix(op, x)
-    low, high = _diagonal_range(op, k, *x.shape[-2:])
+    low, high = _check_diagonal_range(op, k, *x.shape[-2:])
     return _replace_diagonals(x, _check_diagonals(op, diagonal, low, high, *x.shape[-2:]), low, high, align)
 
 
@@ -246,7 +246,7 @@ _BAND, _ONE = Values([-1, 1]), Values(1)
 _EVERY = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def _broadcast_axis(assist):
+def _choose_broadcast_axis(assist):
     """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer axis, and -2 for square
     matrices.
     """
@@ -295,7 +295,7 @@ def MatrixDiagPart(x, assist):
     """
     same_dtype("MatrixDiagPart", x=x, assist=assist)
     same_shape("MatrixDiagPart", x=x, assist=assist)
-    return jnp.sum(x * assist, _broadcast_axis(assist), dtype=x.dtype)
+    return jnp.sum(x * assist, _choose_broadcast_axis(assist), dtype=x.dtype)
 
 
 @operator
@@ -317,7 +317,7 @@ def MatrixSetDiag(x, diagonal, assist):
     """
     same_dtype("MatrixSetDiag", x=x, diagonal=diagonal, assist=assist)
     same_shape("MatrixSetDiag", x=x, assist=assist)
-    expanded = jnp.expand_dims(diagonal, _broadcast_axis(assist))
+    expanded = jnp.expand_dims(diagonal, _choose_broadcast_axis(assist))
     if expanded.ndim != x.ndim or any(n not in (1, m) for n, m in zip(expanded.shape, x.shape)):
         raise ValueError(
             f"For 'MatrixSetDiag', 'diagonal' of shape {diagonal.shape} does not fit 'x' of shape {x.shape}."

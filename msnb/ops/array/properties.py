@@ -334,7 +334,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 @spelling(method="is_signed")
-def _is_signed_of(self: Tensor) -> bool:
+def _is_signed(self: Tensor) -> bool:
     """Return True if the element type can hold negative values."""
     return self._array.dtype.kind not in "bu"
 

@@ -60,7 +60,7 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
 
 @spelling(_RepeatInterleave, method="repeat_interleave")
 @keyword_aliases(dim="axis")
-def _repeat_interleave_of(
+def _tensor_repeat_interleave(
     self: Tensor, repeats: int | Sequence[int] | Tensor, axis: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Repeat each element. `output_size`, if set, is the length along the axis."""
@@ -100,7 +100,7 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
 
 
 @spelling(_RepeatInterleave, method="repeat", generation=1)
-def _repeat_of(self: Tensor, repeats: int | tuple[int, ...] | list[int], axis: int | None = None) -> Tensor:
+def _tensor_repeat(self: Tensor, repeats: int | tuple[int, ...] | list[int], axis: int | None = None) -> Tensor:
     """Repeat each element: [a, b] becomes [a, a, b, b], as numpy's repeat does.
 
     Args:
@@ -275,7 +275,7 @@ def ReverseV2(x, *, axis: Axis):
 
 
 @spelling(ReverseV2, method="flip")
-def _flip_of(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
+def _tensor_flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     """Reverse the elements along axes, which come as a tuple or as several ints."""
     axes = axes if dims is None else (dims,)
     return ReverseV2.functional(self, axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
@@ -335,12 +335,12 @@ def _numpy_fliplr(m: ArrayLike) -> Tensor:
     return ReverseV2.functional(m, (axis_in("fliplr", 1, m.ndim),))
 
 
-def _allowed_lengths(inputs):
+def _list_length_ranges(inputs):
     x, seq = inputs["x"], inputs["seq_dim"]
     return [Range(inputs["seq_lengths"], x.shape[seq] + 1)] if -np.ndim(x) <= seq < np.ndim(x) else ()
 
 
-@operator(functional="reverse_sequence", checks=[Check("seq_lengths", _allowed_lengths)])
+@operator(functional="reverse_sequence", checks=[Check("seq_lengths", _list_length_ranges)])
 def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     """Reverse the first `seq_lengths[b]` elements of each sequence b; the rest stays in order.
 
@@ -434,7 +434,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 
 @spelling(ReverseSequence, method="reverse_sequence")
-def _reverse_sequence_of(self: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
+def _tensor_reverse_sequence(self: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
     """Reverse the first `seq_lengths` elements along `seq_dim`, for each index along `batch_dim`."""
     return ReverseSequence(seq_dim, batch_dim)(self, seq_lengths)
 

@@ -206,13 +206,13 @@ def _unpack_shape(shape):
 
 
 @spelling(Reshape, method="reshape", generation=1)
-def _reshape_of(self: Tensor, *shape: Any) -> Tensor:
+def _tensor_reshape(self: Tensor, *shape: Any) -> Tensor:
     """Reshape the Tensor to a shape that comes as a tuple or as several ints; one may be -1."""
     return Reshape.functional(self, _unpack_shape(shape))
 
 
 @spelling(Reshape, method="view", generation=1)
-def _view_of(self: Tensor, *shape: Any) -> Tensor:
+def _tensor_view(self: Tensor, *shape: Any) -> Tensor:
     """Reshape the Tensor to a shape that comes as a tuple or as several ints; one may be -1.
 
     Raises:
@@ -230,7 +230,7 @@ def _view_of(self: Tensor, *shape: Any) -> Tensor:
 
 
 @spelling(Reshape, method=("view_as", "reshape_as"))
-def _view_as_of(self: Tensor, other: Tensor) -> Tensor:
+def _tensor_view_as(self: Tensor, other: Tensor) -> Tensor:
     """Reshape the Tensor to the shape of another."""
     return Reshape.functional(self, other.shape)
 
@@ -266,7 +266,7 @@ spelling(ExpandDims, method="unsqueeze")(keyword_aliases(axis="dim")(unsqueeze))
 
 
 @spelling(Reshape, Concat, Zeros, method="resize")
-def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
+def _tensor_resize(self: Tensor, *new_shape: Any) -> Tensor:
     """Return the elements in another shape; they are truncated or padded with zeros to fill it."""
     new_shape = tuple(_unpack_shape(new_shape))
     count = int(np.prod(new_shape)) if new_shape else 1

@@ -18,7 +18,7 @@ from msnb.ops._check import (
 from msnb.ops._shapes import shapes
 
 
-def _check_pair(value):
+def _check_image_size(value):
     value = tuple(value) if isinstance(value, (tuple, list)) else None
     if value is None or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
         raise TypeError
@@ -27,7 +27,7 @@ def _check_pair(value):
     return value
 
 
-ImageSize = Kind("two non-negative ints", _check_pair)
+ImageSize = Kind("two non-negative ints", _check_image_size)
 
 
 @operator
@@ -57,11 +57,11 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
     rank("ResizeNearestNeighbor", "input_x", input_x, 4)
     some("ResizeNearestNeighbor", "input_x", input_x, 2, 3)
     for axis, new in zip((2, 3), size, strict=True):
-        input_x = jnp.take(input_x, _source_indices(input_x.shape[axis], new, align_corners), axis)
+        input_x = jnp.take(input_x, _compute_source_indices(input_x.shape[axis], new, align_corners), axis)
     return input_x
 
 
-def _source_indices(old, new, align_corners):
+def _compute_source_indices(old, new, align_corners):
     """Return for each of `new` pixels along an axis the index of its source among the `old` pixels."""
     if align_corners and new > 1:
         source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
@@ -75,7 +75,7 @@ def _source_indices(old, new, align_corners):
 def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
     """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
     for axis, old in enumerate(size, start=2):
-        index = _source_indices(old, grads.shape[axis], align_corners)
+        index = _compute_source_indices(old, grads.shape[axis], align_corners)
         shape = (*grads.shape[:axis], old, *grads.shape[axis + 1 :])
         grads = jnp.zeros(shape, grads.dtype).at[(slice(None),) * axis + (index,)].add(grads)
     return grads

@@ -37,7 +37,7 @@ _DOC = """{summary}
     """
 
 
-def _row_index_tuple(op, x, indices, updates):
+def _make_row_index(op, x, indices, updates):
     expected = indices.shape + x.shape[1:]
     if not x.ndim or updates.shape != expected and updates.shape:
         raise ValueError(
@@ -47,11 +47,11 @@ def _row_index_tuple(op, x, indices, updates):
     return (indices,)
 
 
-def _in_place_operator(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
+def _declare_inplace_operator(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
     """Return a decorator that declares an in-place operator from a function `update(x, updates, at)`. The function
     returns the new value of the Parameter `x`; `at` is the index tuple made from `indices`.
     """
-    locate = position_of if by_position else _row_index_tuple
+    locate = position_of if by_position else _make_row_index
 
     def declare(update):
         name = update.__name__
@@ -80,61 +80,61 @@ def _in_place_operator(functional=None, *, locking=False, by_position=False, all
     return declare
 
 
-@_in_place_operator("scatter_update", locking=True, allowed=ANY)
+@_declare_inplace_operator("scatter_update", locking=True, allowed=ANY)
 def ScatterUpdate(x, updates, at):
     """Replace slices of a Parameter, in place."""
     return x.at[at].set(updates, **DROP)
 
 
-@_in_place_operator("scatter_add")
+@_declare_inplace_operator("scatter_add")
 def ScatterAdd(x, updates, at):
     """Add to slices of a Parameter, in place."""
     return x.at[at].add(updates, **DROP)
 
 
-@_in_place_operator()
+@_declare_inplace_operator()
 def ScatterSub(x, updates, at):
     """Subtract from slices of a Parameter, in place."""
     return x.at[at].add(-updates, **DROP)
 
 
-@_in_place_operator("scatter_mul")
+@_declare_inplace_operator("scatter_mul")
 def ScatterMul(x, updates, at):
     """Multiply slices of a Parameter, in place."""
     return in_float32(multiply_slices)(x, updates, at)
 
 
-@_in_place_operator("scatter_div")
+@_declare_inplace_operator("scatter_div")
 def ScatterDiv(x, updates, at):
     """Divide slices of a Parameter, in place."""
     return divide_slices(x, updates, at)
 
 
-@_in_place_operator("scatter_max", locking=True)
+@_declare_inplace_operator("scatter_max", locking=True)
 def ScatterMax(x, updates, at):
     """Replace slices of a Parameter by max(slice, update), in place."""
     return x.at[at].max(updates, **DROP)
 
 
-@_in_place_operator("scatter_min")
+@_declare_inplace_operator("scatter_min")
 def ScatterMin(x, updates, at):
     """Replace slices of a Parameter by min(slice, update), in place."""
     return x.at[at].min(updates, **DROP)
 
 
-@_in_place_operator("scatter_nd_update", locking=True, by_position=True, allowed=ANY, error=ValueError)
+@_declare_inplace_operator("scatter_nd_update", locking=True, by_position=True, allowed=ANY, error=ValueError)
 def ScatterNdUpdate(x, updates, at):
     """Replace slices of a Parameter, in place."""
     return x.at[at].set(updates, **DROP)
 
 
-@_in_place_operator("scatter_nd_add", by_position=True)
+@_declare_inplace_operator("scatter_nd_add", by_position=True)
 def ScatterNdAdd(x, updates, at):
     """Add to slices of a Parameter, in place."""
     return x.at[at].add(updates, **DROP)
 
 
-@_in_place_operator("scatter_nd_sub", by_position=True)
+@_declare_inplace_operator("scatter_nd_sub", by_position=True)
 def ScatterNdSub(x, updates, at):
     """Subtract from slices of a Parameter, in place."""
     return x.at[at].add(-updates, **DROP)
@@ -194,25 +194,25 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     return input_x.at[rows].set(updates, **DROP), jnp.zeros(1, jnp.float32)
 
 
-@_in_place_operator("scatter_nd_mul", by_position=True)
+@_declare_inplace_operator("scatter_nd_mul", by_position=True)
 def ScatterNdMul(x, updates, at):
     """Multiply slices of a Parameter, in place."""
     return in_float32(multiply_slices)(x, updates, at)
 
 
-@_in_place_operator("scatter_nd_div", by_position=True)
+@_declare_inplace_operator("scatter_nd_div", by_position=True)
 def ScatterNdDiv(x, updates, at):
     """Divide slices of a Parameter, in place."""
     return divide_slices(x, updates, at)
 
 
-@_in_place_operator("scatter_nd_max", by_position=True)
+@_declare_inplace_operator("scatter_nd_max", by_position=True)
 def ScatterNdMax(x, updates, at):
     """Replace slices of a Parameter by max(slice, update), in place."""
     return x.at[at].max(updates, **DROP)
 
 
-@_in_place_operator("scatter_nd_min", by_position=True)
+@_declare_inplace_operator("scatter_nd_min", by_position=True)
 def ScatterNdMin(x, updates, at):
     """Replace slices of a Parameter by min(slice, update), in place."""
     return x.at[at].min(updates, **DROP)

@@ -37,7 +37,7 @@ _COPY = """{summary}
     """
 
 
-def _copying_operator(example, allowed=NUMBER, error=RuntimeError):
+def _declare_copying_operator(example, allowed=NUMBER, error=RuntimeError):
     """Return a decorator that declares an operator from a function `update(x, updates, at)`. The function returns a
     changed copy of `x`; `at` is the index tuple made from `indices`.
     """
@@ -64,43 +64,43 @@ def _copying_operator(example, allowed=NUMBER, error=RuntimeError):
     return declare
 
 
-@_copying_operator("[1. 8. 4.]", allowed=ANY, error=ValueError)
+@_declare_copying_operator("[1. 8. 4.]", allowed=ANY, error=ValueError)
 def TensorScatterUpdate(x, updates, at):
     """Copy a Tensor and replace slices at indices."""
     return x.at[at].set(updates, **DROP)
 
 
-@_copying_operator("[ 1. 10.  4.]")
+@_declare_copying_operator("[ 1. 10.  4.]")
 def TensorScatterAdd(x, updates, at):
     """Copy a Tensor and add to slices at indices."""
     return x.at[at].add(updates, **DROP)
 
 
-@_copying_operator("[ 1. -6.  4.]")
+@_declare_copying_operator("[ 1. -6.  4.]")
 def TensorScatterSub(x, updates, at):
     """Copy a Tensor and subtract from slices at indices."""
     return x.at[at].add(-updates, **DROP)
 
 
-@_copying_operator("[ 1. 16.  4.]")
+@_declare_copying_operator("[ 1. 16.  4.]")
 def TensorScatterMul(x, updates, at):
     """Copy a Tensor and multiply slices at indices."""
     return in_float32(multiply_slices)(x, updates, at)
 
 
-@_copying_operator("[1.   0.25 4.  ]")
+@_declare_copying_operator("[1.   0.25 4.  ]")
 def TensorScatterDiv(x, updates, at):
     """Copy a Tensor and divide slices at indices."""
     return divide_slices(x, updates, at)
 
 
-@_copying_operator("[1. 8. 4.]")
+@_declare_copying_operator("[1. 8. 4.]")
 def TensorScatterMax(x, updates, at):
     """Copy a Tensor and replace slices at indices by max(slice, update)."""
     return x.at[at].max(updates, **DROP)
 
 
-@_copying_operator("[1. 2. 4.]")
+@_declare_copying_operator("[1. 2. 4.]")
 def TensorScatterMin(x, updates, at):
     """Copy a Tensor and replace slices at indices by min(slice, update)."""
     return x.at[at].min(updates, **DROP)
@@ -220,7 +220,7 @@ def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
     return TensorScatterElements.kernel(input_x, indices, updates, axis=axis, reduction="add")
 
 
-def _crop_to_index(index, src):
+def _crop_to_index_shape(index, src):
     """Crop `src` to the shape of `index`: keep the first elements along each axis."""
     if not isinstance(src, Tensor) or not isinstance(index, Tensor) or src.ndim != index.ndim:
         return src
@@ -230,39 +230,45 @@ def _crop_to_index(index, src):
 
 @spelling(TensorScatterElements, method="scatter")
 @keyword_aliases(dim="axis")
-def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
+def _tensor_scatter(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
     """Return a copy with result[index[i, j], j] = src[i, j] for `axis` 0."""
-    return TensorScatterElements.functional(self, index, _crop_to_index(index, src), axis)
+    return TensorScatterElements.functional(self, index, _crop_to_index_shape(index, src), axis)
 
 
 @spelling(TensorScatterElements, TensorScatterAdd, method="scatter_add")
 @keyword_aliases(indices="dim", updates="index")
-def _scatter_add_of(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
+def _tensor_scatter_add(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
     """Return a copy with result[index[i, j], j] += src[i, j] for `dim` 0.
 
     With two Tensors, scatter_add(indices, updates) increases slices.
     """
     if src is None and isinstance(dim, Tensor):
         return TensorScatterAdd.functional(self, dim, index)
-    return TensorScatterElements.functional(self, index, _crop_to_index(index, src), dim, "add")
+    return TensorScatterElements.functional(self, index, _crop_to_index_shape(index, src), dim, "add")
 
 
 @spelling(TensorScatterElements, method="scatter_add_")
-def _scatter_add_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
+def _scatter_add_inplace(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """Increase the elements at `index` along an axis, in place, and return the Tensor."""
     return take_over(
-        "scatter_add_", self, TensorScatterElements.functional(self, index, _crop_to_index(index, src), dim, "add")
+        "scatter_add_",
+        self,
+        TensorScatterElements.functional(self, index, _crop_to_index_shape(index, src), dim, "add"),
     )
 
 
 @spelling(TensorScatterElements, method="scatter_")
-def _scatter_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None) -> Tensor:
+def _scatter_inplace(
+    self: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None
+) -> Tensor:
     """Set elements along an axis in place, or combine them with `reduce` "add" or "multiply"; return the Tensor."""
     reduction = {None: "none", "add": "add", "multiply": "mul"}.get(reduce)
     if reduction is None:
         raise ValueError(f"For 'scatter_', 'reduce' should be None, 'add' or 'multiply', but got {reduce!r}.")
     return take_over(
-        "scatter_", self, TensorScatterElements.functional(self, index, _crop_to_index(index, src), dim, reduction)
+        "scatter_",
+        self,
+        TensorScatterElements.functional(self, index, _crop_to_index_shape(index, src), dim, reduction),
     )
 
 
@@ -283,10 +289,10 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
         TypeError: If `index` is not made of integers or the element types differ.
         ValueError: If the shapes do not fit or `axis` is out of range.
     """
-    return TensorScatterElements.functional(input, index, _crop_to_index(index, src), axis)
+    return TensorScatterElements.functional(input, index, _crop_to_index_shape(index, src), axis)
 
 
-def _make_method(cls):
+def _make_tensor_method(cls):
     def method(self, indices, updates):
         return cls.functional(self, indices, updates)
 
@@ -295,7 +301,7 @@ def _make_method(cls):
 
 
 for _cls in (TensorScatterSub, TensorScatterMul, TensorScatterDiv, TensorScatterMax, TensorScatterMin):
-    spelling(_cls, method=_cls.__name__.replace("TensorScatter", "scatter_").lower())(_make_method(_cls))
+    spelling(_cls, method=_cls.__name__.replace("TensorScatter", "scatter_").lower())(_make_tensor_method(_cls))
 
 
 @operator

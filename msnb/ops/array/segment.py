@@ -40,7 +40,7 @@ _DOC = """{summary}
     """
 
 
-def _dtype_limit(dtype, largest):
+def _get_dtype_limit(dtype, largest):
     info = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype)
     return info.max if largest else info.min
 
@@ -48,7 +48,7 @@ def _dtype_limit(dtype, largest):
 _BELOW = Check("segment_ids", lambda inputs: [Range(inputs["segment_ids"], inputs["num_segments"], low=None)])
 
 
-def _segment_operator(empty, example, start, called=()):
+def _declare_segment_operator(empty, example, start, called=()):
     """Return a decorator that declares an operator from a function `combine(result, values, ids)`. The function reduces
     the values into `result`, whose segments hold `start(dtype)` at first.
     """
@@ -80,27 +80,27 @@ def _segment_operator(empty, example, start, called=()):
     return declare
 
 
-@_segment_operator("0", "[3. 7.]", lambda dtype: 0, called=("input_x",))
+@_declare_segment_operator("0", "[3. 7.]", lambda dtype: 0, called=("input_x",))
 @in_float32
 def UnsortedSegmentSum(result, values, ids):
     """Sum of the slices of each segment."""
     return result.at[ids].add(values, mode="drop")
 
 
-@_segment_operator("1", "[ 2. 12.]", lambda dtype: 1)
+@_declare_segment_operator("1", "[ 2. 12.]", lambda dtype: 1)
 @in_float32
 def UnsortedSegmentProd(result, values, ids):
     """Product of the slices of each segment."""
     return multiply_slices(result, values, (ids,))
 
 
-@_segment_operator("the largest number of the type", "[1. 3.]", lambda dtype: _dtype_limit(dtype, True))
+@_declare_segment_operator("the largest number of the type", "[1. 3.]", lambda dtype: _get_dtype_limit(dtype, True))
 def UnsortedSegmentMin(result, values, ids):
     """Minimum of the slices of each segment."""
     return result.at[ids].min(values, mode="drop")
 
 
-@_segment_operator("the smallest number of the type", "[2. 4.]", lambda dtype: _dtype_limit(dtype, False))
+@_declare_segment_operator("the smallest number of the type", "[2. 4.]", lambda dtype: _get_dtype_limit(dtype, False))
 def UnsortedSegmentMax(result, values, ids):
     """Maximum of the slices of each segment."""
     return result.at[ids].max(values, mode="drop")
@@ -124,7 +124,7 @@ _SORTED = """{summary} of the slices of each segment.
     """
 
 
-def _declare_sorted_segments(name, summary, empty, reduce):
+def _declare_sorted_segment_operator(name, summary, empty, reduce):
     """Declare the operator class `name` for sorted segment numbers; `reduce(x, ids, count)` computes the result."""
 
     def call(self, input_x, segment_ids):
@@ -142,7 +142,7 @@ def _declare_sorted_segments(name, summary, empty, reduce):
     return host_operator()(type(name, (HostPrimitive,), members))
 
 
-def _fill_empty_segments(cls):
+def _make_zero_filling_reduction(cls):
     """Return the function of the unsorted reduction `cls`, changed to return 0 for empty segments."""
 
     def reduce(x, ids, count):
@@ -170,11 +170,15 @@ def _MeanOfSegments(x, segment_ids, num_segments: PositiveInt):
     return total / jnp.maximum(count, 1).reshape(-1, *[1] * (x.ndim - 1))
 
 
-SegmentSum = _declare_sorted_segments("SegmentSum", "Sum", "0", UnsortedSegmentSum.functional)
-SegmentProd = _declare_sorted_segments("SegmentProd", "Product", "1", UnsortedSegmentProd.functional)
-SegmentMax = _declare_sorted_segments("SegmentMax", "Maximum", "0", _fill_empty_segments(UnsortedSegmentMax))
-SegmentMin = _declare_sorted_segments("SegmentMin", "Minimum", "0", _fill_empty_segments(UnsortedSegmentMin))
-SegmentMean = _declare_sorted_segments("SegmentMean", "Mean", "0", _MeanOfSegments.functional)
+SegmentSum = _declare_sorted_segment_operator("SegmentSum", "Sum", "0", UnsortedSegmentSum.functional)
+SegmentProd = _declare_sorted_segment_operator("SegmentProd", "Product", "1", UnsortedSegmentProd.functional)
+SegmentMax = _declare_sorted_segment_operator(
+    "SegmentMax", "Maximum", "0", _make_zero_filling_reduction(UnsortedSegmentMax)
+)
+SegmentMin = _declare_sorted_segment_operator(
+    "SegmentMin", "Minimum", "0", _make_zero_filling_reduction(UnsortedSegmentMin)
+)
+SegmentMean = _declare_sorted_segment_operator("SegmentMean", "Mean", "0", _MeanOfSegments.functional)
 
 
 @spelling(_MeanOfSegments)
@@ -202,7 +206,7 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
     return SegmentMean()(x[indices], segment_ids)
 
 
-def _make_method(cls):
+def _make_tensor_method(cls):
     def method(self, segment_ids, num_segments):
         return cls.functional(self, segment_ids, num_segments)
 
@@ -211,7 +215,7 @@ def _make_method(cls):
 
 
 for _cls in (UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd):
-    spelling(_cls, method=_cls.functional.__name__)(_make_method(_cls))
+    spelling(_cls, method=_cls.functional.__name__)(_make_tensor_method(_cls))
 
 
 CASES = [

@@ -197,7 +197,7 @@ def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: I
     return start * ratio**share
 
 
-def _read_bounds(function, start, stop, num, endpoint, axis):
+def _convert_bounds(function, start, stop, num, endpoint, axis):
     """Convert `start` and `stop` to Tensors of one floating point type, and check the operator's attributes."""
     bounds = [as_tensor(v, function, n) for n, v in (("start", start), ("stop", stop))]
     settings = {
@@ -214,12 +214,12 @@ def _contains_no_tensor(value):
     )
 
 
-def _numbers_between(function, by_numpy, by_operator, dtype, start, stop, *where):
+def _generate_numbers_between(function, by_numpy, by_operator, dtype, start, stop, *where):
     """Return numbers between two bounds: from numpy in double precision if no bound is a Tensor, else from the
     operator.
     """
     dtype = mstype.float32 if dtype is None else element_type(dtype, function)
-    bounds, settings = _read_bounds(function, start, stop, *where)
+    bounds, settings = _convert_bounds(function, start, stop, *where)
     if _contains_no_tensor((start, stop)):
         return Tensor(by_numpy(start, stop, **settings, dtype=np_dtype(dtype)))
     return by_operator(*bounds, **settings).astype(dtype)
@@ -264,10 +264,10 @@ def _numpy_linspace(
             samples.floor() if dtype is not None and np_dtype(element_type(dtype, "linspace")).kind in "iu" else samples
         )
 
-    samples = _numbers_between("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
+    samples = _generate_numbers_between("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
     if not check(Bool, retstep, "retstep", "linspace"):
         return samples
-    (low, high), _ = _read_bounds("linspace", start, stop, num, endpoint, axis)
+    (low, high), _ = _convert_bounds("linspace", start, stop, num, endpoint, axis)
     gaps = num - 1 if endpoint else num
     return samples, (high - low) / gaps if gaps > 0 else float("nan")
 
@@ -311,7 +311,7 @@ def _numpy_logspace(
         return base ** _Spaced(**settings)(low, high)
 
     by_numpy = functools.partial(np.logspace, base=base)
-    return _numbers_between("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
+    return _generate_numbers_between("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
 
 
 @spelling(_SpacedGeometrically, numpy="geomspace")
@@ -347,7 +347,7 @@ def geomspace(
     between = _SpacedGeometrically.functional
     if _contains_no_tensor((start, stop)) and not (np.all(start) and np.all(stop)):
         raise ValueError(f"For 'geomspace', 'start' and 'stop' should not be 0, but got {start} and {stop}.")
-    return _numbers_between("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
+    return _generate_numbers_between("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
 
 
 def _check_range(attributes):

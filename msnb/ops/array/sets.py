@@ -72,7 +72,7 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
     return isin(as_tensor(ar1, "in1d", "ar1").ravel(), ar2, invert)
 
 
-def _concrete_vectors(function, *tensors):
+def _convert_to_numpy_vectors(function, *tensors):
     """Return the values of Tensors as numpy vectors; raise an error if a Tensor is traced."""
     if any(is_tracer(x._array) for x in tensors):
         raise DataDependentShape(function, "the number of elements found", "use isin, which marks them")
@@ -97,7 +97,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Te
         TypeError: If `assume_unique` is not a bool.
     """
     check(Bool, assume_unique, "assume_unique", "setdiff1d")
-    first, second = _concrete_vectors(
+    first, second = _convert_to_numpy_vectors(
         "setdiff1d", as_tensor(ar1, "setdiff1d", "ar1"), as_tensor(ar2, "setdiff1d", "ar2")
     )
     return Tensor(np.setdiff1d(first, second, assume_unique))
@@ -131,7 +131,7 @@ def intersect1d(
     for argument, value in (("assume_unique", assume_unique), ("return_indices", return_indices)):
         check(Bool, value, argument, "intersect1d")
     both = common_type(as_tensor(ar1, "intersect1d", "ar1"), as_tensor(ar2, "intersect1d", "ar2"))
-    results = np.intersect1d(*_concrete_vectors("intersect1d", *both), assume_unique, return_indices)
+    results = np.intersect1d(*_convert_to_numpy_vectors("intersect1d", *both), assume_unique, return_indices)
     if not return_indices:
         return Tensor(results)
     common, *positions = results

@@ -91,7 +91,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
 spelling(Slice, method="narrow")(keyword_aliases(dim="axis")(narrow))
 
 
-def _mask_bits(mask, length):
+def _unpack_mask_bits(mask, length):
     return [bool(mask >> i & 1) for i in range(length)]
 
 
@@ -150,8 +150,8 @@ def StridedSlice(
         )
     if 0 in strides:
         raise ValueError(f"For '{op}', 'strides' should not contain 0, but got {strides}.")
-    ellipsis, new_axis, shrink = (_mask_bits(m, count) for m in (ellipsis_mask, new_axis_mask, shrink_axis_mask))
-    begins, ends = _mask_bits(begin_mask, count), _mask_bits(end_mask, count)
+    ellipsis, new_axis, shrink = (_unpack_mask_bits(m, count) for m in (ellipsis_mask, new_axis_mask, shrink_axis_mask))
+    begins, ends = _unpack_mask_bits(begin_mask, count), _unpack_mask_bits(end_mask, count)
     if bin(ellipsis_mask).count("1") > 1:
         raise ValueError(f"For '{op}', 'ellipsis_mask' should have at most one bit set, but got {ellipsis_mask}.")
     named = sum(not (e or n) for e, n in zip(ellipsis, new_axis, strict=True))

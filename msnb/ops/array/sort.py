@@ -83,7 +83,7 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 
 @spelling(Sort, method="argsort")
 @keyword_aliases(dim="axis")
-def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def _tensor_argsort(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Return the indices that sort the elements along an axis. The sort is stable."""
     check(Bool, stable, "stable", "argsort")
     return argsort(self, axis, descending)
@@ -91,7 +91,7 @@ def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: 
 
 @spelling(Sort, method="sort")
 @keyword_aliases(dim="axis")
-def _sort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+def _tensor_sort(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """Return the sorted elements along an axis and their indices. The sort is stable."""
     check(Bool, stable, "stable", "sort")
     return Sort.functional(self, axis, descending)
@@ -178,7 +178,7 @@ def searchsorted(
 
 
 @spelling(SearchSorted, method="searchsorted")
-def _searchsorted_of(self: Tensor, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
+def _tensor_searchsorted(self: Tensor, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
     """Return the insertion positions of values in this Tensor, which is sorted or is sorted by `sorter`; int32."""
     sorter = sorter if sorter is None else as_tensor(sorter, "searchsorted", "sorter")
     return searchsorted(self, as_tensor(v, "searchsorted", "v"), out_int32=True, side=side, sorter=sorter)
@@ -217,7 +217,7 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
     return SearchSorted(mstype.int32, side == "right")(a, v)
 
 
-def _first_occurrences(x):
+def _find_first_occurrences(x):
     """Return a mask of first occurrences in a vector, and for each element the rank of its value's first occurrence."""
     count = x.shape[0]
     order = jnp.argsort(x, stable=True)
@@ -261,7 +261,7 @@ def UniqueWithPad(x, pad_num):
     """
     dtype_in("UniqueWithPad", "x", x, NUMBER)
     rank("UniqueWithPad", "x", x, 1)
-    first, inverse = _first_occurrences(x)
+    first, inverse = _find_first_occurrences(x)
     rank_of_value = jnp.where(first, jnp.cumsum(first) - 1, x.shape[0])
     values = jnp.full(x.shape, pad_num.astype(x.dtype)).at[rank_of_value].set(x, mode="drop")
     return values, inverse.astype(x.dtype if x.dtype in INDEX else jnp.int32)
@@ -305,7 +305,7 @@ class Unique(HostPrimitive):
 
 
 @spelling(Unique, method="unique")
-def _unique_of(self: Tensor) -> tuple[Tensor, Tensor]:
+def _tensor_unique(self: Tensor) -> tuple[Tensor, Tensor]:
     """Return the distinct elements and the index of each element among them, as `ops.unique`."""
     return Unique()(self)
 
@@ -356,7 +356,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 @spelling(UniqueWithPad, method="unique_with_pad")
-def _unique_with_pad_of(self: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
+def _tensor_unique_with_pad(self: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
     """Return the distinct elements of a vector, padded with `pad_num` to its length, and the index of each element."""
     return UniqueWithPad()(self, pad_num)
 

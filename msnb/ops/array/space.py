@@ -11,7 +11,7 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 
 
-def _make_int_check(low):
+def _make_minimum_check(low):
     def accept(value):
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError
@@ -28,7 +28,7 @@ def _check_block_shape(value):
         raise TypeError
     if len(value) != 2:
         raise ValueError
-    return tuple(_make_int_check(1)(v) for v in value)
+    return tuple(_make_minimum_check(1)(v) for v in value)
 
 
 def _check_borders(value):
@@ -36,27 +36,27 @@ def _check_borders(value):
         raise TypeError
     if len(value) != 2 or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
         raise ValueError
-    return tuple(tuple(_make_int_check(0)(v) for v in pair) for pair in value)
+    return tuple(tuple(_make_minimum_check(0)(v) for v in pair) for pair in value)
 
 
-def _check_any_block_shape(value):
+def _check_nd_block_shape(value):
     if isinstance(value, bool) or not isinstance(value, (int, tuple, list)):
         raise TypeError
-    return _make_int_check(1)(value) if isinstance(value, int) else tuple(_make_int_check(1)(v) for v in value)
+    return _make_minimum_check(1)(value) if isinstance(value, int) else tuple(_make_minimum_check(1)(v) for v in value)
 
 
-def _check_any_borders(value):
+def _check_nd_borders(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if not value or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
         raise ValueError
-    return tuple(tuple(_make_int_check(0)(v) for v in pair) for pair in value)
+    return tuple(tuple(_make_minimum_check(0)(v) for v in pair) for pair in value)
 
 
-BlockSize = Kind("an int of at least 2", _make_int_check(2))
+BlockSize = Kind("an int of at least 2", _make_minimum_check(2))
 BlockShape = Kind("a positive int or two of them", _check_block_shape)
-AnyBlockShape = Kind("a positive int or some of them", _check_any_block_shape)
-AnyBorders = Kind("pairs of non-negative ints, one for each entry of 'block_shape'", _check_any_borders)
+AnyBlockShape = Kind("a positive int or some of them", _check_nd_block_shape)
+AnyBorders = Kind("pairs of non-negative ints, one for each entry of 'block_shape'", _check_nd_borders)
 Borders = Kind("two pairs of non-negative ints, ((top, bottom), (left, right))", _check_borders)
 
 
@@ -274,7 +274,7 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
     return _batch_to_space("BatchToSpaceNDV2", input_x, block_shape, crops)
 
 
-def _block_lengths(op, x, block, borders):
+def _expand_block_shape(op, x, block, borders):
     """Return the block length along each of the last axes of `x`, one per pair of `borders`; check their number."""
     dtype_in(op, "x", x, NUMBER)
     block = (block,) * len(borders) if isinstance(block, int) else block
@@ -309,7 +309,7 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
         >>> print(ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).shape)
         (4, 1, 1, 1)
     """
-    block, count = _block_lengths("SpaceToBatchND", x, block_shape, paddings), len(paddings)
+    block, count = _expand_block_shape("SpaceToBatchND", x, block_shape, paddings), len(paddings)
     x = jnp.pad(x, ((0, 0),) * (x.ndim - count) + paddings)
     ahead, behind = x.shape[:-count], x.shape[-count:]
     _check_divisible("SpaceToBatchND", behind, block, "the padded dimensions")
@@ -344,7 +344,7 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
         [[[[1. 2.]
            [3. 4.]]]]
     """
-    block, count = _block_lengths("BatchToSpaceND", x, block_shape, crops), len(crops)
+    block, count = _expand_block_shape("BatchToSpaceND", x, block_shape, crops), len(crops)
     _check_divisible("BatchToSpaceND", x.shape[:1], (math.prod(block),), "the batch")
     rest, behind = (x.shape[0] // math.prod(block), *x.shape[1:-count]), x.shape[-count:]
     lengths = [length * size for length, size in zip(behind, block, strict=True)]

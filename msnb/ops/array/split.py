@@ -211,7 +211,7 @@ def _SplitAt(x, *, places: IntOrTuple, axis: Int):
     return tuple(x[(*before, slice(low, high))] for low, high in ends)
 
 
-def _split_checked(function, x, indices_or_sections, axis, evenly):
+def _check_and_split(function, x, indices_or_sections, axis, evenly):
     x = as_tensor(x, function, "x")
     axis = axis_in(function, check(Int, axis, "axis", function), x.ndim)
     indices = check(IntOrTuple, indices_or_sections, "indices_or_sections", function)
@@ -250,7 +250,7 @@ def numpy_split(
         >>> print(mindspore.numpy.split(mindspore.numpy.arange(5), (2, 3))[2])
         [3 4]
     """
-    return _split_checked("split", x, indices_or_sections, axis, True)
+    return _check_and_split("split", x, indices_or_sections, axis, True)
 
 
 @spelling(_SplitAt, numpy="array_split")
@@ -272,7 +272,7 @@ def array_split(
         TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the number of pieces is not positive.
     """
-    return _split_checked("array_split", x, indices_or_sections, axis, False)
+    return _check_and_split("array_split", x, indices_or_sections, axis, False)
 
 
 @spelling(_SplitAt, numpy="vsplit")
@@ -316,7 +316,7 @@ def tensor_split(
         TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the number of pieces is not positive.
     """
-    return _split_checked(
+    return _check_and_split(
         "tensor_split", tensor_argument("tensor_split", "input", input), indices_or_sections, axis, False
     )
 

@@ -19,7 +19,7 @@ _PLATFORMS = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
 
 
 @spelling(method="stride")
-def _stride_of(self: Tensor, dim: int | None = None) -> list[int] | int:
+def _tensor_stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     """Return the strides of the row-major layout in elements, for all dimensions or for one.
 
     Args:
@@ -36,57 +36,57 @@ def _stride_of(self: Tensor, dim: int | None = None) -> list[int] | int:
 
 
 @spelling(method="storage_offset")
-def _storage_offset_of(self: Tensor) -> int:
+def _tensor_storage_offset(self: Tensor) -> int:
     """Return 0, the offset of the elements in their memory: no Tensor here is a view of another."""
     return 0
 
 
 @spelling(method="data_ptr")
-def _data_ptr_of(self: Tensor) -> int:
+def _tensor_data_ptr(self: Tensor) -> int:
     """Return the memory address of the first element.
 
     Raises:
         RuntimeError: If the Tensor is traced, or is on several devices.
     """
-    return self._concrete_array("data_ptr()").unsafe_buffer_pointer()
+    return self._get_concrete_array("data_ptr()").unsafe_buffer_pointer()
 
 
 @spelling(method="const_arg")
 @property
-def _const_arg_of(self: Tensor) -> bool:
+def _tensor_const_arg(self: Tensor) -> bool:
     """Return False: a graph takes the Tensor as an input, not as a constant."""
     return False
 
 
 @spelling(method="init_finished")
 @property
-def _init_finished_of(self: Tensor) -> bool:
+def _tensor_init_finished(self: Tensor) -> bool:
     """Return True: the data is always initialized."""
     return True
 
 
 @spelling(method="init")
 @property
-def _init_of(self: Tensor) -> None:
+def _tensor_init(self: Tensor) -> None:
     """Return None: no Initializer is pending, the data is always initialized."""
     return None
 
 
 @spelling(method="is_pinned")
-def _is_pinned_of(self: Tensor) -> bool:
+def _is_pinned(self: Tensor) -> bool:
     """Return False: the memory is not page-locked. JAX moves data to devices itself."""
     return False
 
 
 @spelling(method="pin_memory")
-def _pin_memory_of(self: Tensor) -> Tensor:
+def _tensor_pin_memory(self: Tensor) -> Tensor:
     """Return the Tensor itself. No memory is page-locked: JAX moves data to devices itself."""
     log.once("Tensor.pin_memory has no effect here: JAX moves data to devices by itself.")
     return self
 
 
 @spelling(method="get_bytes")
-def _get_bytes_of(self: Tensor) -> bytes:
+def _tensor_get_bytes(self: Tensor) -> bytes:
     """Return the elements as bytes, in row-major order.
 
     Raises:
@@ -120,14 +120,16 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
         raise RuntimeError(f"For 'move_to', there is no {to} here; JAX has {jax.devices()[0].platform}.") from None
     if is_tracer(input._array):
         return input  # a compiled program runs on one device kind
-    moved = box(jax.device_put(input._concrete_array("move_to()"), device))
+    moved = box(jax.device_put(input._get_concrete_array("move_to()"), device))
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
     return moved
 
 
 @spelling(method="new_empty")
-def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, device: str | None = None) -> Tensor:
+def _tensor_new_empty(
+    self: Tensor, size: Any, *, dtype: mstype.Type | None = None, device: str | None = None
+) -> Tensor:
     """Return a new Tensor of this element type with unspecified values; here they are zeros.
 
     Args:
@@ -148,7 +150,7 @@ def _flush_without_effect(self: Tensor) -> None:
 
 
 @spelling(method="set_const_arg")
-def _set_const_arg_of(self: Tensor, const_arg: bool = True) -> Tensor:
+def _tensor_set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
     """Return the Tensor itself. Its values are never constants of a compiled program, so changing them does not
     recompile.
 

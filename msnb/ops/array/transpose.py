@@ -43,7 +43,7 @@ def Transpose(x, perm: Ints):
 
 
 @spelling(Transpose, method="transpose", generation=1)
-def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+def _tensor_transpose(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
     """Permute the dimensions by a tuple or several ints, or reverse them. `dim0` and `dim1` exchange two."""
     if dim0 is not None and dim1 is not None and not axes:
         return swapaxes(self, dim0, dim1)
@@ -59,7 +59,7 @@ def _transpose_api2(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int
     """Exchange two dimensions, or permute all: reverse them, or order them by a tuple or several ints."""
     axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
     exchanged = len(axes) == 2 and all(isinstance(a, int) for a in axes)
-    return swapaxes(self, *axes) if exchanged else _transpose_of(self, *axes)
+    return swapaxes(self, *axes) if exchanged else _tensor_transpose(self, *axes)
 
 
 def _unpack_axes(axes):
@@ -82,17 +82,17 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 
 
 @spelling(Transpose, method="permute")
-def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
+def _tensor_permute(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
     """Permute the dimensions by an order that comes as a tuple or as several ints."""
     return Transpose.functional(self, _unpack_axes(axis) if dims is None else dims)
 
 
 @spelling(Transpose, method="t")
-def _t_of(self: Tensor) -> Tensor:
+def _tensor_t(self: Tensor) -> Tensor:
     """Transpose a matrix; return a number or a vector unchanged."""
     if self.ndim > 2:
         raise ValueError(f"For 't', the Tensor should have at most 2 dimensions, but got shape {self.shape}.")
-    return _transpose_of(self)
+    return _tensor_transpose(self)
 
 
 @spelling(Transpose, function="swapaxes", method="swapaxes")
@@ -129,7 +129,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 spelling(Transpose, method="T", generation=1)(
-    property(_transpose_of, doc="The Tensor with its dimensions in reverse order.")
+    property(_tensor_transpose, doc="The Tensor with its dimensions in reverse order.")
 )
 spelling(Transpose, method="H")(property(lambda self: swapaxes(self, -1, -2), doc="Transpose a matrix."))
 spelling(Transpose, method="mH")(
@@ -268,7 +268,7 @@ def _numpy_moveaxis(
 
 
 @spelling(Transpose, function="t")
-def _t_of_ops(input: Tensor) -> Tensor:
+def _ops_t(input: Tensor) -> Tensor:
     """Transpose a matrix; return a number or a vector unchanged.
 
     Args:
@@ -280,7 +280,7 @@ def _t_of_ops(input: Tensor) -> Tensor:
     Raises:
         ValueError: If `input` has more than 2 dimensions.
     """
-    return _t_of(tensor_argument("t", "input", input))
+    return _tensor_t(tensor_argument("t", "input", input))
 
 
 @operator
@@ -343,8 +343,8 @@ CASES = [
     case(Transpose, F(2, 3, 4), (2, 0, 1)),
     case(_MoveAxis, F(2, 3), 0, 1),
     refused(ValueError, Transpose, F(2, 3), (0,)),
-    case(_t_of_ops, F(2, 3)),
-    case(_t_of_ops, F(3)),
+    case(_ops_t, F(2, 3)),
+    case(_ops_t, F(3)),
     case(TransposeView, F(2, 3), (1, 0)),
     case(TransposeExtView, F(2, 3, 4), 0, -1),
 ]

@@ -61,7 +61,7 @@ def Triu(x, *, diagonal: Int = 0):
     return _take_triangle("Triu", jnp.triu, x, diagonal)
 
 
-def _as_matrices(function, m):
+def _convert_to_matrices(function, m):
     """Convert to a Tensor of matrices. A vector becomes the matrix with that vector in every row, as in numpy."""
     m = as_tensor(m, function, "m")
     if not m.ndim:
@@ -85,7 +85,7 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
         TypeError: If `k` is not an int.
         ValueError: If `m` is a number.
     """
-    return Tril.functional(_as_matrices("tril", m), check(Int, k, "k", "tril"))
+    return Tril.functional(_convert_to_matrices("tril", m), check(Int, k, "k", "tril"))
 
 
 @spelling(Triu, numpy="triu")
@@ -104,7 +104,7 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
         TypeError: If `k` is not an int.
         ValueError: If `m` is a number.
     """
-    return Triu.functional(_as_matrices("triu", m), check(Int, k, "k", "triu"))
+    return Triu.functional(_convert_to_matrices("triu", m), check(Int, k, "k", "triu"))
 
 
 def _take_triangle(op, function, x, diagonal):
@@ -140,7 +140,7 @@ def Diag(x):
 
 
 @spelling(Diag, method="diag")
-def _diag_of(self: Tensor) -> Tensor:
+def _tensor_diag(self: Tensor) -> Tensor:
     """Return a Tensor with this one on its diagonal."""
     return Diag.functional(self)
 

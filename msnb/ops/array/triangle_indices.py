@@ -12,7 +12,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.sort import IndexType
 
 
-def _triangle_indices(find, row, col, offset, dtype):
+def _stack_triangle_indices(find, row, col, offset, dtype):
     return jnp.asarray(np.stack(find(row, offset, col)).astype(np_dtype(dtype)))
 
 
@@ -34,7 +34,7 @@ def TrilIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
         [[0 1 1]
          [0 0 1]]
     """
-    return _triangle_indices(np.tril_indices, row, col, offset, dtype)
+    return _stack_triangle_indices(np.tril_indices, row, col, offset, dtype)
 
 
 @operator(generation=2)
@@ -55,10 +55,10 @@ def TriuIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
         [[0 0 1]
          [0 1 1]]
     """
-    return _triangle_indices(np.triu_indices, row, col, offset, dtype)
+    return _stack_triangle_indices(np.triu_indices, row, col, offset, dtype)
 
 
-def _call_operator(function, operator, row, col, offset, dtype):
+def _check_and_call_operator(function, operator, row, col, offset, dtype):
     row, col = check(NonNegInt, row, "row", function), check(NonNegInt, col, "col", function)
     return operator(row, col, check(Int, offset, "offset", function), check(IndexType, dtype, "dtype", function))()
 
@@ -80,7 +80,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
         TypeError: If an argument is not of the type given above.
         ValueError: If `row` or `col` is negative.
     """
-    return _call_operator("tril_indices", TrilIndices, row, col, offset, dtype)
+    return _check_and_call_operator("tril_indices", TrilIndices, row, col, offset, dtype)
 
 
 @spelling(TriuIndices)
@@ -100,7 +100,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
         TypeError: If an argument is not of the type given above.
         ValueError: If `row` or `col` is negative.
     """
-    return _call_operator("triu_indices", TriuIndices, row, col, offset, dtype)
+    return _check_and_call_operator("triu_indices", TriuIndices, row, col, offset, dtype)
 
 
 CASES = [

@@ -152,7 +152,7 @@ class _ArrayToScalar(HostPrimitive):
     """
 
     def __call__(self, x: Any) -> Any:
-        return tensor_argument("ArrayToScalar", "x", x)._python_scalar("array_to_scalar")
+        return tensor_argument("ArrayToScalar", "x", x)._get_python_scalar("array_to_scalar")
 
 
 @host_operator()

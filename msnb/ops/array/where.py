@@ -165,14 +165,14 @@ called_as(Select, _select_api2, _PROMOTES)
 
 @spelling(_Where, method="where")
 @keyword_aliases(other="y")
-def _where_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
+def _tensor_where(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
     """Return elements of the Tensor where a condition is True, of `y` elsewhere."""
     return _Where.functional(condition, self, y)
 
 
 @spelling(_Where, method="select")
 @keyword_aliases(dim="condition", index="y")
-def _select_of(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tensor:
+def _tensor_select(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tensor:
     """Return elements of the Tensor where a condition is True, of `y` elsewhere; select(dim, index) is a slice."""
     if isinstance(condition, int) and not isinstance(condition, bool):
         return self[(slice(None),) * axis_in("select", condition, self.ndim) + (y,)]
@@ -317,7 +317,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
 
 
 @spelling(_Choose, method="choose")
-def _choose_of(self: Tensor, choices: ArrayLike, mode: str = "clip") -> Tensor:
+def _tensor_choose(self: Tensor, choices: ArrayLike, mode: str = "clip") -> Tensor:
     """Select choices[self[i]][i] for each element; see `mindspore.numpy.choose`."""
     return choose(self, choices, mode)
 

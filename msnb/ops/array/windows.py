@@ -34,7 +34,7 @@ def _make_window(function: str, shape: Callable[[int], np.ndarray], length: Any,
     return in_type(Tensor(np.asarray(values, np.float64)), dtype, function)
 
 
-def _cosine_window(count, alpha, beta):
+def _compute_cosine_window(count, alpha, beta):
     """Return a raised cosine around `alpha` that begins and ends at its minimum."""
     angles = 2 * np.pi * np.arange(count) / (count - 1) if count > 1 else np.full(count, np.pi)
     return alpha - beta * np.cos(angles)
@@ -108,7 +108,7 @@ def hamming_window(
         ValueError: If `window_length` is negative.
     """
     return _make_window(
-        "hamming_window", lambda count: _cosine_window(count, alpha, beta), window_length, periodic, dtype
+        "hamming_window", lambda count: _compute_cosine_window(count, alpha, beta), window_length, periodic, dtype
     )
 
 
@@ -155,26 +155,26 @@ def kaiser_window(
     )
 
 
-def _window_type(value):
+def _check_window_type(value):
     value = accept_value(DType, value)
     if value not in _FLOATS:
         raise TypeError
     return value
 
 
-WindowType = Kind("a floating point type", _window_type, examples=_FLOATS)
+WindowType = Kind("a floating point type", _check_window_type, examples=_FLOATS)
 
 
-def _check_length(value):
+def _check_window_length(value):
     if isinstance(value, (tuple, list)) and len(value) == 1:  # from a Tensor of one element
         (value,) = value
     return accept_value(NonNegInt, value)
 
 
-WindowLength = Kind("a non-negative int", _check_length, examples=(5,))
+WindowLength = Kind("a non-negative int", _check_window_length, examples=(5,))
 
 
-def _window_array(length, periodic, dtype, shape):
+def _make_window_array(length, periodic, dtype, shape):
     """Return the values of a window as an array."""
     values = shape(length + 1)[:-1] if periodic and length > 1 else shape(length)
     return jnp.asarray(values.astype(np_dtype(dtype)))
@@ -198,7 +198,7 @@ def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
     """
-    return _window_array(window_length, periodic, dtype, np.bartlett)
+    return _make_window_array(window_length, periodic, dtype, np.bartlett)
 
 
 @operator(generation=2)
@@ -219,7 +219,7 @@ def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
     """
-    return _window_array(window_length, periodic, dtype, np.blackman)
+    return _make_window_array(window_length, periodic, dtype, np.blackman)
 
 
 @operator(generation=2)
@@ -249,7 +249,7 @@ def HammingWindow(
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
     """
-    return _window_array(window_length, periodic, dtype, lambda count: _cosine_window(count, alpha, beta))
+    return _make_window_array(window_length, periodic, dtype, lambda count: _compute_cosine_window(count, alpha, beta))
 
 
 CASES = [

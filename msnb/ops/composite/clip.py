@@ -44,11 +44,11 @@ def _clip(x, clip_value_min, clip_value_max):
     "the result has the element type of `x`, whatever those of the bounds are; where the lower bound is above the "
     "upper one, it is the upper one",
 )
-def _clip_in_own_type(x, clip_value_min=None, clip_value_max=None):
+def _clip_by_value_api2(x, clip_value_min=None, clip_value_max=None):
     if clip_value_min is None and clip_value_max is None:
         raise ValueError(_NO_BOUND)
     if isinstance(x, (tuple, list)):
-        return tuple(_clip_in_own_type(each, clip_value_min, clip_value_max) for each in x)
+        return tuple(_clip_by_value_api2(each, clip_value_min, clip_value_max) for each in x)
     clipped = x if clip_value_min is None else Maximum()(x, clip_value_min)
     clipped = clipped if clip_value_max is None else Minimum()(clipped, clip_value_max)
     return clipped if clipped.dtype == x.dtype else Cast()(clipped, x.dtype)

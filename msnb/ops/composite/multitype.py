@@ -34,7 +34,7 @@ _CLASSES = {
 }
 
 
-def _make_matcher(kind):
+def _make_type_matcher(kind):
     """Return a predicate for one declared type: a name, a MindSpore type or a class."""
     if isinstance(kind, mstype.TensorType):
         return lambda v: isinstance(v, Tensor)
@@ -90,7 +90,7 @@ class MultitypeFuncGraph:
     def register(self, *type_names):
         """Decorator that registers a function for arguments of the given types. Each type is a name ("Tensor",
         "Number", "Tuple", ...) or a mindspore type."""
-        matchers = tuple(_make_matcher(t) for t in type_names)
+        matchers = tuple(_make_type_matcher(t) for t in type_names)
 
         def decorate(fn):
             self.entries.append((type_names, matchers, fn))
@@ -146,7 +146,7 @@ class HyperMap:
         operation = self.ops
         if operation is None:
             operation, *args = args
-        return self._map_nested(_convert_function(operation), args)
+        return self._map_nested(_prepare_function_for_graph(operation), args)
 
     def _map_nested(self, operation, args):
         first = args[0]
@@ -180,7 +180,7 @@ class Map(HyperMap):
     _deep = False
 
 
-def _convert_function(operation):
+def _prepare_function_for_graph(operation):
     """Convert a user's function to the form that graphs run. Functions of msnb are returned unchanged."""
     return script.call(operation)
 
@@ -203,7 +203,7 @@ def add_flags(fn=None, **flags):
     return fn
 
 
-def _make_fill(operator):
+def _make_fill_like_function(operator):
     def fill(value):
         if isinstance(value, (tuple, list)):
             return tuple(fill(v) for v in value)
@@ -214,8 +214,8 @@ def _make_fill(operator):
     return fill
 
 
-zeros_like = _make_fill("ZerosLike")
-ones_like = _make_fill("OnesLike")
+zeros_like = _make_fill_like_function("ZerosLike")
+ones_like = _make_fill_like_function("OnesLike")
 
 
 def hyper_add(x, y):

@@ -188,7 +188,7 @@ def comparison(*, output, **spelled):
         def kernel(x, y):
             return fn(*promote(x, y, op=name))
 
-        doc = _comparison_doc(fn, "do not convert implicitly") + _format_example(
+        doc = _format_comparison_doc(fn, "do not convert implicitly") + _format_example(
             name, {"x": "[1, 2, 3]", "y": "[1, 1, 4]"}, "int32", output
         )
         return _declare_operator(fn, kernel, doc, spelled, _TWO)
@@ -210,13 +210,13 @@ def logical(*, output, **spelled):
             return fn(x, y)
 
         values = {"x": "[True, False, True]", "y": "[True, True, False]"}
-        doc = _comparison_doc(fn, "are not bool") + _format_example(name, values, "bool_", output)
+        doc = _format_comparison_doc(fn, "are not bool") + _format_example(name, values, "bool_", output)
         return _declare_operator(fn, kernel, doc, spelled, _TWO)
 
     return declare
 
 
-def _comparison_doc(fn, types):
+def _format_comparison_doc(fn, types):
     return f"""{fn.__doc__}
 
     Inputs:

@@ -18,7 +18,7 @@ from msnb.ops.array.reshape import ExpandDims, Reshape
 from msnb.ops.array.sort import IndexType
 
 
-def _arg_extreme(op, function, x, axis, output_type):
+def _find_extreme_index(op, function, x, axis, output_type):
     dtype_in(op, "x", x, ANY)
     axis = axis_in(op, axis, x.ndim)
     some(op, "x", x, axis)
@@ -47,7 +47,7 @@ def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
         >>> print(ops.Argmax()(Tensor([[1, 20, 5], [67, 8, 9]], mindspore.float32)))
         [1 0]
     """
-    return _arg_extreme("Argmax", jnp.argmax, x, axis, output_type)
+    return _find_extreme_index("Argmax", jnp.argmax, x, axis, output_type)
 
 
 @operator
@@ -72,10 +72,10 @@ def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
         >>> print(ops.Argmin()(Tensor([2.0, 3.1, 1.2], mindspore.float32)))
         2
     """
-    return _arg_extreme("Argmin", jnp.argmin, x, axis, output_type)
+    return _find_extreme_index("Argmin", jnp.argmin, x, axis, output_type)
 
 
-def _arg_with_value(op, function, x, axis, keep_dims):
+def _find_extreme_index_and_value(op, function, x, axis, keep_dims):
     dtype_in(op, "x", x, ANY)
     axis = axis_in(op, axis, x.ndim)
     some(op, "x", x, axis)
@@ -111,7 +111,7 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
         >>> print(index, value)
         3 0.7
     """
-    return _arg_with_value("ArgMaxWithValue", jnp.argmax, x, axis, keep_dims)
+    return _find_extreme_index_and_value("ArgMaxWithValue", jnp.argmax, x, axis, keep_dims)
 
 
 @operator
@@ -140,7 +140,7 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
         >>> print(index, value)
         1 0.4
     """
-    return _arg_with_value("ArgMinWithValue", jnp.argmin, x, axis, keep_dims)
+    return _find_extreme_index_and_value("ArgMinWithValue", jnp.argmin, x, axis, keep_dims)
 
 
 @spelling(Argmax)
@@ -168,7 +168,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tens
 
 
 @spelling(Argmax, method="argmax", generation=1)
-def _argmax_of(
+def _tensor_argmax(
     self: Tensor,
     axis: int | None = None,
     keepdims: Bool = False,
@@ -222,7 +222,7 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
 
 
 @spelling(Argmin, method="argmin", generation=1)
-def _argmin_of(
+def _tensor_argmin(
     self: Tensor,
     axis: int | None = None,
     keepdims: Bool = False,
@@ -253,18 +253,18 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 
 @spelling(ArgMaxWithValue, method="argmax_with_value")
-def _argmax_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+def _tensor_argmax_with_value(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """Return the largest elements along an axis and their indices, int64. For None, the largest of all, index 0."""
-    return _value_and_index(ArgMaxWithValue, self, axis, keep_dims)
+    return _call_value_and_index_operator(ArgMaxWithValue, self, axis, keep_dims)
 
 
 @spelling(ArgMinWithValue, method="argmin_with_value")
-def _argmin_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+def _tensor_argmin_with_value(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """Return the smallest elements along an axis and their indices, int64. For None, the smallest of all, index 0."""
-    return _value_and_index(ArgMinWithValue, self, axis, keep_dims)
+    return _call_value_and_index_operator(ArgMinWithValue, self, axis, keep_dims)
 
 
-def _value_and_index(operator, tensor, axis, keep_dims):
+def _call_value_and_index_operator(operator, tensor, axis, keep_dims):
     if axis is None or tensor.ndim == 0 and axis in (0, -1):
         _, value = operator(0, False)(Reshape.functional(tensor, (-1,)))
         return value, Cast.functional(ZerosLike.functional(value), mstype.int64)
@@ -277,7 +277,7 @@ def _make_index_and_value_function(operator):
     name = operator.__name__
 
     def function(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-        value, index = _value_and_index(operator, tensor_argument(name, "x", x), axis, keep_dims)
+        value, index = _call_value_and_index_operator(operator, tensor_argument(name, "x", x), axis, keep_dims)
         return index, value
 
     return function

@@ -56,7 +56,7 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
 
 @spelling(Add, method="add")
 @keyword_aliases(y="other")
-def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def _tensor_add(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return self + alpha * other."""
     return Add.functional(*scaled_operands(self, other, alpha))
 
@@ -112,7 +112,7 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
 
 @spelling(Sub, method=("sub", "subtract"))
 @keyword_aliases(y="other")
-def _sub_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def _tensor_sub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return self - alpha * other."""
     return Sub.functional(*scaled_operands(self, other, alpha))
 
@@ -171,7 +171,7 @@ def SquareSumAll(x1, x2):
     return jnp.sum(jnp.square(x1), dtype=x1.dtype), jnp.sum(jnp.square(x2), dtype=x2.dtype)
 
 
-def _sum_of(op, xs):
+def _sum_tensors(op, xs):
     if not xs:
         raise ValueError(f"For '{op}', there should be at least 1 Tensor, but got none.")
     for i, x in enumerate(xs):
@@ -201,7 +201,7 @@ def AddN(inputs: Tensors):
         >>> print(ops.AddN()([x, y, x]))
         [6. 9.]
     """
-    return _sum_of("AddN", inputs)
+    return _sum_tensors("AddN", inputs)
 
 
 @operator(functional="accumulate_n", called=("x",))
@@ -223,7 +223,7 @@ def AccumulateNV2(inputs: Tensors):
         >>> print(ops.AccumulateNV2()([x, y]))
         [5. 7.]
     """
-    return _sum_of("AccumulateNV2", inputs)
+    return _sum_tensors("AccumulateNV2", inputs)
 
 
 @operator(functional="lerp", methods=("lerp",))
@@ -341,7 +341,7 @@ def diff_ext(
 
 
 @spelling(_Diff, numpy="diff")
-def _diff_of_numpy(
+def _numpy_diff(
     a: ArrayLike, n: Int = 1, axis: Int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
 ) -> Tensor:
     """Compute the differences a[i + 1] - a[i] along an axis, `n` times.
@@ -380,13 +380,13 @@ def _diff_of_numpy(
 
 
 @spelling(Mul, method="mul_")
-def _mul_into(self: Tensor, other: Tensor | float) -> Tensor:
+def _mul_inplace(self: Tensor, other: Tensor | float) -> Tensor:
     """Multiply in place, and return the Tensor."""
     return take_over("mul_", self, Mul.functional(self, other))
 
 
 @spelling(Sub, method="sub_")
-def _sub_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def _sub_inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Subtract `alpha` times `other` in place, and return the Tensor."""
     return take_over("sub_", self, Sub.functional(*scaled_operands(self, other, alpha)))
 
@@ -395,7 +395,7 @@ spelling(Mul, function="tensor_muls")(Mul.functional)
 
 
 @spelling(Add, method="add_")
-def _add_into(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def _add_inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Add `alpha` times `other` in place, and return the Tensor."""
     return take_over("add_", self, Add.functional(*scaled_operands(self, other, alpha)))
 

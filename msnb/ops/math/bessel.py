@@ -27,21 +27,21 @@ _SERIES = sum((-1) ** k * np.cos(2 * k * _ANGLES) / k for k in range(1, 31))  # 
 _STEPS = 160
 
 
-def _weighted_mean(x, weights, wave):
+def _average_wave_over_angles(x, weights, wave):
     return jnp.mean(jnp.asarray(weights, x.dtype) * wave(x[..., None] * jnp.asarray(_SINES, x.dtype)), -1)
 
 
-def _bessel_near_zero(order, x):
+def _compute_bessel_near_zero(order, x):
     """Return the Bessel functions J and Y at |x| <= `_BORDER`, from integrals."""
-    first = _weighted_mean(x, 1.0, jnp.cos), _weighted_mean(x, _SINES, jnp.sin)
+    first = _average_wave_over_angles(x, 1.0, jnp.cos), _average_wave_over_angles(x, _SINES, jnp.sin)
     logarithm = jnp.log(x / 2) + np.euler_gamma
     if order == 0:
-        return first[0], 2 / np.pi * (logarithm * first[0] - 2 * _weighted_mean(x, _SERIES, jnp.cos))
-    second = logarithm * first[1] - first[0] / x - 2 * _weighted_mean(x, _SERIES * _SINES, jnp.sin)
+        return first[0], 2 / np.pi * (logarithm * first[0] - 2 * _average_wave_over_angles(x, _SERIES, jnp.cos))
+    second = logarithm * first[1] - first[0] / x - 2 * _average_wave_over_angles(x, _SERIES * _SINES, jnp.sin)
     return first[1], 2 / np.pi * second
 
 
-def _bessel_far_from_zero(order, x):
+def _compute_bessel_far_from_zero(order, x):
     """Return the Bessel functions J and Y at x > `_BORDER`, from the asymptotic expansion."""
     mu, term, even, odd = 4.0 * order**2, 1.0, 1.0, 0.0
     for k in range(1, 8):
@@ -60,8 +60,8 @@ def _compute_bessel_j_or_y(order, kind, x):
     is_near = size <= _BORDER
     result = jnp.where(
         is_near,
-        _bessel_near_zero(order, jnp.where(is_near, size, 1.0))[kind],
-        _bessel_far_from_zero(order, jnp.where(is_near, 2 * _BORDER, size))[kind],
+        _compute_bessel_near_zero(order, jnp.where(is_near, size, 1.0))[kind],
+        _compute_bessel_far_from_zero(order, jnp.where(is_near, 2 * _BORDER, size))[kind],
     )
     if kind == 0:
         return result * jnp.sign(x) if order == 1 else result
@@ -80,7 +80,7 @@ def _compute_scaled_bessel_k(order, x):
     return jnp.where(is_positive, result, jnp.where(x == 0, jnp.inf, jnp.where(x == jnp.inf, 0, jnp.nan)))
 
 
-def _with_derivative(function, slope):
+def _attach_derivative(function, slope):
     """Return `function` with a custom derivative: slope(x, function(x)) at x."""
     differentiable = jax.custom_jvp(function)
 
@@ -94,81 +94,81 @@ def _with_derivative(function, slope):
 
 
 @functools.cache
-def _bessel_function(name):
+def _get_bessel_function(name):
     """Return the differentiable array function of MindSpore's "bessel_<name>"."""
     order = int(name[1])
-    other = lambda x: _bessel_function(f"{name[0]}{1 - order}{name[2:]}")(x)
+    other = lambda x: _get_bessel_function(f"{name[0]}{1 - order}{name[2:]}")(x)
     if name[0] in "jy":
         compute = functools.partial(_compute_bessel_j_or_y, order, "jy".index(name[0]))
         if order == 0:
-            return _with_derivative(compute, lambda x, y: -other(x))
+            return _attach_derivative(compute, lambda x, y: -other(x))
         at_zero = 0.5 if name[0] == "j" else jnp.inf
-        return _with_derivative(
+        return _attach_derivative(
             compute, lambda x, y: jnp.where(x == 0, at_zero, other(x) - y / jnp.where(x == 0, 1, x))
         )
     scaled = functools.partial(_compute_scaled_bessel_k, order)
     if name.endswith("e"):
-        return _with_derivative(scaled, lambda x, y: y - other(x) - (y / x if order else 0))
-    return _with_derivative(lambda x: scaled(x) * jnp.exp(-x), lambda x, y: -other(x) - (y / x if order else 0))
+        return _attach_derivative(scaled, lambda x, y: y - other(x) - (y / x if order else 0))
+    return _attach_derivative(lambda x: scaled(x) * jnp.exp(-x), lambda x, y: -other(x) - (y / x if order else 0))
 
 
 @of_one(x="[0., 1.]", output="[1.         0.76519775]", generation=2)
 @in_float32
 def BesselJ0(x):
     """Bessel function of the first kind, of order 0."""
-    return _bessel_function("j0")(x)
+    return _get_bessel_function("j0")(x)
 
 
 @of_one(x="[0., 1.]", output="[0.         0.44005054]", generation=2)
 @in_float32
 def BesselJ1(x):
     """Bessel function of the first kind, of order 1."""
-    return _bessel_function("j1")(x)
+    return _get_bessel_function("j1")(x)
 
 
 @of_one(x="[1., 2.]", output="[0.08825693 0.5103756 ]", generation=2)
 @in_float32
 def BesselY0(x):
     """Bessel function of the second kind, of order 0."""
-    return _bessel_function("y0")(x)
+    return _get_bessel_function("y0")(x)
 
 
 @of_one(x="[1., 2.]", output="[-0.78121287 -0.10703246]", generation=2)
 @in_float32
 def BesselY1(x):
     """Bessel function of the second kind, of order 1."""
-    return _bessel_function("y1")(x)
+    return _get_bessel_function("y1")(x)
 
 
 @of_one(x="[1., 2.]", output="[0.42102453 0.11389388]", generation=2)
 @in_float32
 def BesselK0(x):
     """Modified Bessel function of the second kind, of order 0."""
-    return _bessel_function("k0")(x)
+    return _get_bessel_function("k0")(x)
 
 
 @of_one(x="[1., 2.]", output="[0.60190725 0.13986586]", generation=2)
 @in_float32
 def BesselK1(x):
     """Modified Bessel function of the second kind, of order 1."""
-    return _bessel_function("k1")(x)
+    return _get_bessel_function("k1")(x)
 
 
 @of_one(x="[1., 2.]", output="[1.1444633 0.8415683]", generation=2)
 @in_float32
 def BesselK0e(x):
     """Modified Bessel function of the second kind, of order 0, times exp(x)."""
-    return _bessel_function("k0e")(x)
+    return _get_bessel_function("k0e")(x)
 
 
 @of_one(x="[1., 2.]", output="[1.6361535 1.0334767]", generation=2)
 @in_float32
 def BesselK1e(x):
     """Modified Bessel function of the second kind, of order 1, times exp(x)."""
-    return _bessel_function("k1e")(x)
+    return _get_bessel_function("k1e")(x)
 
 
-def _declare_function(operator):
+def _declare_bessel_function(operator):
     name = f"bessel_{operator.__name__.removeprefix('Bessel').lower()}"
 
     def compute(x: Tensor) -> Tensor:
@@ -180,7 +180,7 @@ def _declare_function(operator):
 
 
 for _operator in (BesselJ0, BesselJ1, BesselY0, BesselY1, BesselK0, BesselK1, BesselK0e, BesselK1e):
-    _declare_function(_operator)
+    _declare_bessel_function(_operator)
 
 
 CASES = [

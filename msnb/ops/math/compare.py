@@ -157,7 +157,7 @@ def EqualCount(x, y):
 _equal, _not_equal = Equal(), NotEqual()
 
 
-def _comparison_operand(other):
+def _convert_comparison_operand(other):
     """Convert `other` to an operand of a comparison, or return NotImplemented. Lists give NotImplemented, too: in
     MindSpore no list is equal to a Tensor.
     """
@@ -167,14 +167,14 @@ def _comparison_operand(other):
 @spelling(Equal, method="__eq__", generation=1)
 def _eq(self: Tensor, other: object) -> Tensor | bool:
     """Compare elementwise for equality; return plain False if `other` is no Tensor, number or numpy array."""
-    other = _comparison_operand(other)
+    other = _convert_comparison_operand(other)
     return False if other is NotImplemented else _equal(self, other)
 
 
 @spelling(NotEqual, method="__ne__", generation=1)
 def _ne(self: Tensor, other: object) -> Tensor | bool:
     """Compare elementwise for inequality; return plain True if `other` is no Tensor, number or numpy array."""
-    other = _comparison_operand(other)
+    other = _convert_comparison_operand(other)
     return True if other is NotImplemented else _not_equal(self, other)
 
 
@@ -197,7 +197,7 @@ def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan
 
 
 @spelling(IsClose, numpy="isclose")
-def _isclose_of_numpy(
+def _numpy_isclose(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False
 ) -> Tensor:
     """Return True where two Tensors are equal up to a tolerance, abs(a - b) <= atol + rtol * abs(b).
@@ -283,9 +283,9 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 
 
 @spelling(Equal, ReduceAny, method="__contains__", generation=1)
-def _contains_of(self: Tensor, item: Any) -> bool:
+def _tensor_contains(self: Tensor, item: Any) -> bool:
     """Return True if any element equals `item`."""
-    operand = _comparison_operand(item)
+    operand = _convert_comparison_operand(item)
     if operand is NotImplemented:
         raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")
     return bool(any_(_equal(self, operand)))
@@ -313,7 +313,7 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
 
 
 @spelling(ApproximateEqual, method="approximate_equal")
-def _approximate_equal_of(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
+def _tensor_approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
     """Return True where an element differs from that of another Tensor by less than a tolerance."""
     return ApproximateEqual(tolerance)(self, other)
 

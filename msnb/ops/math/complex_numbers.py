@@ -27,7 +27,9 @@ _PART = """{summary}
 _OF_COMPLEX = "; complex64 gives float32, complex128 gives float64"
 
 
-def _component_operator(allowed=ANY, input_description="Complex or other numbers", result=_OF_COMPLEX, **spelled):
+def _declare_component_operator(
+    allowed=ANY, input_description="Complex or other numbers", result=_OF_COMPLEX, **spelled
+):
     """Return a decorator that declares an operator from a function `take(x)`, which returns one component of each
     element.
     """
@@ -45,31 +47,31 @@ def _component_operator(allowed=ANY, input_description="Complex or other numbers
     return declare
 
 
-@_component_operator(functional="real")
+@_declare_component_operator(functional="real")
 def Real(x):
     """The real part of each element; a real number is returned unchanged."""
     return jnp.real(x)
 
 
-@_component_operator(functional="imag")
+@_declare_component_operator(functional="imag")
 def Imag(x):
     """The imaginary part of each element, 0 for a real number."""
     return jnp.imag(x)
 
 
-@_component_operator(functional="conj", methods=("conj",), result=" and its element type")
+@_declare_component_operator(functional="conj", methods=("conj",), result=" and its element type")
 def Conj(x):
     """The complex conjugate of each element; a real number is returned unchanged."""
     return jnp.conj(x)
 
 
-@_component_operator(COMPLEX, "Complex numbers", functional="angle", methods=("angle",))
+@_declare_component_operator(COMPLEX, "Complex numbers", functional="angle", methods=("angle",))
 def Angle(x):
     """The angle of each complex number with the positive real axis, in radians."""
     return jnp.angle(x)
 
 
-@_component_operator(COMPLEX, "Complex numbers")
+@_declare_component_operator(COMPLEX, "Complex numbers")
 def ComplexAbs(x):
     """The magnitude of each complex number."""
     return magnitude(x)
@@ -85,14 +87,14 @@ spelling(Imag, method="imag", generation=1)(
 
 @differs_in_api2("it is a method and no property")
 @spelling(Real, method="real", generation=2)
-def _real_of(self: Tensor) -> Tensor:
+def _tensor_real(self: Tensor) -> Tensor:
     """The real part of each element."""
     return Real.functional(self)
 
 
 @differs_in_api2("it is a method and no property")
 @spelling(Imag, method="imag", generation=2)
-def _imag_of(self: Tensor) -> Tensor:
+def _tensor_imag(self: Tensor) -> Tensor:
     """The imaginary part of each element."""
     return Imag.functional(self)
 

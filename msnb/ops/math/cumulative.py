@@ -41,7 +41,7 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         >>> print(ops.CumSum()(x, 1))
         [[1. 3. 6.]]
     """
-    return _accumulate("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
+    return _accumulate_along_axis("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
 
 
 @operator
@@ -68,10 +68,10 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         >>> print(ops.CumProd()(x, 1))
         [[1. 2. 6.]]
     """
-    return _accumulate("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
+    return _accumulate_along_axis("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
 
 
-def _accumulate(op, accumulate, start, x, axis, exclusive, reverse):
+def _accumulate_along_axis(op, accumulate, start, x, axis, exclusive, reverse):
     """Apply a cumulative function along an axis. With `exclusive` the first result is `start`."""
     dtype_in(op, "x", x, NUMBER)
     axis = axis_in(op, axis, x.ndim)
@@ -127,7 +127,9 @@ _ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element types whose sums
 
 
 @spelling(CumSum, method="cumsum", generation=1)
-def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+def _tensor_cumsum(
+    self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None
+) -> Tensor:
     """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers as int32."""
     axis = axis if dim is None else dim
     dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
@@ -135,13 +137,15 @@ def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None
 
 
 @spelling(CumProd, method="cumprod")
-def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+def _tensor_cumprod(
+    self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None
+) -> Tensor:
     """Return the cumulative product along an axis, or of the flattened Tensor."""
     axis = axis if dim is None else dim
     return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
 
 
-def _accumulate_numpy(function, run, a, axis, dtype, wide):
+def _accumulate_array_like(function, run, a, axis, dtype, wide):
     x = as_tensor(a, function, "a")
     dtype_of_sum = element_type(dtype, function) if dtype is not None else wide.get(x.dtype, x.dtype)
     if axis is None:
@@ -150,7 +154,7 @@ def _accumulate_numpy(function, run, a, axis, dtype, wide):
 
 
 @spelling(CumSum, numpy="cumsum")
-def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+def _numpy_cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Running sum along an axis; bool and integers below 32 bits are added as int32.
 
     Args:
@@ -165,11 +169,11 @@ def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -
         TypeError: If `a` is none of these, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
-    return _accumulate_numpy("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
+    return _accumulate_array_like("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
 
 
 @spelling(CumProd, numpy="cumprod")
-def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+def _numpy_cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Running product along an axis; bool and integers below 32 bits are multiplied as int32 or uint32.
 
     Args:
@@ -185,10 +189,10 @@ def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) 
         ValueError: If `axis` is out of range.
     """
     wide = {**_WIDENED, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
-    return _accumulate_numpy("cumprod", CumProd.functional, a, axis, dtype, wide)
+    return _accumulate_array_like("cumprod", CumProd.functional, a, axis, dtype, wide)
 
 
-def _extremes_with_indices(op, combine, x, axis):
+def _compute_cumulative_extremes(op, combine, x, axis):
     """Return the cumulative extremes along an axis and the index of the last element with that value."""
     dtype_in(op, "input", x, NUMBER)
     axis = axis_in(op, axis, x.ndim)
@@ -221,7 +225,7 @@ def Cummax(x, *, axis: Int):
         TypeError: If `x` is not made of numbers, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
-    return _extremes_with_indices("cummax", jnp.greater_equal, x, axis)
+    return _compute_cumulative_extremes("cummax", jnp.greater_equal, x, axis)
 
 
 @operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
@@ -242,7 +246,7 @@ def Cummin(x, *, axis: Int):
         TypeError: If `x` is not made of numbers, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
-    values, indices = _extremes_with_indices("cummin", jnp.less_equal, x, axis)
+    values, indices = _compute_cumulative_extremes("cummin", jnp.less_equal, x, axis)
     return values, indices.astype(jnp.int32)
 
 

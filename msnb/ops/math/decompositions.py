@@ -120,7 +120,7 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 
 @spelling(Qr, method="qr")
-def _qr_of(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
+def _tensor_qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
     """Return the QR decomposition as `ops.qr` does, the reduced one if `some` is True."""
     return Qr.functional(self, not some)
 
@@ -257,12 +257,12 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 
 @spelling(Ormqr, method="ormqr")
-def _ormqr_of(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+def _tensor_ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Multiply matrices by the product of Householder reflections; see `ops.ormqr`."""
     return Ormqr.functional(self, input2, input3, left, transpose)
 
 
-def _without_derivative_tests(row):
+def _skip_derivative_tests(row):
     why = "JAX has no derivative of it"
     return row.without("gradient", why).without("differences", why).without("half", why)
 
@@ -272,13 +272,13 @@ _REFLECTIONS = Values([[-3.7416575, -9.354144], [0.4217955, 1.5811388], [0.63269
 _SCALES = Values([1.2672612, 1.4002801])
 CASES = [
     case(Svd, F(2, 3)).results(0),
-    _without_derivative_tests(case(Svd, F(3, 2), full_matrices=True).results(0)),
+    _skip_derivative_tests(case(Svd, F(3, 2), full_matrices=True).results(0)),
     case(Svd, F(2, 3, 3), compute_uv=False).without("gradient", "MindSpore has none without vectors"),
     case(svd, F(3, 2), compute_uv=False).without("gradient", "MindSpore has none without vectors"),
     case(Qr, _TALL),
-    _without_derivative_tests(case(Qr, _TALL, full_matrices=True)),
+    _skip_derivative_tests(case(Qr, _TALL, full_matrices=True)),
     case(qr, F(3, 3)),
-    _without_derivative_tests(case(Geqrf, _TALL)),
+    _skip_derivative_tests(case(Geqrf, _TALL)),
     case(Orgqr, _REFLECTIONS, _SCALES).without("gradient", "MindSpore has none"),
     case(orgqr, _REFLECTIONS, _SCALES).without("gradient", "MindSpore has none"),
     case(Ormqr, _REFLECTIONS, _SCALES, F(3, 2)).without("gradient", "MindSpore has none"),

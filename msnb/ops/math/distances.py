@@ -13,7 +13,7 @@ from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 
 
-def _p_norm(difference, p):
+def _compute_p_norm(difference, p):
     """Return the p-norm of the vectors along the last dimension. The gradient at the zero vector is 0."""
     size = jnp.abs(difference)
     if p == 0:
@@ -59,7 +59,7 @@ def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
     same_dtype("cdist", x1=input_x, x2=input_y)
     if p < 0:
         raise ValueError(f"For 'cdist', 'p' should not be negative, but got {p}.")
-    return _p_norm(input_x[..., :, None, :] - input_y[..., None, :, :], p)
+    return _compute_p_norm(input_x[..., :, None, :] - input_y[..., None, :, :], p)
 
 
 @operator(functional="dist", generation=2)
@@ -84,7 +84,7 @@ def _Dist(input, other, *, p: Static(Float) = 2.0):
     dtype_in("dist", "input", input, FLOAT)
     dtype_in("dist", "other", other, FLOAT)
     x, y = promote(input, other, op="dist")
-    return _p_norm((x - y).reshape(-1), p)
+    return _compute_p_norm((x - y).reshape(-1), p)
 
 
 @operator(functional="cosine_similarity", generation=2)

@@ -19,7 +19,7 @@ from msnb.ops.math._elementwise import floating, is_integer, of_two
 
 
 @in_float32
-def _divide_r1_1(x, y):
+def _divide_like_r1_1(x, y):
     """Divide as MindSpore r1.1 does: integers are divided as float64, and the quotient is cast to their type."""
     if is_integer(x):
         return (x.astype(jnp.float64) / y.astype(jnp.float64)).astype(x.dtype)
@@ -29,11 +29,11 @@ def _divide_r1_1(x, y):
 @in_float32
 def _divide_no_nan(x, y):
     zero = y == 0
-    safe = _divide_r1_1(x, jnp.where(zero, jnp.ones_like(y), y))
+    safe = _divide_like_r1_1(x, jnp.where(zero, jnp.ones_like(y), y))
     return jnp.where(zero, jnp.zeros_like(safe), safe)
 
 
-def _zero_quotient(x):
+def _divide_integers_by_zero(x):
     """Return the result of x / 0 for integers: the type's largest number for x > 0, the smallest for x < 0, and 0 for
     0.
     """
@@ -42,7 +42,7 @@ def _zero_quotient(x):
     return jnp.where(x > 0, largest, jnp.where(x < 0, smallest, none))
 
 
-def _integer_nan(x):
+def _get_integer_nan(x):
     """Return the integer that stands for NaN: the smallest number of 32- and 64-bit types, 0 for narrower and unsigned
     types.
     """
@@ -85,7 +85,7 @@ def _xdivy(x, y):
 )
 def RealDiv(x, y):
     """Return x / y; for integers the result is an integer, too."""
-    return _divide_r1_1(x, y)
+    return _divide_like_r1_1(x, y)
 
 
 @of_two(
@@ -95,15 +95,15 @@ def RealDiv(x, y):
 )
 def Div(x, y):
     """Return x / y; for integers the result is an integer, too."""
-    return _divide_r1_1(x, y)
+    return _divide_like_r1_1(x, y)
 
 
-def _divide_mindspore_2(x: Tensor, y: Tensor) -> Tensor:
+def _divide_like_mindspore_2(x: Tensor, y: Tensor) -> Tensor:
     """Return the quotient as MindSpore 2's class Div does: integers give float32."""
     return _TrueDiv.functional(x, y)
 
 
-called_as(Div, _divide_mindspore_2, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
+called_as(Div, _divide_like_mindspore_2, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
 
 
 @of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", output="[0.  0.  0.5]")
@@ -140,7 +140,7 @@ def Xdivy(x, y):
 )
 def FloorDiv(x, y):
     """Return x / y, rounded down."""
-    return _guard_zero_divisor(_floor_divide, _zero_quotient)(x, y)
+    return _guard_zero_divisor(_floor_divide, _divide_integers_by_zero)(x, y)
 
 
 spelling(FloorDiv, function="tensor_floordiv", generation=1)(FloorDiv.functional)
@@ -160,7 +160,7 @@ spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
 )
 def FloorMod(x, y):
     """Return the remainder of x / y rounded down; it has the sign of the divisor."""
-    return _guard_zero_divisor(jnp.mod, _integer_nan)(x, y)
+    return _guard_zero_divisor(jnp.mod, _get_integer_nan)(x, y)
 
 
 spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
@@ -170,7 +170,7 @@ spelling(FloorMod, function="remainder")(FloorMod.functional)
 
 @spelling(FloorMod, method="remainder")
 @keyword_aliases(divisor="other")
-def _remainder_of(self: Tensor, other: Tensor | float) -> Tensor:
+def _tensor_remainder(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the remainder of the quotient rounded down. It has the sign of the divisor."""
     return FloorMod.functional(self, other)
 
@@ -178,7 +178,7 @@ def _remainder_of(self: Tensor, other: Tensor | float) -> Tensor:
 @of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", output="[-1.  1.  0.]", numpy=number("fmod"))
 def Mod(x, y):
     """Return the remainder of x / y rounded towards zero; it has the sign of the dividend."""
-    return _guard_zero_divisor(jnp.fmod, lambda x: jnp.where(x == 0, 0, _integer_nan(x)))(x, y)
+    return _guard_zero_divisor(jnp.fmod, lambda x: jnp.where(x == 0, 0, _get_integer_nan(x)))(x, y)
 
 
 spelling(Mod, function="fmod", method="fmod")(Mod.functional)
@@ -189,7 +189,7 @@ spelling(Mod, function="fmod", method="fmod")(Mod.functional)
 )
 def TruncateDiv(x, y):
     """Return x / y, rounded towards zero."""
-    return _guard_zero_divisor(_truncate_divide, _zero_quotient)(x, y)
+    return _guard_zero_divisor(_truncate_divide, _divide_integers_by_zero)(x, y)
 
 
 @of_two(
@@ -235,7 +235,7 @@ def _TrueDiv(x, y):
         [0.5 1.  1.5]
     """
     x, y = promote(x, y, op="RealDiv")
-    return _divide_r1_1(floating(x), floating(y))
+    return _divide_like_r1_1(floating(x), floating(y))
 
 
 @of_two(
@@ -317,19 +317,19 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
 
 
 @spelling(FloorMod, method="remainder_")
-def _remainder_into(self: Tensor, other: Tensor | float) -> Tensor:
+def _remainder_inplace(self: Tensor, other: Tensor | float) -> Tensor:
     """Replace the elements by the remainder of the quotient rounded down, in place, and return the Tensor."""
     return take_over("remainder_", self, FloorMod.functional(self, other))
 
 
 @spelling(_TrueDiv, FloorDiv, TruncateDiv, method="div_")
-def _div_into(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+def _div_inplace(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Divide in place, and return the Tensor."""
     return take_over("div_", self, div(self, other, rounding_mode=rounding_mode))
 
 
 @spelling(FloorDiv, method="floor_divide_")
-def _floor_divide_into(self: Tensor, other: Tensor | float) -> Tensor:
+def _floor_divide_inplace(self: Tensor, other: Tensor | float) -> Tensor:
     """Divide in place, round down, and return the Tensor."""
     return take_over("floor_divide_", self, FloorDiv.functional(self, other))
 

@@ -87,7 +87,7 @@ def i0(input: Tensor) -> Tensor:
 
 
 @spelling(Erfinv, function="erfinv_", method="erfinv_")
-def _erfinv_into(input: Tensor) -> Tensor:
+def _erfinv_inplace(input: Tensor) -> Tensor:
     """Apply the inverse error function in place, and return the Tensor.
 
     Args:

@@ -43,7 +43,7 @@ def _xlogy(x, y):
 _LOGS = FLOAT | COMPLEX
 
 
-def _in_dtype_of_input(function, x):
+def _apply_and_cast_back(function, x):
     """Apply `function`; cast the result to the type of `x`, also for integers, as MindSpore r1.1 does."""
     return in_float32(function)(floating(x)).astype(x.dtype)
 
@@ -200,7 +200,7 @@ def ReciprocalGrad(y, dout):
 )
 def Inv(x):
     """1 divided by each element."""
-    return _in_dtype_of_input(jnp.reciprocal, x)
+    return _apply_and_cast_back(jnp.reciprocal, x)
 
 
 @of_two(
@@ -389,7 +389,7 @@ def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 
 
 @spelling(Pow, method="float_power")
-def _float_power_of(self: Tensor, other: Tensor | float) -> Tensor:
+def _tensor_float_power(self: Tensor, other: Tensor | float) -> Tensor:
     """Return self ** other, computed in float64, or in complex128 if an operand is complex."""
     return _float_power(self, other)
 
@@ -415,13 +415,13 @@ def _Ldexp(x, other):
 
 
 @spelling(Exp, method="exp_")
-def _exp_into(self: Tensor) -> Tensor:
+def _exp_inplace(self: Tensor) -> Tensor:
     """Apply the exponential function in place, and return the Tensor."""
     return take_over("exp_", self, Exp.functional(self))
 
 
 @spelling(Log, method="log_")
-def _log_into(self: Tensor) -> Tensor:
+def _log_inplace(self: Tensor) -> Tensor:
     """Apply the natural logarithm in place, and return the Tensor."""
     return take_over("log_", self, Log.functional(self))
 

@@ -78,7 +78,7 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.min(x, axes, keepdims=keep_dims)
 
 
-def _apply_initial(op, of_two, x, initial, where):
+def _apply_initial_and_where(op, of_two, x, initial, where):
     """Return of_two(x, initial) elementwise, and `initial` where `where` is False."""
     x = tensor_argument(op, "input", x)
     if initial is None:
@@ -94,7 +94,7 @@ def _apply_initial(op, of_two, x, initial, where):
     return of_two.functional(x, initial)
 
 
-def _extreme_with_index(op, reduction, arg, x, axis, keepdims):
+def _find_extreme_with_index(op, reduction, arg, x, axis, keepdims):
     """Return the extreme elements along an axis, and their indices."""
     if axis is None:
         return reduction.functional(tensor_argument(op, "input", x)), Tensor(0)
@@ -106,7 +106,7 @@ def _extreme_with_index(op, reduction, arg, x, axis, keepdims):
     return (value, expanded_index) if keepdims else (Squeeze.functional(value, axis), index)
 
 
-def _extreme_of_r1_1(with_indices, reduction, of_two, x, axis, keepdims, initial, where, return_indices, dim, keepdim):
+def _reduce_like_r1_1(with_indices, reduction, of_two, x, axis, keepdims, initial, where, return_indices, dim, keepdim):
     """Return r1.1's `Tensor.max` or `Tensor.min`: values, or (values, indices) as `with_indices` returns them."""
     if dim is not None:
         return with_indices(x, dim, bool(keepdim))
@@ -118,7 +118,7 @@ def _extreme_of_r1_1(with_indices, reduction, of_two, x, axis, keepdims, initial
     return value if initial is None else of_two.functional(value, initial)
 
 
-def _extreme_of_mindspore_2(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
+def _reduce_like_mindspore_2(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
     """Return MindSpore 2's `Tensor.max` or `Tensor.min`: (values, indices) along one `dim`, else `values(...)`."""
     if isinstance(dim, int) and more["initial"] is None and more["where"] is True:
         return with_indices(x, dim, keepdim)
@@ -152,8 +152,8 @@ def max_(
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
     """
-    return _extreme_with_index(
-        "max", ReduceMax, Argmax, _apply_initial("max", Maximum, input, initial, where), axis, keepdims
+    return _find_extreme_with_index(
+        "max", ReduceMax, Argmax, _apply_initial_and_where("max", Maximum, input, initial, where), axis, keepdims
     )
 
 
@@ -178,11 +178,11 @@ def amax(
     Returns:
         Tensor of the element type of `input`.
     """
-    return ReduceMax.functional(_apply_initial("amax", Maximum, input, initial, where), axis, keepdims)
+    return ReduceMax.functional(_apply_initial_and_where("amax", Maximum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMax, Argmax, method="max", generation=1)
-def _max_of(
+def _tensor_max(
     self: Tensor,
     axis: Axis = None,
     keepdims: Bool = False,
@@ -206,7 +206,7 @@ def _max_of(
         Tensor, or a tuple of values and indices for `return_indices`, or if the axis is given as `dim`.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
-    return _extreme_of_r1_1(max_, ReduceMax, Maximum, self, *rest)
+    return _reduce_like_r1_1(max_, ReduceMax, Maximum, self, *rest)
 
 
 @differs_in_api2(_BY_DIM)
@@ -238,7 +238,7 @@ def _max_api2(
         `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
-    return _extreme_of_mindspore_2(max_, _max_of, self, dim, keepdim, axis, keepdims, **more)
+    return _reduce_like_mindspore_2(max_, _tensor_max, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMin, Argmin, function="min")
@@ -267,8 +267,8 @@ def min_(
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
     """
-    return _extreme_with_index(
-        "min", ReduceMin, Argmin, _apply_initial("min", Minimum, input, initial, where), axis, keepdims
+    return _find_extreme_with_index(
+        "min", ReduceMin, Argmin, _apply_initial_and_where("min", Minimum, input, initial, where), axis, keepdims
     )
 
 
@@ -293,11 +293,11 @@ def amin(
     Returns:
         Tensor of the element type of `input`.
     """
-    return ReduceMin.functional(_apply_initial("amin", Minimum, input, initial, where), axis, keepdims)
+    return ReduceMin.functional(_apply_initial_and_where("amin", Minimum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMin, Argmin, method="min", generation=1)
-def _min_of(
+def _tensor_min(
     self: Tensor,
     axis: Axis = None,
     keepdims: Bool = False,
@@ -321,7 +321,7 @@ def _min_of(
         Tensor, or a tuple of values and indices for `return_indices`, or if the axis is given as `dim`.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
-    return _extreme_of_r1_1(min_, ReduceMin, Minimum, self, *rest)
+    return _reduce_like_r1_1(min_, ReduceMin, Minimum, self, *rest)
 
 
 @differs_in_api2(_BY_DIM)
@@ -353,16 +353,16 @@ def _min_api2(
         `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
-    return _extreme_of_mindspore_2(min_, _min_of, self, dim, keepdim, axis, keepdims, **more)
+    return _reduce_like_mindspore_2(min_, _tensor_min, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMax, ReduceMin, method="ptp", generation=1)
-def _ptp_of(self: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+def _tensor_ptp(self: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     """Return the largest minus the smallest element over axes."""
     return ReduceMax.functional(self, axis, keepdims) - ReduceMin.functional(self, axis, keepdims)
 
 
-def _reduce_numpy(function, reduction, of_two, a, axis, keepdims, initial, where):
+def _reduce_array_like(function, reduction, of_two, a, axis, keepdims, initial, where):
     x = as_tensor(a, function, "a")
     if initial is not None:
         initial = in_type(as_tensor(initial, function, "initial"), x.dtype, function)
@@ -377,7 +377,7 @@ def _reduce_numpy(function, reduction, of_two, a, axis, keepdims, initial, where
 
 
 @spelling(ReduceMax, Maximum, numpy=("amax", "max"))
-def _amax_of_numpy(
+def _numpy_amax(
     a: ArrayLike,
     axis: Axis = None,
     keepdims: Bool = False,
@@ -400,11 +400,11 @@ def _amax_of_numpy(
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
     """
-    return _reduce_numpy("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
+    return _reduce_array_like("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
 
 
 @spelling(ReduceMin, Minimum, numpy=("amin", "min"))
-def _amin_of_numpy(
+def _numpy_amin(
     a: ArrayLike,
     axis: Axis = None,
     keepdims: Bool = False,
@@ -427,11 +427,11 @@ def _amin_of_numpy(
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
     """
-    return _reduce_numpy("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
+    return _reduce_array_like("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
 
 
 @spelling(ReduceMax, ReduceMin, numpy="ptp")
-def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+def _numpy_ptp(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     """Return the largest minus the smallest element over axes.
 
     Args:
@@ -446,7 +446,7 @@ def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Te
         TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
-    return _ptp_of(as_tensor(x, "ptp", "x"), axis, keepdims)
+    return _tensor_ptp(as_tensor(x, "ptp", "x"), axis, keepdims)
 
 
 @spelling(ReduceMin, ReduceMax, function="aminmax", method="aminmax")

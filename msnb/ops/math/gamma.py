@@ -14,7 +14,7 @@ from msnb.ops._shapes import shapes
 from msnb.ops.math._elementwise import floating
 
 
-def _in_float32(fn, *arrays):
+def _apply_in_float32(fn, *arrays):
     """Apply `fn`; float16 arrays are computed in float32."""
     dtype = arrays[0].dtype
     if dtype == jnp.float16:
@@ -41,7 +41,7 @@ def Lgamma(x):
         [0.6931472 1.7917595]
     """
     dtype_in("Lgamma", "x", x, FLOAT | numpy_dtypes(mstype.int32))
-    return _in_float32(special.gammaln, floating(x))
+    return _apply_in_float32(special.gammaln, floating(x))
 
 
 @operator(functional="digamma", called=("input",), methods=("digamma",))
@@ -61,7 +61,7 @@ def Digamma(x):
         >>> output = ops.Digamma()(Tensor([1.5, 0.5, 9], mindspore.float32))
     """
     dtype_in("Digamma", "x", x, FLOAT)
-    return _in_float32(special.digamma, x)
+    return _apply_in_float32(special.digamma, x)
 
 
 @operator(functional="igamma", called=("input", "other"), methods=("igamma",))
@@ -86,7 +86,7 @@ def Igamma(a, x):
     dtype_in("Igamma", "a", a, FLOAT)
     dtype_in("Igamma", "x", x, FLOAT)
     same_dtype("Igamma", a=a, x=x)
-    return _in_float32(special.gammainc, a, x)
+    return _apply_in_float32(special.gammainc, a, x)
 
 
 @operator(functional="igammac", called=("input", "other"), methods=("igammac",), generation=2)
@@ -106,7 +106,7 @@ def Igammac(a, x):
     """
     dtype_in("Igammac", "a", a, FLOAT)
     same_dtype("Igammac", a=a, x=x)
-    return _in_float32(special.gammaincc, a, x)
+    return _apply_in_float32(special.gammaincc, a, x)
 
 
 @operator
@@ -127,7 +127,7 @@ def _Lbeta(x, y):
     dtype_in("Lbeta", "x", x, FLOAT)
     dtype_in("Lbeta", "y", y, FLOAT)
     same_dtype("Lbeta", x=x, y=y)
-    return _in_float32(special.betaln, x, y)
+    return _apply_in_float32(special.betaln, x, y)
 
 
 @operator
@@ -153,7 +153,7 @@ def Polygamma(a, x):
         higher = special.polygamma(jnp.maximum(a, 1), x)
         return jnp.where(a == 0, special.digamma(x), higher)
 
-    return _in_float32(derivative, x)
+    return _apply_in_float32(derivative, x)
 
 
 @spelling(Polygamma)
@@ -189,7 +189,7 @@ def Zeta(x, q):
     """
     x, q = promote(x, q, op="Zeta")
     dtype_in("Zeta", "x", x, FLOAT)
-    return _in_float32(special.zeta, x, q)
+    return _apply_in_float32(special.zeta, x, q)
 
 
 @spelling(Zeta)
@@ -229,7 +229,7 @@ def Mvlgamma(x, *, p: PositiveInt):
         ValueError: If `p` is not positive.
     """
     dtype_in("Mvlgamma", "x", x, FLOAT)
-    return _in_float32(lambda x: special.multigammaln(x, p), x)
+    return _apply_in_float32(lambda x: special.multigammaln(x, p), x)
 
 
 @spelling(Mvlgamma, function="mvlgamma", method="mvlgamma")

@@ -20,7 +20,7 @@ def _compute_betainc(a, b, x):
     return special.betainc(a, b, x)
 
 
-def _parameter_derivatives(a, b, x):
+def _compute_parameter_derivatives(a, b, x):
     """Return the derivatives of :math:`I_x(a, b)` with respect to a and b: integrals of the density's derivatives.
 
     They are computed by the tanh-sinh rule (Takahasi and Mori, 1974) on the side of x with less mass, with t = x s and
@@ -46,7 +46,7 @@ def _betainc_jvp(primals, tangents):
     a_dot, b_dot, x_dot = tangents
     density = jnp.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
     inside = (x > 0) & (x < 1)
-    by_a, by_b = _parameter_derivatives(a, b, jnp.where(inside, x, 0.5))
+    by_a, by_b = _compute_parameter_derivatives(a, b, jnp.where(inside, x, 0.5))
     by_a, by_b = jnp.where(inside, by_a, 0), jnp.where(inside, by_b, 0)
     return _compute_betainc(a, b, x), by_a * a_dot + by_b * b_dot + density * x_dot
 

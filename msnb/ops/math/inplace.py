@@ -9,7 +9,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import same_dtype, tensor_only
 
 
-def _rows_at(op, x, v, indices):
+def _select_rows_for_update(op, x, v, indices):
     """Return JAX's indexed update helper `x.at[...]` for the rows at `indices`; check the shape of `v`."""
     tensor_only(op, "x", x)
     tensor_only(op, "v", v)
@@ -50,7 +50,7 @@ def InplaceAdd(x, v, *, indices: IntOrTuple):
          [13. 14.]
          [ 5.  6.]]
     """
-    return _rows_at("InplaceAdd", x, v, indices).add(v)
+    return _select_rows_for_update("InplaceAdd", x, v, indices).add(v)
 
 
 @operator
@@ -80,7 +80,7 @@ def InplaceSub(x, v, *, indices: IntOrTuple):
          [-7. -6.]
          [ 5.  6.]]
     """
-    return _rows_at("InplaceSub", x, v, indices).subtract(v)
+    return _select_rows_for_update("InplaceSub", x, v, indices).subtract(v)
 
 
 @operator
@@ -110,7 +110,7 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
          [10. 10.]
          [ 5.  6.]]
     """
-    return _rows_at("InplaceUpdate", x, v, indices).set(v)
+    return _select_rows_for_update("InplaceUpdate", x, v, indices).set(v)
 
 
 @operator(generation=2)
@@ -130,7 +130,7 @@ def InplaceUpdateV2(x, indices: IntOrTuple, v):
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
     """
-    return _rows_at("InplaceUpdateV2", x, v, indices).set(v)
+    return _select_rows_for_update("InplaceUpdateV2", x, v, indices).set(v)
 
 
 @spelling(InplaceAdd)

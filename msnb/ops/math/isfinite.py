@@ -142,7 +142,7 @@ def NPUAllocFloatStatus():
     return jnp.zeros(8, jnp.float32)
 
 
-def _status_operator(name, write):
+def _make_status_operator(name, write):
     """Return the operator `name`, which replaces the status words `x` by write(x, overflow)."""
 
     def kernel(x, overflow=None):
@@ -154,8 +154,10 @@ def _status_operator(name, write):
     return Operator(kernel, name, ("x",), "written", False)
 
 
-_clear = _status_operator("NPUClearFloatStatus", lambda x, _: jnp.zeros_like(x))
-_get = _status_operator("NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(x).at[0].set(overflow.astype(x.dtype)))
+_clear = _make_status_operator("NPUClearFloatStatus", lambda x, _: jnp.zeros_like(x))
+_get = _make_status_operator(
+    "NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(x).at[0].set(overflow.astype(x.dtype))
+)
 
 
 @host_operator()
@@ -267,7 +269,7 @@ def isneginf(x: ArrayLike) -> Tensor:
 
 
 @spelling(IsInf, Greater, function="isposinf", method="isposinf")
-def _isposinf_function(input: Tensor) -> Tensor:
+def _ops_isposinf(input: Tensor) -> Tensor:
     """Return True where an element is plus infinity.
 
     Args:
@@ -283,7 +285,7 @@ def _isposinf_function(input: Tensor) -> Tensor:
 
 
 @spelling(IsInf, Less, function="isneginf", method="isneginf")
-def _isneginf_function(input: Tensor) -> Tensor:
+def _ops_isneginf(input: Tensor) -> Tensor:
     """Return True where an element is minus infinity.
 
     Args:
@@ -339,8 +341,8 @@ def eps(x: Tensor) -> Tensor:
 CASES = [
     case(eps, F(2)).without("half", "each element type has its own"),
     case(eps, F16(2)),
-    case(_isposinf_function, Values([1.0, float("inf"), -float("inf")])),
-    case(_isneginf_function, Values([1.0, float("inf"), -float("inf")])),
+    case(_ops_isposinf, Values([1.0, float("inf"), -float("inf")])),
+    case(_ops_isneginf, Values([1.0, float("inf"), -float("inf")])),
     case(_IsReal, F(2, 3)),
     case(Eps, F(2, 3))
     .without("mindspore", "r1.1 has 2 ** -16 for float32, MindSpore 2 the distance from 1 to the next number")

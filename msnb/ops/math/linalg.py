@@ -50,7 +50,7 @@ def MatrixInverse(x, *, adjoint: Bool = False):
     return inverse.conj().swapaxes(-1, -2) if adjoint else inverse
 
 
-def _definiteness_check(inputs):
+def _make_definiteness_check(inputs):
     """Return a check that the number of matrices without a Cholesky factor is 0."""
     return [value_checks.Range(_count_indefinite.call(inputs["result"]), 1)]
 
@@ -63,7 +63,7 @@ def _count_indefinite_matrices(factors):
 _count_indefinite = Kernel("CheckDefinite", _count_indefinite_matrices)
 _DEFINITE = value_checks.Check(
     "x",
-    _definiteness_check,
+    _make_definiteness_check,
     always=True,
     sentence="be symmetric positive definite matrices, but {value} of them are not.",
     of_result=True,
@@ -200,7 +200,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
 
 
 @spelling(_CrossOfAxes, numpy="cross")
-def _cross_of_numpy(
+def _numpy_cross(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Tensor:
     """Cross product of vectors of length 2 or 3; a missing third component is 0.
@@ -230,7 +230,7 @@ def _cross_of_numpy(
 
 
 @spelling(Trace, ReduceSum, method="trace", generation=1)
-def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None) -> Tensor:
+def _tensor_trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None) -> Tensor:
     """Trace: the sum of a diagonal along two dimensions."""
     trace = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
     return trace if self.dtype != mstype.int32 and dtype is None else Cast.functional(trace, dtype or self.dtype)

@@ -162,7 +162,7 @@ def logical_not(input: Tensor) -> Tensor:
     return LogicalNot.functional(_cast_to_bool("logical_not", input))
 
 
-def _with_bool_operands(connective):
+def _wrap_with_bool_operands(connective):
     """Return the logical operator `connective`, changed to cast its operands to bool, as in MindSpore 2."""
 
     def function(x: Tensor | float, y: Tensor | float) -> Tensor:
@@ -172,7 +172,7 @@ def _with_bool_operands(connective):
 
 
 for _connective in (LogicalAnd, LogicalOr, LogicalXor):
-    called_as(_connective, _with_bool_operands(_connective), _NUMBERS)
+    called_as(_connective, _wrap_with_bool_operands(_connective), _NUMBERS)
 called_as(LogicalNot, logical_not, _NUMBERS)
 
 
@@ -230,7 +230,7 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.any(x, axes_in("ReduceAny", axis, x.ndim), keepdims=keep_dims)
 
 
-def _with_bool_input(reduction):
+def _wrap_with_bool_input(reduction):
     """Return `reduction`, changed to cast numbers to bool, as the class of MindSpore 2 does."""
 
     def function(x: Tensor, axis: Axis = (), *, keep_dims: Bool = False) -> Tensor:
@@ -240,7 +240,7 @@ def _with_bool_input(reduction):
 
 
 for _reduction in (ReduceAll, ReduceAny):
-    called_as(_reduction, _with_bool_input(_reduction), _NUMBERS)
+    called_as(_reduction, _wrap_with_bool_input(_reduction), _NUMBERS)
 
 
 def _cast_to_bool(op, x):
@@ -266,7 +266,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAll, method="all", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
-def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
+def _tensor_all(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
     """Return True if all elements along the reduced axes are True.
 
     Args:
@@ -296,7 +296,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, method="any", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
-def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
+def _tensor_any(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
     """Return True if any element along the reduced axes is True.
 
     Args:

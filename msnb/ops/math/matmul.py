@@ -194,14 +194,14 @@ spelling(MatMul, BatchMatMul, _MatMulBroadcast, method="matmul")(keyword_aliases
 
 
 @spelling(MatMul, method="__matmul__")
-def _matmul_of(self: Tensor, other: object) -> Tensor:
+def _tensor_matmul(self: Tensor, other: object) -> Tensor:
     """Return self @ other."""
     other = other_operand(other)
     return other if other is NotImplemented else matmul(self, other)
 
 
 @spelling(MatMul, BatchMatMul, _MatMulBroadcast, numpy="matmul")
-def _matmul_of_numpy(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
+def _numpy_matmul(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     """Matrix product in which vectors are rows or columns and batch dimensions broadcast.
 
     Args:
@@ -316,7 +316,7 @@ spelling(BatchMatMul, function="baddbmm_ext")(baddbmm)
 
 
 @spelling(MatMul, method="addmm_")
-def _addmm_into(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def _addmm_inplace(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Replace this Tensor by beta * self + alpha * (mat1 @ mat2) in place, and return it."""
     return take_over("addmm_", self, addmm(self, mat1, mat2, beta=beta, alpha=alpha))
 

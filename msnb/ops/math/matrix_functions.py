@@ -14,7 +14,7 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.eye import Eye
 from msnb.ops.math.decompositions import check_matrices
-from msnb.ops.math.matmul import _matmul_of_numpy
+from msnb.ops.math.matmul import _numpy_matmul
 
 
 def _check_square(op, argument, x, allowed=FLOAT | COMPLEX):
@@ -23,7 +23,7 @@ def _check_square(op, argument, x, allowed=FLOAT | COMPLEX):
         raise ValueError(f"For '{op}', '{argument}' should have shape (*, N, N), but got {x.shape}.")
 
 
-def _check_system(op, matrix, rhs):
+def _check_linear_system(op, matrix, rhs):
     check_matrices(op, "rhs", rhs)
     same_dtype(op, matrix=matrix, rhs=rhs)
     if rhs.shape[-2] != matrix.shape[-2]:
@@ -95,7 +95,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
 
 @spelling(numpy="matrix_power")
-def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
+def _numpy_matrix_power(a: ArrayLike, n: NonNegInt) -> Tensor:
     """Raise square matrices to the power `n`, by matrix products.
 
     Args:
@@ -120,10 +120,10 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
     power = None
     for bit in reversed(f"{n:b}"):  # binary exponentiation
         if bit == "1":
-            power = x if power is None else _matmul_of_numpy(power, x)
+            power = x if power is None else _numpy_matmul(power, x)
             n -= n & -n
         if n:
-            x = _matmul_of_numpy(x, x)
+            x = _numpy_matmul(x, x)
     if power is None:
         size = x.shape[-1]
         return BroadcastTo.functional(Eye.functional(size, size, x.dtype), x.shape)
@@ -209,7 +209,7 @@ def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
         ValueError: If the shapes do not fit.
     """
     _check_square("MatrixSolve", "matrix", matrix)
-    _check_system("MatrixSolve", matrix, rhs)
+    _check_linear_system("MatrixSolve", matrix, rhs)
     return jnp.linalg.solve(jnp.conj(matrix.swapaxes(-1, -2)) if adjoint else matrix, rhs)
 
 
@@ -234,12 +234,12 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
         ValueError: If the shapes do not fit.
     """
     _check_square("MatrixTriangularSolve", "matrix", matrix)
-    _check_system("MatrixTriangularSolve", matrix, rhs)
+    _check_linear_system("MatrixTriangularSolve", matrix, rhs)
     return jax.scipy.linalg.solve_triangular(matrix, rhs, trans="C" if adjoint else "N", lower=lower)
 
 
 @spelling(MatrixTriangularSolve, method="triangular_solve")
-def _triangular_solve_of(
+def _tensor_triangular_solve(
     self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Solve A x = b for x, where `A` is triangular and b is this Tensor; return x and `A`."""
@@ -273,7 +273,7 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
         ValueError: If the shapes do not fit.
     """
     check_matrices("MatrixSolveLs", "matrix", matrix)
-    _check_system("MatrixSolveLs", matrix, rhs)
+    _check_linear_system("MatrixSolveLs", matrix, rhs)
     if not fast:
         return jnp.linalg.pinv(matrix) @ rhs
     adjoint = jnp.conj(matrix.swapaxes(-1, -2))

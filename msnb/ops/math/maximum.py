@@ -83,10 +83,10 @@ def MinimumGrad(
 
 def _split_cotangent(first, x, y, dout):
     none = jnp.zeros_like(dout)
-    return _sum_to(jnp.where(first, dout, none), x.shape), _sum_to(jnp.where(first, none, dout), y.shape)
+    return _sum_to_shape(jnp.where(first, dout, none), x.shape), _sum_to_shape(jnp.where(first, none, dout), y.shape)
 
 
-def _sum_to(x, shape):
+def _sum_to_shape(x, shape):
     """Sum `x` over the axes along which `shape` was broadcast, so that the result has that shape."""
     x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
     axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
@@ -116,11 +116,11 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         raise ValueError("For 'clamp', at least one of 'min' and 'max' should be given.")
     input = tensor_argument("clamp", "input", input)
     if min is not None:
-        input = Maximum.functional(input, _as_bound(input, min))
-    return input if max is None else Minimum.functional(input, _as_bound(input, max))
+        input = Maximum.functional(input, _convert_bound(input, min))
+    return input if max is None else Minimum.functional(input, _convert_bound(input, max))
 
 
-def _as_bound(input, bound):
+def _convert_bound(input, bound):
     """Return `bound` in the element type of `input`: fractions are truncated, and a bound that is too large is
     clipped.
     """
@@ -134,7 +134,7 @@ def _as_bound(input, bound):
 
 
 @spelling(Maximum, Minimum, function="clamp_", method="clamp_")
-def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
+def _clamp_inplace(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """Clip every element to [min, max] in place, and return the Tensor.
 
     Args:
@@ -152,7 +152,7 @@ def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | 
 
 
 @spelling(Maximum, Minimum, numpy="clip")
-def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
+def _numpy_clip(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
     """Clip every element to [xmin, xmax].
 
     Args:

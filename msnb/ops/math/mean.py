@@ -20,7 +20,7 @@ from msnb.ops.array.triangle import DiagPart
 from msnb.ops.math.exponential import Sqrt
 from msnb.ops.math.matmul import MatMul
 from msnb.ops.math.maximum import Maximum, Minimum
-from msnb.ops.math.sum import ReduceSum, _mean_of_numpy
+from msnb.ops.math.sum import ReduceSum, _numpy_mean
 
 
 @spelling(numpy="average")
@@ -48,7 +48,7 @@ def average(
     """
     x = as_tensor(x, "average", "x")
     if weights is None:
-        mean = _mean_of_numpy(x, axis)
+        mean = _numpy_mean(x, axis)
         total = Tensor(np.float32(x.size / max(mean.size, 1)))
     else:
         x, weights = common_type(x, as_tensor(weights, "average", "weights"))
@@ -77,7 +77,7 @@ def _broadcast_weights(x, axis, weights):
     return BroadcastTo.functional(Reshape.functional(weights, tuple(shape)), x.shape)
 
 
-def _as_variables(function, argument, value, rowvar):
+def _convert_to_variable_rows(function, argument, value, rowvar):
     """Convert `value` to a matrix with variables as rows and observations as columns, in floating point of at least 32
     bits.
     """
@@ -90,7 +90,7 @@ def _as_variables(function, argument, value, rowvar):
     return x if check(Bool, rowvar, "rowvar", function) or x.shape[0] == 1 else Transpose.functional(x, (1, 0))
 
 
-def _as_weights(argument, value, count, dtype):
+def _convert_weights(argument, value, count, dtype):
     """Check the weights of `count` observations, and return them as a vector of `dtype`."""
     weights = Cast.functional(as_tensor(value, "cov", argument), dtype)
     if weights.ndim != 1:
@@ -140,13 +140,13 @@ def _numpy_cov(
         [[ 1. -1.]
          [-1.  1.]]
     """
-    x = _as_variables("cov", "m", m, rowvar)
+    x = _convert_to_variable_rows("cov", "m", m, rowvar)
     if y is not None:
-        x = Concat(0)(common_type(x, _as_variables("cov", "y", y, rowvar)))
+        x = Concat(0)(common_type(x, _convert_to_variable_rows("cov", "y", y, rowvar)))
     ddof = int(not check(Bool, bias, "bias", "cov")) if ddof is None else check(Int, ddof, "ddof", "cov")
     count, kind = x.shape[1], x.dtype
-    w = None if fweights is None else _as_weights("fweights", fweights, count, kind)
-    analytic = None if aweights is None else _as_weights("aweights", aweights, count, kind)
+    w = None if fweights is None else _convert_weights("fweights", fweights, count, kind)
+    analytic = None if aweights is None else _convert_weights("aweights", aweights, count, kind)
     if analytic is not None:
         w = analytic if w is None else w * analytic
     if w is None:

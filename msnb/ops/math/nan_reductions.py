@@ -12,7 +12,7 @@ from msnb.ops._check import tensor_argument
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.where import _Where
-from msnb.ops.math.cumulative import _cumsum_of_numpy
+from msnb.ops.math.cumulative import _numpy_cumsum
 from msnb.ops.math.exponential import Sqrt, Square
 from msnb.ops.math.extremes import ReduceMax, ReduceMin
 from msnb.ops.math.isfinite import IsNan
@@ -69,25 +69,25 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
     return _reduce_without_nan("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
 
 
-def _as_real(function, a, dtype):
+def _convert_to_real_floats(function, a, dtype):
     """Convert `a` to floating point of at least 32 bits; return it and the element type of the result."""
     x = as_tensor(a, function, "a")
     x = x if x.dtype == mstype.float64 else Cast.functional(x, mstype.float32)
     return x, x.dtype if dtype is None else element_type(dtype, function)
 
 
-def _count_numbers(x, axis, keepdims):
+def _count_non_nan(x, axis, keepdims):
     """Count the elements that are not NaN, in the element type of `x`."""
     return ReduceSum.functional(Cast.functional(LogicalNot.functional(IsNan.functional(x)), x.dtype), axis, keepdims)
 
 
 def _mean_without_nan(x, axis, keepdims):
-    return ReduceSum.functional(without_nan(x), axis, keepdims) / _count_numbers(x, axis, keepdims)
+    return ReduceSum.functional(without_nan(x), axis, keepdims) / _count_non_nan(x, axis, keepdims)
 
 
 def _variance_without_nan(x, axis, ddof, keepdims):
     squares = Square.functional(without_nan(x - _mean_without_nan(x, axis, True)))
-    return ReduceSum.functional(squares, axis, keepdims) / (_count_numbers(x, axis, keepdims) - ddof)
+    return ReduceSum.functional(squares, axis, keepdims) / (_count_non_nan(x, axis, keepdims) - ddof)
 
 
 @spelling(numpy="nanmean")
@@ -111,12 +111,12 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         >>> print(mindspore.numpy.nanmean([1.0, float("nan"), 3.0]))
         2.0
     """
-    x, dtype = _as_real("nanmean", a, dtype)
+    x, dtype = _convert_to_real_floats("nanmean", a, dtype)
     return in_type(_mean_without_nan(x, axis, keepdims), dtype, "nanmean")
 
 
 @spelling(function="nanmean", method="nanmean")
-def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
+def _ops_nanmean(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """Mean over axes without nan; nan where all elements are nan.
 
     Args:
@@ -133,7 +133,7 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
         ValueError: If `axis` is out of range.
     """
     result_type = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
-    x, _ = _as_real("nanmean", input, None)
+    x, _ = _convert_to_real_floats("nanmean", input, None)
     return in_type(_mean_without_nan(x, axis, keepdims), dtype or result_type, "nanmean")
 
 
@@ -156,7 +156,7 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
-    x, dtype = _as_real("nanvar", a, dtype)
+    x, dtype = _convert_to_real_floats("nanvar", a, dtype)
     return in_type(_variance_without_nan(x, axis, ddof, keepdims), dtype, "nanvar")
 
 
@@ -179,7 +179,7 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
-    x, dtype = _as_real("nanstd", a, dtype)
+    x, dtype = _convert_to_real_floats("nanstd", a, dtype)
     return in_type(Sqrt.functional(_variance_without_nan(x, axis, ddof, keepdims)), dtype, "nanstd")
 
 
@@ -199,10 +199,10 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tenso
         TypeError: If `a` is none of these, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
-    return _cumsum_of_numpy(without_nan(as_tensor(a, "nancumsum", "a")), axis, dtype)
+    return _numpy_cumsum(without_nan(as_tensor(a, "nancumsum", "a")), axis, dtype)
 
 
 CASES = [
-    case(_nanmean_of_ops, F(2, 3), 1, True),
-    case(_nanmean_of_ops, Values([[1.0, math.nan], [3.0, 4.0]])).without("gradient", "MindSpore's is nan at nan"),
+    case(_ops_nanmean, F(2, 3), 1, True),
+    case(_ops_nanmean, Values([[1.0, math.nan], [3.0, 4.0]])).without("gradient", "MindSpore's is nan at nan"),
 ]

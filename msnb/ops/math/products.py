@@ -226,12 +226,12 @@ def _contract_axes(function, x, y, pairs):
     return Einsum.functional((x, y), equation=equation)
 
 
-def _to_common_type(function, a, b):
+def _convert_to_common_type(function, a, b):
     return common_type(*as_tensors(function, a=a, b=b))
 
 
 @spelling(Dot, Einsum, numpy="dot")
-def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+def _numpy_dot(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Sum of products over the last axis of `a` and the last but one axis of `b`, or the only axis of a vector `b`.
 
     Args:
@@ -249,14 +249,14 @@ def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         >>> print(mindspore.numpy.dot([[1.0, 2.0]], [3.0, 4.0]))
         [11.]
     """
-    x, y = _to_common_type("dot", a, b)
+    x, y = _convert_to_common_type("dot", a, b)
     if not x.ndim or not y.ndim:
         return Mul.functional(x, y)
     return _contract_axes("dot", x, y, [(x.ndim - 1, max(y.ndim - 2, 0))])
 
 
 @spelling(_TensorDot, Einsum, numpy="inner")
-def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+def _numpy_inner(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Inner product: the sum of products over the last axes of two Tensors.
 
     Args:
@@ -270,7 +270,7 @@ def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         TypeError: If `a` or `b` is none of these.
         ValueError: If the last dimensions differ.
     """
-    x, y = _to_common_type("inner", a, b)
+    x, y = _convert_to_common_type("inner", a, b)
     if not x.ndim or not y.ndim:
         return Mul.functional(x, y)
     return _contract_axes("inner", x, y, [(x.ndim - 1, y.ndim - 1)])
@@ -293,7 +293,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
         TypeError: If `a` or `b` is none of these, or `axes` is not made of int.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
     """
-    x, y = _to_common_type("tensordot", a, b)
+    x, y = _convert_to_common_type("tensordot", a, b)
     axes = check(DotAxes, axes, "axes", "tensordot")
     if isinstance(axes, int):
         if not 0 <= axes <= min(x.ndim, y.ndim):
@@ -304,7 +304,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
 
 
 @spelling(Outer, numpy="outer")
-def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+def _numpy_outer(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Outer product of the flattened operands: result[i, j] = a[i] * b[j].
 
     Args:
@@ -318,12 +318,12 @@ def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         TypeError: If `a` or `b` is none of these.
     """
     return Outer.functional(
-        *(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _to_common_type("outer", a, b))
+        *(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _convert_to_common_type("outer", a, b))
     )
 
 
 @spelling(_Kron, numpy="kron")
-def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+def _numpy_kron(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Kronecker product: blocks of `b`, each scaled by an element of `a`.
 
     Args:
@@ -336,7 +336,7 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `a` or `b` is none of these.
     """
-    x, y = _to_common_type("kron", a, b)
+    x, y = _convert_to_common_type("kron", a, b)
     if x.dtype == mstype.bool_:
         return _Kron.functional(x.astype(mstype.int32), y.astype(mstype.int32)).astype(mstype.bool_)
     return _Kron.functional(x, y)

@@ -96,7 +96,7 @@ _abs = Abs()
 
 
 @spelling(Abs, Maximum, method="__abs__")
-def _abs_of(self: Tensor) -> Tensor:
+def _tensor_abs(self: Tensor) -> Tensor:
     """Absolute value of each element, also for a number that is an input of a graph."""
     return Maximum.functional(self, -self) if self._array.weak_type else _abs(self)
 
@@ -140,7 +140,7 @@ _neg = Neg()
 
 
 @spelling(Neg, Mul, method="__neg__")
-def _neg_of(self: Tensor) -> Tensor:
+def _tensor_neg(self: Tensor) -> Tensor:
     """Negate each element, also for a number that is an input of a graph."""
     return Mul.functional(self, -1) if self._array.weak_type else _neg(self)
 
@@ -220,7 +220,7 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
 
 
 @spelling(Round, method="__round__")
-def _round_of(self: Tensor) -> Tensor:
+def _tensor_round(self: Tensor) -> Tensor:
     """Round each element to the nearest integer, in the element type of the Tensor; it implements Python's `round`."""
     return Round.functional(self)
 
@@ -280,7 +280,7 @@ def fix(x: ArrayLike) -> Tensor:
 
 
 @spelling(Sign, method="sign_")
-def _sign_into(self: Tensor) -> Tensor:
+def _sign_inplace(self: Tensor) -> Tensor:
     """Replace each element by its sign in place, and return the Tensor."""
     return take_over("sign_", self, Sign.functional(self))
 
@@ -324,7 +324,7 @@ def sgn(input: Tensor) -> Tensor:
 
 
 @spelling(_CopySign, function="copysign", method="copysign")
-def _copysign_function(x: Tensor | float, other: Tensor | float) -> Tensor:
+def _ops_copysign(x: Tensor | float, other: Tensor | float) -> Tensor:
     """Combine the magnitude of the first operand with the sign of the second.
 
     Args:
@@ -343,7 +343,7 @@ def _copysign_function(x: Tensor | float, other: Tensor | float) -> Tensor:
 
 
 @spelling(Floor, method="floor_")
-def _floor_into(self: Tensor) -> Tensor:
+def _floor_inplace(self: Tensor) -> Tensor:
     """Round down in place, and return the Tensor."""
     return take_over("floor_", self, Floor.functional(self))
 

@@ -112,13 +112,13 @@ def _LogDet(input):
     return jnp.where(sign < 0, jnp.nan, size)
 
 
-def _check_order(value):
+def _check_condition_order(value):
     if value in (None, "fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf")) and not isinstance(value, bool):
         return value
     raise ValueError
 
 
-ConditionOrder = Kind("None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf", _check_order)
+ConditionOrder = Kind("None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf", _check_condition_order)
 
 
 @operator(functional="cond", generation=2)
@@ -269,7 +269,7 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
     return Lstsq()(input, A)
 
 
-def _pivots_to_permutation(pivots, rows):
+def _convert_pivots_to_permutation(pivots, rows):
     """Convert LAPACK's row exchanges, which count from 1, to a permutation of the rows."""
 
     def exchange(step, order):
@@ -304,7 +304,9 @@ def LuSolve(x, lu_data, lu_pivots):
         raise ValueError(f"For 'lu_solve', the shapes do not fit: {x.shape}, {lu_data.shape} and {lu_pivots.shape}.")
 
     def solve(b, lu, pivots):
-        lower = linalg.solve_triangular(lu, b[_pivots_to_permutation(pivots, len(b))], lower=True, unit_diagonal=True)
+        lower = linalg.solve_triangular(
+            lu, b[_convert_pivots_to_permutation(pivots, len(b))], lower=True, unit_diagonal=True
+        )
         return linalg.solve_triangular(lu, lower)
 
     for _ in range(lu_data.ndim - 2):
@@ -347,7 +349,7 @@ def LuUnpack(
     upper = jnp.triu(LU_data[..., :count, :])
 
     def permutation(pivots):
-        return jnp.eye(rows, dtype=LU_data.dtype)[:, _pivots_to_permutation(pivots, rows)]
+        return jnp.eye(rows, dtype=LU_data.dtype)[:, _convert_pivots_to_permutation(pivots, rows)]
 
     for _ in range(LU_data.ndim - 2):
         permutation = jax.vmap(permutation)

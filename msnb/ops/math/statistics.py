@@ -56,7 +56,7 @@ def _default_correction_to_1(args, kwargs):
 
 @spelling(_ReduceVar, method="var", generation=1)
 @keyword_aliases(_default_correction_to_1, dim="axis", correction="ddof", keepdim="keepdims")
-def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
+def _tensor_var(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """Return the variance as `ops.var`, over all elements if no axis is set."""
     return _ReduceVar.functional(self, axis, int(ddof), keepdims)
 
@@ -86,7 +86,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
 
 @spelling(_Std, method="std", generation=1)
 @keyword_aliases(dim="axis", correction="ddof", keepdim="keepdims")
-def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
+def _tensor_std(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """Return the standard deviation as `ops.std`, over all elements if no axis is set."""
     return _Std.functional(self, axis, int(ddof), keepdims)
 
@@ -137,13 +137,13 @@ def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
     return jax.scipy.special.logsumexp(input, axes_in("logsumexp", dim, input.ndim), keepdims=keepdim)
 
 
-def _check_order(value):
+def _accept_norm_order(value):
     if value is None or value in ("fro", "nuc"):
         return value
     return accept_value(Number, value)
 
 
-NormOrder = Kind("a number, 'fro', 'nuc' or None", _check_order)
+NormOrder = Kind("a number, 'fro', 'nuc' or None", _accept_norm_order)
 
 
 @operator(functional="norm", called=("", "", ("dim", "axis"), ("keepdim", "keep_dims")), methods=("norm",))
@@ -180,7 +180,7 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     return jnp.linalg.norm(magnitude(A) if isinstance(dim, int) else A, ord, dim, keepdim)
 
 
-def _lower_median(op, input, axis, keepdims, ignore_nan):
+def _compute_lower_median(op, input, axis, keepdims, ignore_nan):
     """Return the lower of the two middle elements along an axis, and its index."""
     axis = axis_in(op, axis, input.ndim)
     some(op, "x", input, axis)
@@ -222,8 +222,8 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
     """
     dtype_in("Median", "x", x, NUMBER)
     if not global_median:
-        return _lower_median("Median", x, axis, keep_dims, ignore_nan)
-    value, _ = _lower_median("Median", x.reshape(-1), 0, False, ignore_nan)
+        return _compute_lower_median("Median", x, axis, keep_dims, ignore_nan)
+    value, _ = _compute_lower_median("Median", x.reshape(-1), 0, False, ignore_nan)
     return value, jnp.zeros((), jnp.int64)
 
 
@@ -286,7 +286,7 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
 
 
 @spelling(_Std, numpy="std")
-def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
+def _numpy_std(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
     """Standard deviation over axes.
 
     Args:
@@ -307,7 +307,7 @@ def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
 
 
 @spelling(_ReduceVar, numpy="var")
-def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
+def _numpy_var(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
     """Variance over axes.
 
     Args:
@@ -328,7 +328,7 @@ def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
 
 
 @spelling(Norm, numpy="norm")
-def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+def _numpy_norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     """Norm of vectors or matrices.
 
     Args:
@@ -358,7 +358,7 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
     return Norm.functional(x, ord, axes[0] if single else None if axis is None and ord is None else axes, keepdims)
 
 
-def _axes_or_all(axis):
+def _default_to_all_axes(axis):
     """Return `axis`, with None changed to (), which means all axes."""
     return () if axis is None else axis
 
@@ -380,7 +380,9 @@ def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
     Raises:
         ValueError: If an axis is out of range.
     """
-    return _ReduceVar.functional(input, _axes_or_all(axis), int(ddof), keepdims), _mean_over(input, axis, keepdims)
+    return _ReduceVar.functional(input, _default_to_all_axes(axis), int(ddof), keepdims), _compute_mean_over_axes(
+        input, axis, keepdims
+    )
 
 
 @spelling(_Std)
@@ -400,11 +402,13 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
     Raises:
         ValueError: If an axis is out of range.
     """
-    return _Std.functional(input, _axes_or_all(axis), int(ddof), keepdims), _mean_over(input, axis, keepdims)
+    return _Std.functional(input, _default_to_all_axes(axis), int(ddof), keepdims), _compute_mean_over_axes(
+        input, axis, keepdims
+    )
 
 
-def _mean_over(input, axis, keepdims):
-    return ReduceMean.functional(real_numbers(input), _axes_or_all(axis), keepdims)
+def _compute_mean_over_axes(input, axis, keepdims):
+    return ReduceMean.functional(real_numbers(input), _default_to_all_axes(axis), keepdims)
 
 
 @spelling(Median, method="nanmedian", function="nanmedian")

@@ -144,7 +144,7 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
 
 
 @spelling(ReduceSum, method="sum", generation=1)
-def _sum_of(
+def _tensor_sum(
     self: Tensor,
     axis: Axis = None,
     dtype: DType | None = None,
@@ -254,7 +254,7 @@ def mean(x: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
 
 @spelling(ReduceMean, method="mean", generation=1)
-def _mean_of(
+def _tensor_mean(
     self: Tensor,
     axis: Axis = (),
     keep_dims: Bool = False,
@@ -333,7 +333,7 @@ def CountNonZero(x, *, dims: Axis = ()):
 
 
 @spelling(ReduceSum, numpy="sum")
-def _sum_of_numpy(
+def _numpy_sum(
     a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False, initial: float | None = None
 ) -> Tensor:
     """Sum over axes; bool, signed integers and uint8 are added as int64.
@@ -361,7 +361,7 @@ def _sum_of_numpy(
 
 
 @spelling(ReduceMean, numpy="mean")
-def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: Any = None) -> Tensor:
+def _numpy_mean(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: Any = None) -> Tensor:
     """Mean over axes; integers give an integer, unless `dtype` is another type.
 
     Args:
@@ -382,7 +382,7 @@ def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtyp
 
 
 @spelling(ReduceSum, numpy="nansum")
-def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
+def _numpy_nansum(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
     """Sum over axes; nan counts as 0; integers are added in their own type.
 
     Args:
@@ -404,7 +404,7 @@ def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdim
 
 
 @spelling(ReduceSum, numpy="count_nonzero")
-def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+def _numpy_count_nonzero(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     """Count the nonzero elements over axes.
 
     Args:
@@ -424,7 +424,7 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
 
 
 @spelling(ReduceSum, method="sum_to_size")
-def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
+def _tensor_sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Sum over the axes along which a Tensor of shape `size` would be broadcast to this Tensor's shape.
 
     Args:

@@ -69,7 +69,7 @@ def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int =
 
 
 @spelling(_Trapezoid, function="trapz")
-def _trapz_of_ops(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+def _ops_trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """Integral along an axis by the trapezoidal rule.
 
     Args:
@@ -92,7 +92,7 @@ def _trapz_of_ops(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: i
 
 CASES = [
     case(_Trapezoid, F(2, 3), dx=0.5, axis=0).without("mindspore", NUMPYS),
-    case(_trapz_of_ops, F(2, 3), Values([1.0, 2.0, 4.0])),
-    case(_trapz_of_ops, F(2, 3), dx=2.0, dim=0),
-    case(_trapz_of_ops, I(4)),
+    case(_ops_trapz, F(2, 3), Values([1.0, 2.0, 4.0])),
+    case(_ops_trapz, F(2, 3), dx=2.0, dim=0),
+    case(_ops_trapz, I(4)),
 ]

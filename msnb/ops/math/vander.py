@@ -61,7 +61,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
 
 
 @spelling(_Vander, function="vander")
-def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
+def _ops_vander(x: Tensor, N: int | None = None) -> Tensor:
     """Vandermonde matrix: the columns are powers of a vector, in descending order; for integers they are int64.
 
     Args:
@@ -83,6 +83,6 @@ def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
 CASES = [
     case(_Vander, F(3), count=4).without("mindspore", NUMPYS),
     case(_Vander, F(3), count=2, increasing=True).without("mindspore", NUMPYS),
-    case(_vander_of_ops, F(3), 4),
-    case(_vander_of_ops, I(3)),
+    case(_ops_vander, F(3), 4),
+    case(_ops_vander, I(3)),
 ]

@@ -13,7 +13,7 @@ from msnb.ops.math.sum import ReduceSum
 _HALVES = {mstype.float16, mstype.bfloat16}
 
 
-def _check_tensors(function, dims, **tensors):
+def _check_tensor_ranks(function, dims, **tensors):
     """Check the numbers of dimensions of Tensors, and return the Tensors."""
     for (name, x), ndim in zip(tensors.items(), dims, strict=True):
         if tensor_argument(function, name, x).ndim != ndim:
@@ -56,7 +56,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         ValueError: If the shapes do not fit.
     """
     ndim = 2 if tensor_argument("addbmm", "batch1", batch1).ndim == 2 else 3
-    factors = _check_tensors("addbmm", (ndim, ndim), batch1=batch1, batch2=batch2)
+    factors = _check_tensor_ranks("addbmm", (ndim, ndim), batch1=batch1, batch2=batch2)
     return _add_weighted_product("addbmm", lambda a, b: ReduceSum.functional(bmm(a, b), 0), input, factors, beta, alpha)
 
 
@@ -78,7 +78,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
         TypeError: If an input is not a Tensor, or the element types do not fit.
         ValueError: If the shapes do not fit.
     """
-    factors = _check_tensors("addmv", (2, 1), mat=mat, vec=vec)
+    factors = _check_tensor_ranks("addmv", (2, 1), mat=mat, vec=vec)
     product = lambda a, b: MatMul.functional(a, b.reshape(-1, 1)).reshape(-1)
     return _add_weighted_product("addmv", product, input, factors, beta, alpha, is_exact=True)
 
@@ -101,7 +101,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
         TypeError: If an input is not a Tensor, or the element types do not fit.
         ValueError: If the shapes do not fit.
     """
-    factors = _check_tensors("addr", (1, 1), vec1=vec1, vec2=vec2)
+    factors = _check_tensor_ranks("addr", (1, 1), vec1=vec1, vec2=vec2)
     return _add_weighted_product("addr", Outer.functional, x, factors, beta, alpha, "x", is_exact=True)
 
 

@@ -18,7 +18,7 @@ Reduction = OneOf("none", "mean", "sum")
 Layout = OneOf("NCHW", "NHWC")
 
 
-def _window_kind(dims):
+def _make_window_kind(dims):
     """Return a Kind that accepts an int, or `dims` or `dims + 2` ints (N and C first, both 1), and converts it to a
     tuple of `dims` positive ints.
     """
@@ -37,7 +37,7 @@ def _window_kind(dims):
     return Kind(f"a positive int or a tuple of {dims} positive ints", accept)
 
 
-def _padding_kind(dims):
+def _make_padding_kind(dims):
     """Return a Kind that accepts an int or two ints (before, after) for each dimension, and converts it to a tuple of
     2 * dims ints.
     """
@@ -52,7 +52,7 @@ def _padding_kind(dims):
     return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
 
 
-def _ints_per_dimension_kind(dims):
+def _make_ints_per_dimension_kind(dims):
     def accept(value):
         if not isinstance(value, (tuple, list)):
             return (accept_value(NonNegInt, value),) * dims
@@ -65,8 +65,8 @@ def _ints_per_dimension_kind(dims):
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
-def _optional_padding_kind(dims):
-    of = _padding_kind(dims)
+def _make_optional_padding_kind(dims):
+    of = _make_padding_kind(dims)
 
     def accept(value):
         if value is not None and not isinstance(value, (tuple, list)):
@@ -76,12 +76,12 @@ def _optional_padding_kind(dims):
     return Kind(f"None or a tuple of {2 * dims} non-negative ints", accept, examples=((1,) * (2 * dims),))
 
 
-Window2 = _window_kind(2)
-GivenSides2 = _optional_padding_kind(2)
-Window3 = _window_kind(3)
-Sides2 = _padding_kind(2)
-Sides3 = _padding_kind(3)
-Offsets3 = _ints_per_dimension_kind(3)
+Window2 = _make_window_kind(2)
+GivenSides2 = _make_optional_padding_kind(2)
+Window3 = _make_window_kind(3)
+Sides2 = _make_padding_kind(2)
+Sides3 = _make_padding_kind(3)
+Offsets3 = _make_ints_per_dimension_kind(3)
 
 
 def _accept_nonzero(value):
@@ -101,11 +101,11 @@ AboveZero = Between(StrictFloat, 0.0, float("inf"), low_in=False)
 LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # -0.5 is the power that is cheap to compute
 
 
-def _expand_pads(dims):
+def _make_symmetric_padding_kind(dims):
     """Return a Kind that accepts an int, `dims` ints (equal sides) or two ints (before, after) for each dimension, and
     converts it to a tuple of 2 * dims ints.
     """
-    sides = _padding_kind(dims).accept
+    sides = _make_padding_kind(dims).accept
 
     def accept(value):
         if isinstance(value, (tuple, list)) and len(value) == dims:
@@ -115,6 +115,6 @@ def _expand_pads(dims):
     return Kind(f"a non-negative int or a tuple of {dims} or {2 * dims} non-negative ints", accept)
 
 
-Pads1, Pads2 = _expand_pads(1), _expand_pads(2)
-Window1 = _window_kind(1)
-Offsets2 = _ints_per_dimension_kind(2)
+Pads1, Pads2 = _make_symmetric_padding_kind(1), _make_symmetric_padding_kind(2)
+Window1 = _make_window_kind(1)
+Offsets2 = _make_ints_per_dimension_kind(2)

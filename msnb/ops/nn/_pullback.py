@@ -13,7 +13,7 @@ def pull(fn, *primals):
     out, back = jax.vjp(fn, *primals)
 
     def pulled(cotangent):
-        jax.tree.map(_check_gradient, cotangent, out)
+        jax.tree.map(_check_gradient_shape, cotangent, out)
         return back(cotangent)
 
     return pulled
@@ -22,10 +22,10 @@ def pull(fn, *primals):
 def apply_transpose(fn, shape, dy):
     """Apply the transpose of the linear `fn`, a function of arrays of `shape`, to the cotangent `dy`."""
     x = jax.ShapeDtypeStruct(tuple(shape), dy.dtype)
-    _check_gradient(dy, jax.eval_shape(fn, x))
+    _check_gradient_shape(dy, jax.eval_shape(fn, x))
     return jax.linear_transpose(fn, x)(dy)[0]
 
 
-def _check_gradient(gradient, result):
+def _check_gradient_shape(gradient, result):
     if gradient.shape != result.shape:
         raise ValueError(f"a result of shape {result.shape} has no gradient of shape {gradient.shape}.")

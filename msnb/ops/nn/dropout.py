@@ -66,7 +66,7 @@ def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
     return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
 
 
-def _keep_probability(op, p, training):
+def _compute_keep_probability(op, p, training):
     """Return 1 - p, or 1.0 while not training."""
     if training is not True and not check(Bool, training, "training", op):
         return 1.0
@@ -88,7 +88,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
     Returns:
         Tensor, shape and type of `input`.
     """
-    keep = _keep_probability("dropout", p, training)
+    keep = _compute_keep_probability("dropout", p, training)
     if is_constant(keep, 1.0):
         return input
     if is_constant(keep, 0.0):
@@ -138,7 +138,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    return _apply_channel_dropout(Dropout2D, input, _keep_probability("dropout2d", p, training))
+    return _apply_channel_dropout(Dropout2D, input, _compute_keep_probability("dropout2d", p, training))
 
 
 @spelling(Dropout2D)
@@ -160,7 +160,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         raise ValueError(
             f"For 'dropout1d', 'input' should be a Tensor of 2 or 3 dimensions, but got {describe(input)}."
         )
-    keep = _keep_probability("dropout1d", p, training)
+    keep = _compute_keep_probability("dropout1d", p, training)
     if is_constant(keep, 1.0):
         return input
     if is_constant(keep, 0.0):
@@ -197,10 +197,10 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    return _apply_channel_dropout(Dropout3D, input, _keep_probability("dropout3d", p, training))
+    return _apply_channel_dropout(Dropout3D, input, _compute_keep_probability("dropout3d", p, training))
 
 
-def _mask_byte_count(shape):
+def _count_mask_bytes(shape):
     return -(-prod(shape) // 128) * 16
 
 
@@ -219,7 +219,7 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
     Outputs:
         Tensor, uint8, 16 bytes for every started 128 elements.
     """
-    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_byte_count(shape) * 8,))
+    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_count_mask_bytes(shape) * 8,))
     return jnp.packbits(bits)
 
 
@@ -245,7 +245,7 @@ def DropoutDoMask(input_x, mask, keep_prob):
         raise TypeError(f"For '{op}', 'mask' should be uint8, but got {_check.dtype_name(mask)}.")
     if mask.size * 8 < input_x.size:
         raise ValueError(
-            f"For '{op}', a mask for shape {input_x.shape} needs {_mask_byte_count(input_x.shape)} bytes, but "
+            f"For '{op}', a mask for shape {input_x.shape} needs {_count_mask_bytes(input_x.shape)} bytes, but "
             f"got {mask.size}."
         )
     mask_bits = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0

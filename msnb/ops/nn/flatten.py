@@ -89,7 +89,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
 
 
 @spelling(FlattenExt, method="flatten")
-def _flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def _tensor_flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Join dimensions into one.
 
     Args:

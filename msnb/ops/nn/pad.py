@@ -17,7 +17,7 @@ from msnb.ops.array.apply import apply_along_axis
 from msnb.ops.nn._pullback import apply_transpose
 
 
-def _accept_pairs(value):
+def _accept_padding_pairs(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     pairs = []
@@ -33,14 +33,14 @@ def _accept_pairs(value):
 def _accept_tuple_of_pairs(value):
     if not isinstance(value, tuple):
         raise TypeError
-    return _accept_pairs(value)
+    return _accept_padding_pairs(value)
 
 
 Paddings = Kind("a tuple of (before, after) pairs of int", _accept_tuple_of_pairs)
-MirrorPaddings = Kind("(before, after) pairs of int", _accept_pairs)
+MirrorPaddings = Kind("(before, after) pairs of int", _accept_padding_pairs)
 
 
-def _check_pairs(op, x, paddings):
+def _check_padding_pairs(op, x, paddings):
     _check.tensor_only(op, "input_x", x)
     if len(paddings) != x.ndim:
         raise ValueError(
@@ -68,7 +68,7 @@ def Pad(input_x, *, paddings: Paddings):
         TypeError: If `paddings` is not a tuple.
         ValueError: If it does not fit the dimensions of `input_x`.
     """
-    _check_pairs("Pad", input_x, paddings)
+    _check_padding_pairs("Pad", input_x, paddings)
     return jnp.pad(input_x, paddings)
 
 
@@ -89,7 +89,7 @@ def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMM
     Raises:
         ValueError: If `paddings` does not fit the dimensions of `input_x`.
     """
-    _check_pairs("MirrorPad", input_x, paddings)
+    _check_padding_pairs("MirrorPad", input_x, paddings)
     spare = 1 if mode == "REFLECT" else 0
     for size, pair in zip(input_x.shape, paddings, strict=True):
         if max(pair) > size - spare:
@@ -109,7 +109,7 @@ def MirrorPadGrad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYM
     return apply_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), shape, dout)
 
 
-def _accept_pad(value):
+def _accept_flat_padding(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) % 2:
@@ -117,7 +117,7 @@ def _accept_pad(value):
     return tuple(accept_value(Int, v) for v in value)
 
 
-Padding = Kind("a tuple of an even number of int, last dimension first", _accept_pad)
+Padding = Kind("a tuple of an even number of int, last dimension first", _accept_flat_padding)
 
 
 @operator
@@ -225,7 +225,7 @@ def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "const
     return jnp.pad(x, widths, mode, **dict(how))
 
 
-def _pair_per_dimension(argument, value, ndim, kind):
+def _expand_to_pairs(argument, value, ndim, kind):
     """Return a (before, after) pair for each dimension, from a number, a pair, or pairs."""
     try:
         rows = np.broadcast_to(np.asarray(value), (ndim, 2))
@@ -285,7 +285,7 @@ def numpy_pad(
     arr = as_tensor(arr, "pad", "arr")
     if not arr.ndim:
         return arr
-    widths = _pair_per_dimension("pad_width", pad_width, arr.ndim, NonNegInt)
+    widths = _expand_to_pairs("pad_width", pad_width, arr.ndim, NonNegInt)
     if callable(mode):
         arr = _PadAround.functional(arr, widths)
         for axis, width in enumerate(widths):
@@ -294,9 +294,9 @@ def numpy_pad(
     if kwargs:
         raise ValueError(f"For 'pad', '{next(iter(kwargs))}' is for a function as 'mode' alone, but that is {mode!r}.")
     options = {
-        "constant_values": lambda: _pair_per_dimension("constant_values", constant_values, arr.ndim, Number),
-        "end_values": lambda: _pair_per_dimension("end_values", end_values, arr.ndim, Number),
-        "stat_length": lambda: stat_length and _pair_per_dimension("stat_length", stat_length, arr.ndim, PositiveInt),
+        "constant_values": lambda: _expand_to_pairs("constant_values", constant_values, arr.ndim, Number),
+        "end_values": lambda: _expand_to_pairs("end_values", end_values, arr.ndim, Number),
+        "stat_length": lambda: stat_length and _expand_to_pairs("stat_length", stat_length, arr.ndim, PositiveInt),
         "reflect_type": lambda: check(OneOf("even", "odd"), reflect_type, "reflect_type", "pad"),
     }
     mode = check(OneOf(*_NUMPY_MODES), mode, "mode", "pad")

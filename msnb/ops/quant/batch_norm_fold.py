@@ -19,7 +19,7 @@ from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn.norm.batch_norm import check_channels, column, moved, unbiased
 
 
-def _running_statistics(mean, variance, epsilon, dtype):
+def _get_running_mean_and_std(mean, variance, epsilon, dtype):
     """Return the running mean and the running standard deviation, both without gradient."""
     deviation = jnp.sqrt(widened(variance) + epsilon)
     return tuple(lax.stop_gradient(v).astype(dtype) for v in (mean, deviation))
@@ -32,7 +32,7 @@ def _check_inputs(op, x, mean, variance):
     check_channels(op, x.shape[1], mean=mean, variance=variance)
 
 
-def _axes_but_channel(x):
+def _list_axes_but_channel(x):
     return tuple(i for i in range(x.ndim) if i != 1)
 
 
@@ -82,7 +82,7 @@ def BatchNormFold(
         [2.] [0.] [0.2]
     """
     _check_inputs("BatchNormFold", x, mean, variance)
-    running_mean, running_deviation = _running_statistics(mean, variance, epsilon, x.dtype)
+    running_mean, running_deviation = _get_running_mean_and_std(mean, variance, epsilon, x.dtype)
     return jnp.zeros_like(running_mean), jnp.ones_like(running_mean), running_mean, running_deviation
 
 
@@ -101,18 +101,18 @@ def _batch_norm_fold_training(
 ):
     _check_inputs("BatchNormFold", x, mean, variance)
     wide = widened(x)
-    batch_mean, batch_variance = jnp.mean(wide, _axes_but_channel(x)), jnp.var(wide, _axes_but_channel(x))
+    batch_mean, batch_variance = jnp.mean(wide, _list_axes_but_channel(x)), jnp.var(wide, _list_axes_but_channel(x))
     taken = global_step.reshape(()) < freeze_bn
     return (
         jnp.where(taken, moved(mean, batch_mean, 1 - momentum), mean),
         jnp.where(taken, moved(variance, unbiased(x, 1, batch_variance), 1 - momentum), variance),
         jnp.where(taken, batch_mean, 0).astype(x.dtype),
         jnp.where(taken, jnp.sqrt(batch_variance + epsilon), 1).astype(x.dtype),
-        *_running_statistics(mean, variance, epsilon, x.dtype),
+        *_get_running_mean_and_std(mean, variance, epsilon, x.dtype),
     )
 
 
-def _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std):
+def _compute_statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std):
     """Return the gradient with respect to `x` of the mean and the standard deviation of each channel."""
     d_mean, d_std, mean, std = (column(v, x, 1) for v in (d_batch_mean, d_batch_std, batch_mean, batch_std))
     return (d_mean + d_std * (x - mean) / std) / (x.size // x.shape[1])
@@ -134,7 +134,7 @@ def BatchNormFoldGrad(
     freeze_bn: NonNegInt = 0,
 ):
     """Gradient of BatchNormFold with respect to `x`; 0 if no statistics of the batch are computed."""
-    dx = _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
+    dx = _compute_statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
     return jnp.where((global_step.reshape(()) < freeze_bn) & is_training, dx, 0)
 
 
@@ -179,7 +179,7 @@ def BatchNormFoldD(
         x,
         batch_mean.astype(x.dtype),
         jnp.sqrt(batch_variance + epsilon).astype(x.dtype),
-        *_running_statistics(mean, variance, epsilon, x.dtype),
+        *_get_running_mean_and_std(mean, variance, epsilon, x.dtype),
         moved(mean, batch_mean, 1 - momentum),
         moved(variance, unbiased(x, 1, batch_variance), 1 - momentum),
     )
@@ -201,7 +201,7 @@ def BatchNormFoldGradD(
 ):
     """Gradient with respect to `x` of the mean and the standard deviation of the batch, two results of
     BatchNormFoldD."""
-    return _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
+    return _compute_statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
 
 
 _STATISTICS = F(3), U(3, low=0.5, high=2)

@@ -15,7 +15,7 @@ from msnb.ops.nn.norm.batch_norm import check_channels, column
 _ALWAYS = "this form always takes the statistics of the batch"
 
 
-def _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std):
+def _normalise_by_batch_stats(x, beta, gamma, batch_std, batch_mean, running_std):
     """Return x * running_std / batch_std + beta - gamma * batch_mean / batch_std: the result for statistics of the
     batch. `x` is the result of a convolution with weights folded with the running deviation.
     """
@@ -25,7 +25,7 @@ def _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std):
     return widened(x) * (running_std / batch_std) + (beta - gamma * batch_mean / batch_std)
 
 
-def _normalise_by_running(x, beta, gamma, running_std, running_mean):
+def _normalise_by_running_stats(x, beta, gamma, running_std, running_mean):
     """Return x + beta - gamma * running_mean / running_std: the result for running statistics."""
     beta, gamma, running_std, running_mean = (column(v, x, 1) for v in (beta, gamma, running_std, running_mean))
     return widened(x) + (beta - gamma * running_mean / running_std)
@@ -83,8 +83,10 @@ def BatchNormFold2(
     )
     running_std, running_mean = lax.stop_gradient((running_std, running_mean))
     taken = global_step.reshape(()) < freeze_bn
-    corrected = _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std)
-    return jnp.where(taken, corrected, _normalise_by_running(x, beta, gamma, running_std, running_mean)).astype(x.dtype)
+    corrected = _normalise_by_batch_stats(x, beta, gamma, batch_std, batch_mean, running_std)
+    return jnp.where(taken, corrected, _normalise_by_running_stats(x, beta, gamma, running_std, running_mean)).astype(
+        x.dtype
+    )
 
 
 @operator
@@ -96,7 +98,7 @@ def BatchNormFold2Grad(
     """Gradients of BatchNormFold2 with respect to `batch_std`, `batch_mean`, `beta`, `gamma` and `x`."""
     taken = global_step.reshape(()) < freeze_bn
     total, along = _sum_cotangent_and_product(dout, x)
-    d_std, d_mean, d_gamma, dx = _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std)
+    d_std, d_mean, d_gamma, dx = _compute_gradients(dout, total, along, gamma, batch_std, batch_mean, running_std)
     return (
         jnp.where(taken, d_std, 0),
         jnp.where(taken, d_mean, 0),
@@ -106,7 +108,7 @@ def BatchNormFold2Grad(
     )
 
 
-def _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std):
+def _compute_gradients(dout, total, along, gamma, batch_std, batch_mean, running_std):
     return (
         (total * batch_mean * gamma - along * running_std) / (batch_std * batch_std),
         -total * gamma / batch_std,
@@ -138,7 +140,9 @@ def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freez
         batch_mean=batch_mean,
         running_std=running_std,
     )
-    return _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(x.dtype)
+    return _normalise_by_batch_stats(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(
+        x.dtype
+    )
 
 
 @operator
@@ -157,7 +161,7 @@ def BatchNormFold2GradD(
 ):
     """Gradients of BatchNormFold2D with respect to `batch_std`, `batch_mean`, `gamma` and `x`, from the sums of
     BatchNormFold2GradReduce."""
-    return _gradients(dout, dout_reduce, dout_x_reduce, gamma, batch_std, batch_mean, running_std)
+    return _compute_gradients(dout, dout_reduce, dout_x_reduce, gamma, batch_std, batch_mean, running_std)
 
 
 @operator

@@ -12,33 +12,33 @@ from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 
 @jax.custom_jvp
-def _with_clip_gradient(x, low, high, value, below, above):
+def _attach_clip_gradient(x, low, high, value, below, above):
     """Return `value` with the gradient of clip(x, low, high): the derivative is 1 by `low` where `below` is True, by
     `high` where `above` is True, and by `x` elsewhere.
     """
     return value
 
 
-@_with_clip_gradient.defjvp
-def _clip_gradient_jvp(primals, tangents):
+@_attach_clip_gradient.defjvp
+def _attach_clip_gradient_jvp(primals, tangents):
     value, below, above = primals[3:]
     dx, dlow, dhigh = tangents[:3]
     return value, jnp.where(below, dlow, jnp.where(above, dhigh, dx)).astype(value.dtype)
 
 
-def _grid_and_outside_masks(x, low, high, num_bits, narrow_range):
+def _make_grid_and_outside_masks(x, low, high, num_bits, narrow_range):
     grid = grid_of(low, high, num_bits, False, narrow_range)
     return grid, x < grid.low, x > grid.high
 
 
 def _fake_quant(x, low, high, num_bits, narrow_range):
     wide = widened(x)
-    grid, below, above = _grid_and_outside_masks(wide, low, high, num_bits, narrow_range)
-    return _with_clip_gradient(wide, low, high, grid.rounded(wide), below, above).astype(x.dtype)
+    grid, below, above = _make_grid_and_outside_masks(wide, low, high, num_bits, narrow_range)
+    return _attach_clip_gradient(wide, low, high, grid.rounded(wide), below, above).astype(x.dtype)
 
 
-def _gradients(gradients, x, low, high, num_bits, narrow_range, axes):
-    _, below, above = _grid_and_outside_masks(widened(x), low, high, num_bits, narrow_range)
+def _compute_gradients(gradients, x, low, high, num_bits, narrow_range, axes):
+    _, below, above = _make_grid_and_outside_masks(widened(x), low, high, num_bits, narrow_range)
     dlow, dhigh = (jnp.sum(jnp.where(where, widened(gradients), 0), axes) for where in (below, above))
     return jnp.where(below | above, 0, gradients), dlow, dhigh
 
@@ -92,7 +92,7 @@ def FakeQuantWithMinMaxVarsGradient(gradients, x, min, max, *, num_bits: Bits = 
     op = "FakeQuantWithMinMaxVarsGradient"
     ends = _check_layer_bounds(op, x, min, max)
     _check.same_shape(op, gradients=gradients, x=x)
-    dx, dlow, dhigh = _gradients(gradients, x, *ends, num_bits, narrow_range, None)
+    dx, dlow, dhigh = _compute_gradients(gradients, x, *ends, num_bits, narrow_range, None)
     return dx, dlow.reshape(min.shape).astype(min.dtype), dhigh.reshape(max.shape).astype(max.dtype)
 
 
@@ -128,7 +128,7 @@ def FakeQuantWithMinMaxVarsPerChannelGradient(
     op = "FakeQuantWithMinMaxVarsPerChannelGradient"
     ends = _check_channel_bounds(op, x, min, max)
     _check.same_shape(op, gradients=gradients, x=x)
-    dx, dlow, dhigh = _gradients(gradients, x, *ends, num_bits, narrow_range, tuple(range(x.ndim - 1)))
+    dx, dlow, dhigh = _compute_gradients(gradients, x, *ends, num_bits, narrow_range, tuple(range(x.ndim - 1)))
     return dx, dlow.astype(min.dtype), dhigh.astype(max.dtype)
 
 

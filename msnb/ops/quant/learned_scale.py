@@ -16,31 +16,31 @@ LEAST = 1e-6  # the smallest scale; one nearer to 0 is replaced by it
 def _divide_and_round(x, alpha, quant_max, neg_trunc):
     """Return x / alpha, x / alpha rounded to multiples of 1 / quant_max, and a mask of the elements within the
     range."""
-    share = x / _nonzero_alpha(alpha)
+    share = x / _replace_small_alpha(alpha)
     within = (share >= (0 if neg_trunc else -1)) & (share <= 1)
     clipped = jnp.clip(share, 0 if neg_trunc else -1, 1)
     return share, jnp.floor(clipped * quant_max + 0.5) / quant_max, within
 
 
-def _nonzero_alpha(alpha):
+def _replace_small_alpha(alpha):
     return jnp.where(jnp.abs(alpha) < LEAST, LEAST, alpha)
 
 
-def _derivative_by_alpha(share, rounded, within):
+def _compute_alpha_derivative(share, rounded, within):
     """Return the derivative of the quantised value by `alpha`: rounded - share within the range, sign(share)
     outside."""
     return jnp.where(within, rounded - share, jnp.sign(share))
 
 
 @jax.custom_jvp
-def _with_learned_scale_gradient(x, alpha, value, within, slope):
+def _attach_scale_gradient(x, alpha, value, within, slope):
     """Return `value` with a given gradient: the derivative by `x` is 1 where `within`, else 0; by `alpha` it is
     `slope`."""
     return value
 
 
-@_with_learned_scale_gradient.defjvp
-def _learned_scale_jvp(primals, tangents):
+@_attach_scale_gradient.defjvp
+def _attach_scale_gradient_jvp(primals, tangents):
     value, within, slope = primals[2:]
     return value, (jnp.where(within, tangents[0], 0) + slope * tangents[1]).astype(value.dtype)
 
@@ -48,19 +48,19 @@ def _learned_scale_jvp(primals, tangents):
 def _fake_quant(op, x, alpha, quant_max, step, quant_delay, neg_trunc):
     wide = widened(x)
     share, rounded, within = _divide_and_round(wide, alpha, quant_max, neg_trunc)
-    value = delayed(op, quant_delay, step, rounded * _nonzero_alpha(alpha), wide)
-    slope = delayed(op, quant_delay, step, _derivative_by_alpha(share, rounded, within), jnp.zeros_like(share))
+    value = delayed(op, quant_delay, step, rounded * _replace_small_alpha(alpha), wide)
+    slope = delayed(op, quant_delay, step, _compute_alpha_derivative(share, rounded, within), jnp.zeros_like(share))
     within = delayed(op, quant_delay, step, within, jnp.ones_like(within))
-    return _with_learned_scale_gradient(wide, alpha, value, within, slope).astype(x.dtype)
+    return _attach_scale_gradient(wide, alpha, value, within, slope).astype(x.dtype)
 
 
-def _elementwise_gradients(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
+def _compute_elementwise_gradients(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
     """Return the gradients with respect to `x` and, before the sum over elements, to `alpha`."""
     _check.same_shape(op, dout=dout, x=x)
     share, rounded, within = _divide_and_round(x, alpha, quant_max, neg_trunc)
     return (
         delayed(op, quant_delay, step, jnp.where(within, dout, 0), dout),
-        delayed(op, quant_delay, step, dout * _derivative_by_alpha(share, rounded, within), jnp.zeros_like(dout)),
+        delayed(op, quant_delay, step, dout * _compute_alpha_derivative(share, rounded, within), jnp.zeros_like(dout)),
     )
 
 
@@ -126,7 +126,7 @@ def FakeLearnedScaleQuantPerLayerGrad(
 ):
     """Gradients of FakeLearnedScaleQuantPerLayer with respect to `x` and `alpha`."""
     op = "FakeLearnedScaleQuantPerLayerGrad"
-    dx, each = _elementwise_gradients(
+    dx, each = _compute_elementwise_gradients(
         op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), step, quant_delay, neg_trunc
     )
     return dx, jnp.sum(each).reshape(alpha.shape)
@@ -137,7 +137,9 @@ def FakeLearnedScaleQuantPerLayerGrad(
 def FakeLearnedScaleQuantPerLayerGradD(dout, x, alpha, quant_max, *, neg_trunc: Bool = False):
     """FakeLearnedScaleQuantPerLayerGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerLayerGradD"
-    return _elementwise_gradients(op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), None, 0, neg_trunc)
+    return _compute_elementwise_gradients(
+        op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), None, 0, neg_trunc
+    )
 
 
 @operator
@@ -202,7 +204,7 @@ def FakeLearnedScaleQuantPerChannelGrad(
     """Gradients of FakeLearnedScaleQuantPerChannel with respect to `x` and `alpha`."""
     op = "FakeLearnedScaleQuantPerChannelGrad"
     ends = _check_channel_inputs(op, x, alpha, quant_max, channel_axis)
-    dx, each = _elementwise_gradients(op, dout, x, *ends, step, quant_delay, neg_trunc)
+    dx, each = _compute_elementwise_gradients(op, dout, x, *ends, step, quant_delay, neg_trunc)
     return dx, _sum_per_channel(each, channel_axis)
 
 
@@ -213,7 +215,7 @@ def FakeLearnedScaleQuantPerChannelGradD(
 ):
     """FakeLearnedScaleQuantPerChannelGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerChannelGradD"
-    return _elementwise_gradients(
+    return _compute_elementwise_gradients(
         op, dout, x, *_check_channel_inputs(op, x, alpha, quant_max, channel_axis), None, 0, neg_trunc
     )
 

@@ -15,28 +15,30 @@ LEAST = 1.192092896e-07  # the smallest step: the distance from 1 to the next nu
 
 
 @jax.custom_jvp
-def _with_bound_gradients(x, low, high, value, inside_low, inside_high, loss):
+def _attach_bound_gradients(x, low, high, value, inside_low, inside_high, loss):
     """Return `value` with custom gradients. The derivative by `x` is 1 inside the range. `low` and `high` get the
     gradients of the elements beyond them and of the rounding error `loss`.
     """
     return value
 
 
-@_with_bound_gradients.defjvp
-def _bound_gradients_jvp(primals, tangents):
+@_attach_bound_gradients.defjvp
+def _attach_bound_gradients_jvp(primals, tangents):
     value, inside_low, inside_high, loss = primals[3:]
     dx, dlow, dhigh = tangents[:3]
     inside = jnp.where(inside_low & inside_high, dx, 0)
     return value, (
-        inside + _derivative_by_low(inside_low, loss) * dlow + _derivative_by_high(inside_high, loss) * dhigh
+        inside
+        + _compute_low_bound_derivative(inside_low, loss) * dlow
+        + _compute_high_bound_derivative(inside_high, loss) * dhigh
     ).astype(value.dtype)
 
 
-def _derivative_by_low(mask, loss):
+def _compute_low_bound_derivative(mask, loss):
     return (1 - mask.astype(loss.dtype)) - loss
 
 
-def _derivative_by_high(mask, loss):
+def _compute_high_bound_derivative(mask, loss):
     return (1 - mask.astype(loss.dtype)) + loss
 
 
@@ -79,7 +81,7 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     # Outside the range, the loss is the rounding error of the lower end.
     loss = jnp.where(inside_low & inside_high, rounded - steps, first - low / scale) / last
     loss = jax.lax.stop_gradient(loss)
-    y = _with_bound_gradients(wide, *ends, rounded * scale, inside_low, inside_high, loss)
+    y = _attach_bound_gradients(wide, *ends, rounded * scale, inside_low, inside_high, loss)
     return y.astype(x.dtype), inside_low, inside_high, loss.astype(x.dtype)
 
 
@@ -95,7 +97,7 @@ def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
 @in_float32
 def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
     """Gradient of ActsULQ with respect to `clamp_min`: one element, with as many axes as `y_grad`."""
-    return jnp.sum(y_grad * _derivative_by_low(clamp_min_mask, x_clamped_loss), keepdims=True)
+    return jnp.sum(y_grad * _compute_low_bound_derivative(clamp_min_mask, x_clamped_loss), keepdims=True)
 
 
 @operator
@@ -103,7 +105,7 @@ def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
 @in_float32
 def ActULQClampMaxGrad(y_grad, clamp_max_mask, x_clamped_loss):
     """Gradient of ActsULQ with respect to `clamp_max`: one element, with as many axes as `y_grad`."""
-    return jnp.sum(y_grad * _derivative_by_high(clamp_max_mask, x_clamped_loss), keepdims=True)
+    return jnp.sum(y_grad * _compute_high_bound_derivative(clamp_max_mask, x_clamped_loss), keepdims=True)
 
 
 _ENDS = Values([[-1.1]]), Values([[1.3]])

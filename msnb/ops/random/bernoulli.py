@@ -91,7 +91,7 @@ spelling(Bernoulli, method="bernoulli")(_bernoulli_ext)
 
 
 @spelling(Bernoulli, function="bernoulli_", method="bernoulli_")
-def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
+def _bernoulli_inplace(input: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill a Tensor in place: 1 with probability `p`, else 0. Return the Tensor.
 
     Args:
@@ -115,7 +115,7 @@ def _Exponential(key, x):
 
 
 @spelling(_Exponential, function="exponential_", method="exponential_")
-def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
+def _exponential_inplace(input: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fill a Tensor in place with exponentially distributed random numbers of rate `lambd`, and return it.
 
     Args:

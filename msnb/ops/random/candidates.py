@@ -132,7 +132,7 @@ def LogUniformCandidateSampler(
     key = stream(key, seed)
     if unique:
         drawn = jax.lax.top_k(jnp.log(probability) + jax.random.gumbel(key, (range_max,), jnp.float32), num_sampled)[1]
-        tries = _expected_draws(probability, num_sampled)
+        tries = _find_expected_draw_count(probability, num_sampled)
 
         def often(p):
             return -jnp.expm1(tries * jnp.log1p(-jnp.minimum(p, 1 - 1e-6)))
@@ -148,7 +148,7 @@ def LogUniformCandidateSampler(
     return drawn.astype(true_classes.dtype), true, often(probability[drawn])
 
 
-def _expected_draws(probability, wanted):
+def _find_expected_draw_count(probability, wanted):
     """Return the number of draws with replacement that give `wanted` different classes on average, by bisection."""
     log_rest = jnp.log1p(-jnp.minimum(probability, 1 - 1e-6))
 

@@ -98,14 +98,14 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     rank("RandomCategorical", "logits", logits, 2)
     if seed:
         shares = jnp.cumsum(jax.nn.softmax(logits.astype(float), axis=-1), axis=-1)
-        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _minimal_standard_uniforms(seed, num_samples))
+        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _draw_minstd_uniforms(seed, num_samples))
         samples = jnp.minimum(found, logits.shape[1] - 1)
     else:
         samples = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, logits.shape[0])).T
     return samples.astype(np_dtype(dtype))
 
 
-def _minimal_standard_uniforms(seed, count):
+def _draw_minstd_uniforms(seed, count):
     """Return numbers in [0, 1) from the generator x <- 16807 x mod (2**31 - 1). As in C++'s standard library, two draws
     make one number."""
     modulus = 2**31 - 1
@@ -281,13 +281,13 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
 
 
 @spelling(RandomCategorical, method="random_categorical")
-def _random_categorical_of(self: Tensor, num_sample: int, seed: int = 0, dtype: DType = mstype.int64) -> Tensor:
+def _tensor_random_categorical(self: Tensor, num_sample: int, seed: int = 0, dtype: DType = mstype.int64) -> Tensor:
     """Draw samples from categorical distributions given by logits; see `ops.random_categorical`."""
     return RandomCategorical(dtype)(self, num_sample, seed)
 
 
 @spelling(Multinomial, _MultinomialWithoutReplacement, method="multinomial")
-def _multinomial_of(self: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
+def _tensor_multinomial(self: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Draw samples from categorical distributions given by weights; see `ops.multinomial`."""
     return multinomial(self, num_samples, replacement, seed)
 

@@ -56,7 +56,7 @@ def LogNormalReverse(key, input_x, *, mean: Float = 1.0, std: Float = 2.0):
 
 
 @spelling(Cauchy, method="cauchy")
-def _cauchy_of(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
+def _tensor_cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
     """Draw random numbers from a Cauchy distribution, in the shape and element type of the Tensor.
 
     Args:
@@ -71,7 +71,7 @@ def _cauchy_of(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
 
 
 @spelling(LogNormalReverse, method="log_normal")
-def _log_normal_of(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
+def _tensor_log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
     """Draw random numbers from a log-normal distribution, in the shape and element type of the Tensor.
 
     Args:

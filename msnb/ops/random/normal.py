@@ -60,7 +60,7 @@ def standard_normal(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
     return StandardNormal(seed=seed_of("standard_normal", seed))(shape)
 
 
-def _number_to_tensor(value):
+def _convert_number_to_tensor(value):
     """Return a Python number as a Tensor, as MindSpore 2 does; other values unchanged."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return Tensor(float(value), mstype.float32)
@@ -90,7 +90,7 @@ def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float,
         (2, 2)
     """
     allowed = (*mstype.int_type, mstype.float16, mstype.float32)
-    mean, stddev = _number_to_tensor(mean), _number_to_tensor(stddev)
+    mean, stddev = _convert_number_to_tensor(mean), _convert_number_to_tensor(stddev)
     check_numbers("normal", "mean", mean, allowed)
     check_numbers("normal", "stddev", stddev, allowed)
     return StandardNormal(seed=seed_of("normal", seed))(shape) * stddev + mean

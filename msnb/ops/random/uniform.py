@@ -241,13 +241,13 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
 
 
 @spelling(UniformReal, method="uniform")
-def _uniform_of(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
+def _tensor_uniform(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Draw random numbers uniformly from [from_, to), in the shape and element type of the Tensor."""
     with drawn_from("uniform", generator):
-        return (UniformReal()(_shape_to_draw(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
+        return (UniformReal()(_get_shape_to_draw(self)).reshape(self.shape) * (to - from_) + from_).astype(self.dtype)
 
 
-def _shape_to_draw(x):
+def _get_shape_to_draw(x):
     """Return the shape in which to draw random numbers for a Tensor: its shape, or (1,) for a scalar."""
     return x.shape or (1,)
 
@@ -271,7 +271,7 @@ def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Gener
         NotImplementedError: If a generator is given within a compiled program.
     """
     with drawn_from("uniform_", generator):
-        return take_over("uniform_", tensor_argument("uniform_", "input", input), _uniform_of(input, from_, to))
+        return take_over("uniform_", tensor_argument("uniform_", "input", input), _tensor_uniform(input, from_, to))
 
 
 @spelling(UniformInt, function="random_", method="random_")
@@ -295,14 +295,14 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         NotImplementedError: If a generator is given within a compiled program.
     """
     tensor_argument("random_", "input", input)
-    low, high = from_, _exclusive_upper_bound(input.dtype) if to is None else to
+    low, high = from_, _compute_exclusive_upper_bound(input.dtype) if to is None else to
     if low >= high:
         raise ValueError(f"For 'random_', there should be a number in [{low}, {high}).")
     with drawn_from("random_", generator):
-        return take_over("random_", input, randint(low, high, _shape_to_draw(input)).reshape(input.shape))
+        return take_over("random_", input, randint(low, high, _get_shape_to_draw(input)).reshape(input.shape))
 
 
-def _exclusive_upper_bound(dtype):
+def _compute_exclusive_upper_bound(dtype):
     """Return the exclusive upper bound of random integers of a type: 2 ** (number of its digits), at most 2 ** 31 -
     1."""
     kind = np_dtype(dtype)

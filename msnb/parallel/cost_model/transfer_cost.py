@@ -41,11 +41,11 @@ class MeshCostModel:
 
     def all_reduce(self, axes: list[str], size: float) -> float:
         """Return the cost of an all-reduce of `size` bytes on each device, over several axes at once."""
-        return 2 * self._ring_cost(axes, size)
+        return 2 * self._compute_ring_cost(axes, size)
 
-    def _ring_cost(self, axes, size):
+    def _compute_ring_cost(self, axes, size):
         """Return the cost of an all-gather whose result has `size` bytes, or of an all-to-all of `size` bytes."""
-        return max((self.weights[a] for a in axes), default=0.0) * self._fraction_sent(axes) * size
+        return max((self.weights[a] for a in axes), default=0.0) * self._compute_sent_fraction(axes) * size
 
     def transfer_cost(self, before: Layout, after: Layout, size: float, shape: tuple[int, ...]) -> float:
         """Return the cost of changing a value's layout: the bytes that each device sends, times the cost of a byte.
@@ -58,12 +58,12 @@ class MeshCostModel:
         """
         if before == after:
             return 0.0
-        return self._shortest_paths(before, shape)[after][0] * size
+        return self._find_shortest_paths(before, shape)[after][0] * size
 
     def layout_path(self, before: Layout, after: Layout, shape: tuple[int, ...]) -> list[Layout]:
         """Return the layouts on the cheapest path from `before` to `after`, without `before`."""
         path: list[Layout] = []
-        predecessors, layout = self._shortest_paths(before, shape), after
+        predecessors, layout = self._find_shortest_paths(before, shape), after
         while layout is not None and layout != before:
             path.append(layout)
             layout = predecessors[layout][1]
@@ -80,28 +80,32 @@ class MeshCostModel:
             remaining = [a for axes in step for a in axes]
             gathered = tuple(a for axes in layout for a in axes if a not in remaining)
             if gathered:
-                transfers.append(("all-gather", gathered, self._fraction_sent(gathered) / self.count_shards(step)))
+                transfers.append(
+                    ("all-gather", gathered, self._compute_sent_fraction(gathered) / self.count_shards(step))
+                )
             elif self.count_shards(step) == self.count_shards(layout):
                 positions = {a: k for k, axes in enumerate(layout) for a in axes}
                 moved = tuple(a for k, axes in enumerate(step) for a in axes if positions[a] != k)
-                if self._shards_per_axis(step) == self._shards_per_axis(layout):
+                if self._count_shards_per_axis(step) == self._count_shards_per_axis(layout):
                     moved = moved or tuple(a for one, two in zip(layout, step, strict=True) if one != two for a in one)
                     transfers.append(("collective-permute", moved, 1 / self.count_shards(layout)))
                 else:
-                    transfers.append(("all-to-all", moved, self._fraction_sent(moved) / self.count_shards(layout)))
+                    transfers.append(
+                        ("all-to-all", moved, self._compute_sent_fraction(moved) / self.count_shards(layout))
+                    )
             layout = step
         return transfers
 
-    def _fraction_sent(self, axes):
+    def _compute_sent_fraction(self, axes):
         devices = math.prod(self.sizes[a] for a in axes)
         return (devices - 1) / devices
 
-    def _shortest_paths(self, start, shape):
+    def _find_shortest_paths(self, start, shape):
         """Return {layout: (cost per byte, previous layout)} of the cheapest paths from `start`."""
         cached = self._paths.get((start, shape))
         if cached is not None:
             return cached
-        layouts = self._ordered_layouts(shape)
+        layouts = self._list_ordered_layouts(shape)
         best: dict[Layout, tuple[float, float, Layout | None]] = {start: (0.0, 0.0, None)}
         queue: list[tuple[float, int, Layout]] = [(0.0, 0, start)]
         count = itertools.count(1)
@@ -109,7 +113,7 @@ class MeshCostModel:
             so_far, _, layout = heapq.heappop(queue)
             if so_far > best[layout][0]:
                 continue
-            for neighbor, cost in self._neighbors(layout, shape, layouts):
+            for neighbor, cost in self._iterate_neighbors(layout, shape, layouts):
                 new_cost = so_far + cost + _STEP_COST
                 if neighbor not in best or new_cost < best[neighbor][0]:
                     best[neighbor] = new_cost, best[layout][1] + cost, layout
@@ -117,11 +121,11 @@ class MeshCostModel:
         paths = self._paths[start, shape] = {layout: (cost, previous) for layout, (_, cost, previous) in best.items()}
         return paths
 
-    def _neighbors(
+    def _iterate_neighbors(
         self, layout: Layout, shape: tuple[int, ...], layouts: list[Layout]
     ) -> Iterator[tuple[Layout, float]]:
         """Iterate over (layout, cost per byte) of the layouts that one step of communication can reach."""
-        shards_per_axis, shards = self._shards_per_axis(layout), self.count_shards(layout)
+        shards_per_axis, shards = self._count_shards_per_axis(layout), self.count_shards(layout)
         free = [a for a in self.sizes if not any(a in axes for axes in layout)]
         for index, axes in enumerate(layout):
             for a in free:
@@ -130,22 +134,22 @@ class MeshCostModel:
             for first in range(len(axes)):
                 moved = axes[first:]
                 gathered, count = _replace_axes(layout, index, axes[:first]), math.prod(self.sizes[a] for a in moved)
-                yield gathered, self._ring_cost(moved, count / shards)
+                yield gathered, self._compute_ring_cost(moved, count / shards)
                 for target in range(len(shape)):
                     if target != index and shape[target] % (shards_per_axis[target] * count) == 0:
                         yield (
                             _replace_axes(gathered, target, (*gathered[target], *moved)),
-                            self._ring_cost(moved, 1 / shards),
+                            self._compute_ring_cost(moved, 1 / shards),
                         )
         for other in layouts:
-            if other != layout and self._shards_per_axis(other) == shards_per_axis:
+            if other != layout and self._count_shards_per_axis(other) == shards_per_axis:
                 moved = [a for one, two in zip(layout, other, strict=True) if one != two for a in {*one, *two}]
                 yield other, max(self.weights[a] for a in moved) / shards
 
-    def _shards_per_axis(self, layout):
+    def _count_shards_per_axis(self, layout):
         return tuple(math.prod(self.sizes[a] for a in axes) for axes in layout)
 
-    def _ordered_layouts(self, shape) -> list[Layout]:
+    def _list_ordered_layouts(self, shape) -> list[Layout]:
         """Return all layouts with equal shards, with the mesh axes of each value axis in any order."""
         orders = (itertools.product(*map(itertools.permutations, layout)) for layout in self.layouts(shape))
         return [tuple(order) for layouts in orders for order in layouts]
@@ -157,7 +161,7 @@ class MeshCostModel:
         axes, layouts = list(self.sizes), set()
         for value_axes in itertools.product([None, *range(len(shape))], repeat=len(axes)):
             layout = tuple(tuple(a for a, p in zip(axes, value_axes, strict=True) if p == k) for k in range(len(shape)))
-            if all(n % shards == 0 for n, shards in zip(shape, self._shards_per_axis(layout), strict=True)):
+            if all(n % shards == 0 for n, shards in zip(shape, self._count_shards_per_axis(layout), strict=True)):
                 layouts.add(layout)
         return sorted(layouts)
 

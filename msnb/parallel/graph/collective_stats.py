@@ -42,7 +42,7 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
         devices (int): Number of devices that the program runs on.
     """
     lines = hlo.splitlines()
-    times = _count_runs(lines)
+    times = _count_computation_runs(lines)
     operations, computation = [], ""
     for line in lines:
         header = COMPUTATION.match(line)
@@ -53,7 +53,9 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
             continue
         result_type, kind, is_async_start, rest = call.groups()
         group, runs = group_size(kind, rest, devices), times.get(computation, 1)
-        size = result_bytes(kind, [_array_bytes(*array) for array in ARRAY.findall(result_type)], bool(is_async_start))
+        size = result_bytes(
+            kind, [_count_array_bytes(*array) for array in ARRAY.findall(result_type)], bool(is_async_start)
+        )
         operations.append(Collective(kind, group, runs * sent_bytes(kind, size, group), runs))
     return operations
 
@@ -87,7 +89,7 @@ def total(operations: list[Collective]) -> dict[str, float]:
     return dict(totals)
 
 
-def _count_runs(lines):
+def _count_computation_runs(lines):
     """Return {computation: number of runs in one run of the program}."""
     calls, computation = {}, ""
     for line in lines:
@@ -109,6 +111,6 @@ def _count_runs(lines):
     return {name: runs(name) for name in calls}
 
 
-def _array_bytes(kind, dims):
+def _count_array_bytes(kind, dims):
     size = TYPES.get(kind, ("", 1))[1]  # types without an entry have 8 bits or fewer
     return math.prod(int(n) for n in dims.split(",") if n) * size

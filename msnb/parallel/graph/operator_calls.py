@@ -75,7 +75,7 @@ def operator_calls(jaxpr: Any) -> Iterator[OperatorCall]:
     numbers are those of r1.1: it visits operators from a result back to its inputs, depth first.
     """
     eqns = list(iterate_equations(jaxpr))
-    transforms_of = {index: _transforms_of_user_call(eqn) for index, eqn in enumerate(eqns)}
+    transforms_of = {index: _get_transforms_of_user_call(eqn) for index, eqn in enumerate(eqns)}
     transforms_of = {index: transforms for index, transforms in transforms_of.items() if transforms is not None}
     numbers = {}
     for index in _iterate_back_from_results(eqns, jaxpr.outvars):
@@ -130,7 +130,7 @@ def count_operators(jaxpr: Any) -> int:
     return sum(calls_per_block.values()) + sum(count > 1 for count in readers.values())
 
 
-def _transforms_of_user_call(eqn):
+def _get_transforms_of_user_call(eqn):
     """Return the transformations around an operator call that the user's program contains, or None for any other
     equation.
     """

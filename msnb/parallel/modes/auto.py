@@ -49,7 +49,7 @@ class Auto(SemiAuto):
     choice: list[int]
     _solution: Any = None
 
-    def _solve(self, program):
+    def _solve_search_problem(self, program):
         """Return (flat graph, selected choices of its inputs and equations, mesh axes for each axis of the search)."""
         if self._solution is None:
             names = search_axes(self.devices)
@@ -65,7 +65,7 @@ class Auto(SemiAuto):
                     )
                 self.choice = agree_on(
                     _make_decision_key(self.problem),
-                    lambda: list(map(int, _get_search()(self.problem, device_memory()))),
+                    lambda: list(map(int, _get_search_function()(self.problem, device_memory()))),
                 )
             else:
                 self.problem, self.choice, names = planned_solution
@@ -75,7 +75,7 @@ class Auto(SemiAuto):
     def places(self, program: Any) -> ArrayShardings:
         """Return the shardings of a traced program's arrays; see `Partitioner`."""
         mesh = device_mesh(self.devices)
-        _, chosen, names = self._solve(program)
+        _, chosen, names = self._solve_search_problem(program)
         if _settings.strategy_ckpt_save_file:
             self._write_strategy_file(program, _settings.strategy_ckpt_save_file)
         make_sharding = make_layout_sharder(mesh, names)
@@ -88,7 +88,7 @@ class Auto(SemiAuto):
         output_layouts = {i: chosen[index[id(p)]].outputs[0] for i, p in enumerate(program.written)}
 
         def around(graph_form: Callable[..., Any]) -> Callable[..., Any]:
-            return _constrain_form(graph_form, self.problem, chosen, make_abstract_sharding, output_layouts)
+            return _constrain_program_function(graph_form, self.problem, chosen, make_abstract_sharding, output_layouts)
 
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return self.extend_to_processes(
@@ -97,10 +97,10 @@ class Auto(SemiAuto):
 
     def shards(self, program: Any) -> dict[str, Any]:
         """Return the strategies that the search selected for a program's operators; see `Partitioner`."""
-        return {call.name: strategy for call, strategy in self._operator_strategies(program)}
+        return {call.name: strategy for call, strategy in self._list_operator_strategies(program)}
 
-    def _operator_strategies(self, program):
-        graph, chosen, _ = self._solve(program)
+    def _list_operator_strategies(self, program):
+        graph, chosen, _ = self._solve_search_problem(program)
         return strategies_of_choices(program.jaxpr.jaxpr, graph, chosen, self.problem.cost_model.sizes)
 
     def _write_strategy_file(self, program, path):
@@ -109,7 +109,7 @@ class Auto(SemiAuto):
         """
         names = {v: kind[1] for v, kind in zip(program.jaxpr.jaxpr.invars, program.inputs) if kind[0] == "param"}
         strategies, layouts = {}, self.layouts(program)
-        for call, strategy in self._operator_strategies(program):
+        for call, strategy in self._list_operator_strategies(program):
             for var in call.inputs:
                 name = None if isinstance(var, Literal) else names.get(var)
                 if name is not None:
@@ -140,7 +140,7 @@ class Auto(SemiAuto):
         return count_operators(program.jaxpr.jaxpr)
 
 
-def _get_search():
+def _get_search_function():
     """Return the search function that the context selects."""
     mode = _settings.auto_parallel_search_mode
     if mode not in SEARCHES:
@@ -202,7 +202,7 @@ def written_outputs(program: Any) -> dict[int, int]:
     return {program.n_results + i: input_numbers[id(p)] for i, p in enumerate(program.written)}
 
 
-def _constrain_form(form, problem, choices, make_sharding, output_layouts):
+def _constrain_program_function(form, problem, choices, make_sharding, output_layouts):
     """Return `form`, a function that computes the program, with its equations constrained to `choices`."""
 
     def run(params, extra, arrays):

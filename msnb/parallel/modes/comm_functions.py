@@ -40,7 +40,7 @@ class CommHandle:
         self._tensor.asnumpy()
 
 
-def _with_handle(tensor, async_op):
+def _pair_with_handle(tensor, async_op):
     return tensor, CommHandle(tensor) if async_op else None
 
 
@@ -48,21 +48,21 @@ def all_reduce(
     tensor: Tensor, op: _Reduction = "sum", group: str | None = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """Return ``ops.AllReduce(op, group)(tensor)``, and a handle if `async_op` is True."""
-    return _with_handle(ops.AllReduce(op, group or _WORLD)(tensor), async_op)
+    return _pair_with_handle(ops.AllReduce(op, group or _WORLD)(tensor), async_op)
 
 
 def all_gather_into_tensor(
     tensor: Tensor, group: str | None = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """Return ``ops.AllGather(group)(tensor)``, and a handle if `async_op` is True."""
-    return _with_handle(ops.AllGather(group or _WORLD)(tensor), async_op)
+    return _pair_with_handle(ops.AllGather(group or _WORLD)(tensor), async_op)
 
 
 def reduce_scatter_tensor(
     tensor: Tensor, op: _Reduction = "sum", group: str | None = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """Return ``ops.ReduceScatter(op, group)(tensor)``, and a handle if `async_op` is True."""
-    return _with_handle(ops.ReduceScatter(op, group or _WORLD)(tensor), async_op)
+    return _pair_with_handle(ops.ReduceScatter(op, group or _WORLD)(tensor), async_op)
 
 
 def broadcast(tensor: Tensor, src: int = 0, group: str | None = _WORLD) -> Tensor:

@@ -85,12 +85,12 @@ class DataParallel(Replicas):
         error_index = program.n_results - 1 if program.errors else None
 
         def around(graph_form: Callable[..., Any]) -> Callable[..., Any]:
-            return _shard_form(graph_form, mesh, specs, error_index)
+            return _shard_map_program(graph_form, mesh, specs, error_index)
 
         return ArrayShardings([replicated] * len(program.written), [replicated] * len(program.read), rest, around)
 
 
-def _shard_form(form, mesh, argument_specs, error_index):
+def _shard_map_program(form, mesh, argument_specs, error_index):
     """Return a function of global arrays that runs `form`, a function of one device's arrays, on each device.
 
     Results of the devices are combined: a scalar becomes the mean, an array with more axes is concatenated along the

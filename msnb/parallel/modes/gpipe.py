@@ -66,7 +66,9 @@ def run_pipeline(
     part_spec = PartitionSpec(None, batch_axes) if batch_axes else PartitionSpec()
     specs = [PartitionSpec(axes)] * len(params), PartitionSpec(), part_spec
     run = jax.shard_map(local, mesh=mesh, in_specs=specs, out_specs=part_spec, check_vma=False)
-    return run([_stack_stages(stage_arrays, mesh, axes) for stage_arrays in params], jax.random.key_data(keys), parts)
+    return run(
+        [_stack_stage_arrays(stage_arrays, mesh, axes) for stage_arrays in params], jax.random.key_data(keys), parts
+    )
 
 
 def _select_batch_axes(stage, params, keys, parts, mesh, axes):
@@ -87,7 +89,7 @@ def _select_batch_axes(stage, params, keys, parts, mesh, axes):
     return ()
 
 
-def _stack_stages(arrays, mesh, axes):
+def _stack_stage_arrays(arrays, mesh, axes):
     """Return the arrays of all stages stacked along a new first axis. Before that, each is sharded over the stages
     along its first divisible axis, if it has one.
     """

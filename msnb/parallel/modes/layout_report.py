@@ -94,7 +94,7 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
     for number, call, index in input_readers(program, devices):
         kind = program.inputs[number]
         if kind[0] != "random" and np.shape(program.jaxpr.jaxpr.invars[number].aval):
-            layout = _make_layout_of_letters(
+            layout = _make_layout_from_letters(
                 call, call.shardings.input_letters[index], np.shape(call.inputs[index].aval), devices
             )
             layouts.setdefault(kind[1], _add_replica_group(layout, devices) if kind[1] in written else layout)
@@ -107,7 +107,7 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
     return layouts
 
 
-def _make_layout_of_letters(call, letters, shape, devices):
+def _make_layout_from_letters(call, letters, shape, devices):
     shard_counts = {letter: count for letter, count in call.shardings.shard_counts.items() if count > 1}
     used_devices = math.prod(shard_counts.values())
     matrix = [*([devices // used_devices] if used_devices < devices else []), *shard_counts.values()]
@@ -163,7 +163,7 @@ def _iterate_constrained_layouts(program, devices):
         for sharding, letters in zip(call.shardings.outputs, call.shardings.output_letters):
             for var, spec in constrained.items():
                 if sharding is not None and sharding.spec == spec and len(letters) == len(var.aval.shape):
-                    yield numbers[var], _make_layout_of_letters(call, letters, var.aval.shape, devices)
+                    yield numbers[var], _make_layout_from_letters(call, letters, var.aval.shape, devices)
 
 
 def collect_strategies(program: Any, devices: int) -> dict[str, list[list[int]]]:
@@ -207,7 +207,7 @@ def write_strategy_file(program: Any, devices: int, path: str) -> None:
             continue
         cuts.setdefault(f"{call.operator}_{name}", call.strategy)
         shape, letters = np.shape(call.inputs[index].aval), call.shardings.input_letters[index]
-        matrix, tensor_map = _make_layout_of_letters(call, letters, shape, devices)[:2]
+        matrix, tensor_map = _make_layout_from_letters(call, letters, shape, devices)[:2]
         split = ParallelLayouts([Dims(matrix)], [Dims(tensor_map)])
         parameter_layouts[name] = split._replace(param_split_shape=[Dims(manual_split_rows(call.settings))])
     for name, layout in collect_layouts(program, devices).items():

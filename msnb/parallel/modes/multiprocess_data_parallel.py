@@ -45,7 +45,7 @@ class Processes(Replicas):
         rest = [per_process] * (program.random + len(program._arguments))
 
         def around(graph_form: Callable[..., Any]) -> Callable[..., Any]:
-            return _shard_form(graph_form, mesh, error_index, groups)
+            return _shard_map_program(graph_form, mesh, error_index, groups)
 
         written, read = [per_process] * len(program.written), [per_process] * len(program.read)
         return ArrayShardings(written, read, rest, around, bring=None, calling=PerProcessCall)
@@ -67,14 +67,14 @@ class PerProcessCall:
         self.clear_cache: Callable[[], None] = call.clear_cache
 
     def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
-        new, outs = self.call(*self._convert_arguments(self._globalize, written, read, *rest))
+        new, outs = self.call(*self._convert_arguments(self._globalize_argument, written, read, *rest))
         return [a.addressable_data(0) for a in new], tuple([a.addressable_data(0) for a in outs])
 
     def lower(self, *arguments: Any) -> Any:
         """Return the call as StableHLO for the arguments of `__call__`."""
-        return self.call.lower(*self._convert_arguments(_abstract_argument, *arguments))
+        return self.call.lower(*self._convert_arguments(_make_abstract_argument, *arguments))
 
-    def _globalize(self, value, sharding):
+    def _globalize_argument(self, value, sharding):
         """Return the arrays of all processes as one array, which JAX takes for replicated."""
         local = (
             value
@@ -93,7 +93,7 @@ class PerProcessCall:
         )
 
 
-def _abstract_argument(value, sharding):
+def _make_abstract_argument(value, sharding):
     abstract = argument_signature(value) if not isinstance(value, jax.ShapeDtypeStruct) else value
     return jax.ShapeDtypeStruct(abstract.shape, abstract.dtype, sharding=sharding)
 
@@ -112,7 +112,7 @@ def communication_groups(jaxpr: Any) -> list[Any]:
     """
     groups: list[Any] = []
     for eqn in jaxpr.eqns:
-        if RANK in _axis_names(eqn.params):
+        if RANK in _get_axis_names(eqn.params):
             if eqn.primitive.name != "axis_index":
                 groups.append(eqn.params.get("axis_index_groups"))
         for graph in jaxprs_in_params(eqn.params):
@@ -120,13 +120,13 @@ def communication_groups(jaxpr: Any) -> list[Any]:
     return [group for index, group in enumerate(groups) if group not in groups[:index]]
 
 
-def _axis_names(params):
+def _get_axis_names(params):
     """Return the mesh axis names in an equation's parameters."""
     axis_names = params.get("axes", params.get("axis_name", ()))
     return axis_names if isinstance(axis_names, (tuple, list)) else (axis_names,)
 
 
-def _shard_form(form, mesh, error_index, groups):
+def _shard_map_program(form, mesh, error_index, groups):
     """Return a function that all processes run, from `form`, a function of one process's arrays.
 
     An error code in one process becomes the error code of all processes that it communicates with.
@@ -195,7 +195,7 @@ def broadcast(parameters: Iterable[Any]) -> None:
         return
     parameters = list(parameters)
     for p, value in zip(parameters, broadcast_arrays([p._array for p in parameters]), strict=True):
-        p._assign(value)
+        p._rebind_array(value)
 
 
 def broadcast_arrays(arrays: list[jax.Array]) -> list[jax.Array]:

@@ -98,9 +98,11 @@ class GlobalMeshCall:
 
     def lower(self, written: list[Any], read: list[Any], *rest: Any) -> Any:
         """Return the call as StableHLO for the arguments of `__call__`."""
-        return self.call.lower(written, read, *map(self._abstract_argument, range(len(rest)), rest, self._places.rest))
+        return self.call.lower(
+            written, read, *map(self._make_abstract_argument, range(len(rest)), rest, self._places.rest)
+        )
 
-    def _abstract_argument(self, index, value, sharding):
+    def _make_abstract_argument(self, index, value, sharding):
         abstract = value if isinstance(value, jax.ShapeDtypeStruct) else argument_signature(value)
         shape = tuple(abstract.shape)
         if index < self._random:
@@ -186,7 +188,7 @@ def gather_tensors(values: dict[str, Any], purpose: str) -> dict[str, Any]:
     if not remote:
         return dict(values)
     wait_for_all(purpose)
-    gathered = {name: Tensor(_replicate(array).addressable_data(0)) for name, array in remote.items()}
+    gathered = {name: Tensor(_replicate_array(array).addressable_data(0)) for name, array in remote.items()}
     return {name: gathered.get(name, value) for name, value in values.items()}
 
 
@@ -221,6 +223,6 @@ def is_locally_available(array: jax.Array) -> bool:
     return array.is_fully_addressable or array.is_fully_replicated
 
 
-def _replicate(array):
+def _replicate_array(array):
     replicated = NamedSharding(array.sharding.mesh, PartitionSpec())
     return jax.jit(lambda x: x, out_shardings=replicated)(array)

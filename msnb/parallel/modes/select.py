@@ -3,7 +3,14 @@
 from collections.abc import Hashable
 
 from msnb import context, log
-from msnb.communication._comm_helper import _groups, is_world, partition, ranks_of, world_rank, world_size
+from msnb.communication._comm_helper import (
+    _groups,
+    is_world,
+    partition,
+    ranks_of,
+    world_rank,
+    world_size,
+)
 from msnb.communication._processes import world_of_environment
 from msnb.context import ParallelMode
 from msnb.core.sharding import partitioner
@@ -26,7 +33,11 @@ def _read_partition_settings() -> Hashable:
         return None
     sharding = _settings.full_batch, _settings.enable_parallel_optimizer, _settings.pipeline_stages
     strategies = _settings.strategy_ckpt_load_file, _settings.dataset_strategy
-    search = _settings.auto_parallel_search_mode, _costs.values.device_memory_capacity, tuple(_groups.items())
+    search = (
+        _settings.auto_parallel_search_mode,
+        _costs.values.device_memory_capacity,
+        tuple(_groups.items()),
+    )
     return _settings.parallel_mode, _get_device_num(), world_size(), *sharding, *search, *strategies
 
 
@@ -106,7 +117,7 @@ def _create_mesh_partitioner(mode, number):
     return (Auto if mode == ParallelMode.AUTO_PARALLEL else SemiAuto)(number, _settings.full_batch)
 
 
-def _find_ranks(group):
+def _find_group_ranks(group):
     """Return the ranks of the processes in `group`.
 
     Raises:
@@ -124,7 +135,7 @@ def _find_ranks(group):
 def _count_processes(group):
     if world_size() == 1:
         return 1
-    return len(_find_own_ranks(group) if isinstance(group, partitioner.Groups) else _find_ranks(group))
+    return len(_find_own_ranks(group) if isinstance(group, partitioner.Groups) else _find_group_ranks(group))
 
 
 def _find_own_ranks(group):
@@ -135,11 +146,11 @@ def _find_own_ranks(group):
     return candidates[0]
 
 
-def _device_group(axis, group):
+def _find_device_group(axis, group):
     """Return the devices of a group, see `core.sharding.partitioner.Provider`."""
     has_explicit_ranks = isinstance(group, partitioner.Groups)
     ranks, has_processes = (
-        _find_own_ranks(group) if has_explicit_ranks else _find_ranks(group),
+        _find_own_ranks(group) if has_explicit_ranks else _find_group_ranks(group),
         world_size() > 1,
     )
     if len(ranks) == 1 and (has_processes or not is_world(group)):
@@ -165,7 +176,7 @@ def _device_group(axis, group):
     return None
 
 
-def _warn_outside_graph() -> None:
+def _warn_of_ignored_strategy() -> None:
     """Log once that an operator's strategy has no effect in PYNATIVE mode."""
     automatic = _settings.parallel_mode in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
     if automatic and context._state.mode != context.GRAPH_MODE and _get_device_num() > 1:
@@ -184,8 +195,8 @@ def follow_context() -> None:
 partitioner.provide(
     _read_partition_settings,
     _create_partitioner,
-    _device_group,
+    _find_device_group,
     run_in_all_processes,
     _count_processes,
-    _warn_outside_graph,
+    _warn_of_ignored_strategy,
 )

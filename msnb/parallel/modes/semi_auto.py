@@ -64,12 +64,12 @@ class SemiAuto:
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
         """Trace a call of a kernel with the sharding constraints of its strategy; see `Partitioner`."""
         if self.strategy_file is None:
-            return self._run_sharded(kernel, arrays)
-        out = self._run_sharded(self.strategy_file.apply(kernel, arrays), arrays)
+            return self._run_sharded_operator(kernel, arrays)
+        out = self._run_sharded_operator(self.strategy_file.apply(kernel, arrays), arrays)
         self.strategy_file.record_cast(kernel, arrays, out)
         return out
 
-    def _run_sharded(self, kernel, arrays):
+    def _run_sharded_operator(self, kernel, arrays):
         meaning, strategy = kernel.name.meaning, kernel.name.meaning.strategy
         if strategy is None or is_identity(meaning, np.shape(arrays[0])):
             embedding_rules.check_manual_split(meaning.operator, meaning.marks)
@@ -126,11 +126,11 @@ class SemiAuto:
         if context._parallel.values.strategy_ckpt_save_file:
             layout_report.write_strategy_file(program, self.devices, context._parallel.values.strategy_ckpt_save_file)
         mesh = device_mesh(self.devices)
-        specs, optimizer_states = input_specs(program.jaxpr.jaxpr), _shardable_states(program)
+        specs, optimizer_states = input_specs(program.jaxpr.jaxpr), _find_shardable_states(program)
         replicated = NamedSharding(mesh, PartitionSpec())
-        by_param, rest, argument_shardings = {}, [], self._dataset_shardings(program, mesh)
+        by_param, rest, argument_shardings = {}, [], self._get_dataset_shardings(program, mesh)
         for var, kind, param in zip(
-            program.jaxpr.jaxpr.invars, program.inputs, _parameter_of_each_input(program), strict=True
+            program.jaxpr.jaxpr.invars, program.inputs, _list_input_parameters(program), strict=True
         ):
             spec = specs.get(var)
             if param is not None:
@@ -145,7 +145,7 @@ class SemiAuto:
                 rest.append(
                     replicated
                     if self.full_batch
-                    else NamedSharding(mesh, self._argument_spec(mesh, var.aval.shape, spec))
+                    else NamedSharding(mesh, self._choose_argument_spec(mesh, var.aval.shape, spec))
                 )
         written, read = ([by_param[id(p)] for p in params] for params in (program.written, program.read))
         return self.extend_to_processes(ArrayShardings(written, read, rest), program, mesh)
@@ -171,7 +171,7 @@ class SemiAuto:
         """Return 0: no strategies are searched; see `Partitioner`."""
         return 0
 
-    def _dataset_shardings(self, program, mesh):
+    def _get_dataset_shardings(self, program, mesh):
         """Return the shardings of arguments by `dataset_strategy`, or None if it does not apply."""
         strategy = context._parallel.values.dataset_strategy
         if not isinstance(strategy, tuple) or world_size() > 1:
@@ -189,7 +189,7 @@ class SemiAuto:
         ]
         return [NamedSharding(mesh, sharding.spec) for sharding in shardings]
 
-    def _argument_spec(self, mesh, shape, spec):
+    def _choose_argument_spec(self, mesh, shape, spec):
         """Return the spec of an argument: the spec that its first reader requires, otherwise one that shards the batch
         axis.
         """
@@ -198,7 +198,7 @@ class SemiAuto:
         return PartitionSpec(mesh.axis_names) if shape and shape[0] % self.devices == 0 else PartitionSpec()
 
 
-def _shardable_states(program):
+def _find_shardable_states(program):
     """Return the program's inputs that are optimizer states and may be sharded."""
     states = layout_report.optimizer_states(program)
     inputs = zip(program.jaxpr.jaxpr.invars, program.params)
@@ -217,7 +217,7 @@ def _shard_first_axis_further(mesh, spec, shape):
     return PartitionSpec(*(a or None for a in axes))
 
 
-def _parameter_of_each_input(program):
+def _list_input_parameters(program):
     return [*program.params, *[None] * (len(program.inputs) - len(program.params))]
 
 

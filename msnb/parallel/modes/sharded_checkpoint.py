@@ -42,14 +42,14 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
         []
     """
     orbax, path = _import_orbax("save_sharded"), os.path.abspath(folder)
-    parameters = _parameters_by_name("save_sharded", net)
+    parameters = _index_parameters_by_name("save_sharded", net)
     wait_for_all("msnb.parallel.save_sharded")
     if os.path.exists(path):
         raise ValueError(f"For 'save_sharded', {os.fspath(folder)!r} is there already; give each checkpoint its own.")
     # No process may create the folder before all have checked that it does not exist.
     wait_for_all("msnb.parallel.save_sharded")
     with orbax.StandardCheckpointer() as writer:
-        writer.save(path, {name: _to_saveable(p._stored()) for name, p in parameters.items()})
+        writer.save(path, {name: _to_saveable_array(p._get_stored_array()) for name, p in parameters.items()})
 
 
 def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
@@ -69,7 +69,7 @@ def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
         ImportError: If orbax is not installed.
     """
     orbax, path = _import_orbax("load_sharded"), os.path.abspath(folder)
-    parameters = _parameters_by_name("load_sharded", net)
+    parameters = _index_parameters_by_name("load_sharded", net)
     if not os.path.isdir(path):
         raise ValueError(f"For 'load_sharded', there is no folder {os.fspath(folder)!r}.")
     with orbax.StandardCheckpointer() as reader:
@@ -77,7 +77,7 @@ def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
             saved = reader.metadata(path).item_metadata.tree
         except (AttributeError, FileNotFoundError, KeyError):
             raise ValueError(f"For 'load_sharded', {os.fspath(folder)!r} is no complete checkpoint.") from None
-        targets = {name: _restore_target(p, saved[name]) for name, p in parameters.items() if name in saved}
+        targets = {name: _make_restore_target(p, saved[name]) for name, p in parameters.items() if name in saved}
         unused = {
             name: np.zeros(metadata.shape, metadata.dtype) for name, metadata in saved.items() if name not in targets
         }
@@ -85,7 +85,7 @@ def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
     for name in targets:
         value = read[name]
         if isinstance(value, jax.Array):
-            parameters[name]._assign(value)
+            parameters[name]._rebind_array(value)
         else:
             parameters[name].set_data(Tensor(value))
     return [name for name in parameters if name not in saved]
@@ -102,7 +102,7 @@ def _import_orbax(caller):
     return orbax.checkpoint
 
 
-def _parameters_by_name(caller, net) -> dict[str, Parameter]:
+def _index_parameters_by_name(caller, net) -> dict[str, Parameter]:
     if not hasattr(net, "get_parameters"):
         raise TypeError(f"For '{caller}', 'net' should be a Cell, but got {describe(net)}.")
     parameters: dict[str, Parameter] = {}
@@ -112,16 +112,16 @@ def _parameters_by_name(caller, net) -> dict[str, Parameter]:
     return parameters
 
 
-def _to_saveable(array) -> Any:
+def _to_saveable_array(array) -> Any:
     """Return the array itself if it is on devices of several processes; otherwise a numpy array, which process 0
     writes.
     """
     return np.asarray(array) if array.is_fully_addressable else array
 
 
-def _restore_target(p, metadata):
+def _make_restore_target(p, metadata):
     """Return the type and sharding with which orbax reads a Parameter."""
-    array = p._stored()
+    array = p._get_stored_array()
     if tuple(metadata.shape) != array.shape:
         raise ValueError(
             f"For 'load_sharded', the Parameter '{p.name}' has shape {array.shape}, but {tuple(metadata.shape)} in the "

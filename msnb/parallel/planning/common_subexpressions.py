@@ -14,18 +14,18 @@ def first_equal_results(equation: Equation) -> list[int]:
         equation (Equation): A loop or a `shard_map`.
     """
     if equation.primitive.name == "scan":
-        return _find_first_equal_in_loop(equation)
-    return _find_first_indices(_number_results(flatten_body(equation)))
+        return _find_equal_results_of_loop(equation)
+    return _find_first_occurrences(_number_results(flatten_body(equation)))
 
 
-def _find_first_equal_in_loop(equation):
+def _find_equal_results_of_loop(equation):
     # A carried value differs from round to round, so it is never equal to another result.
     carried = scan_counts(equation)[1]
     numbers = _number_results(flatten_body(equation))
-    return [*range(carried), *(carried + index for index in _find_first_indices(numbers[carried:]))]
+    return [*range(carried), *(carried + index for index in _find_first_occurrences(numbers[carried:]))]
 
 
-def _find_first_indices(numbers: list[Any]) -> list[int]:
+def _find_first_occurrences(numbers: list[Any]) -> list[int]:
     return [numbers.index(number) for number in numbers]
 
 
@@ -43,7 +43,7 @@ def _number_results(graph: FlatGraph) -> list[Any]:
         key: Any = equation.primitive, tuple(equation.params.items()), tuple(map(read, equation.inputs))
         if is_loop or not _is_hashable(key):
             key = number
-        indices = _find_first_equal_in_loop(equation) if is_loop else range(len(equation.outputs))
+        indices = _find_equal_results_of_loop(equation) if is_loop else range(len(equation.outputs))
         for value, index in zip(equation.outputs, indices, strict=True):
             if (key, index) not in number_of:
                 number_of[key, index] = next(fresh)

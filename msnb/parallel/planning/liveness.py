@@ -72,7 +72,9 @@ class _MemoryTimeline:
         self._reads: dict[tuple[int, int], list[Edge]] = defaultdict(list)
         for edge in problem.edges:
             number, index = edge.source
-            self._reads[number, self._first_equal(number)[index] if self._is_nested(number) else index].append(edge)
+            self._reads[
+                number, self._find_first_equal_results(number)[index] if self._has_nested_graph(number) else index
+            ].append(edge)
         self._last: dict[tuple[int, int], int] = {}
         self.input_bytes = sum(choice.stored_bytes for choice in self._choices[: self._first])
 
@@ -83,8 +85,10 @@ class _MemoryTimeline:
                 if self._reads[number, index]:
                     self._add_value((number, index), value.bytes)
         for number in range(self._first, self._end):
-            if self._names[number] == "scan" and any(self._reads[number, k] for k in self._first_equal(number)):
-                self._add_live_range(self._round_bytes(number), number, number)
+            if self._names[number] == "scan" and any(
+                self._reads[number, k] for k in self._find_first_equal_results(number)
+            ):
+                self._add_live_range(self._compute_peak_of_round(number), number, number)
         self._add_all_reduces()
         return max(0.0, float(np.cumsum(self._change).max()))
 
@@ -116,7 +120,9 @@ class _MemoryTimeline:
             self._last[source] = max(self._last[source], min(reader for reader, _ in ends))
         if number >= self._first and self._names[number] not in _VIEWS and not is_broadcast:
             self._add_live_range(
-                size / self._cost_model.count_shards(layout), self._first_live(number, index), self._last[source]
+                size / self._cost_model.count_shards(layout),
+                self._find_first_live_equation(number, index),
+                self._last[source],
             )
         if is_broadcast and not any(self._problem.graph.equations[number - self._first].shapes):
             self._add_zeros_for_accumulation(source, size)
@@ -132,7 +138,7 @@ class _MemoryTimeline:
                 self._change[self._first] += size / self._cost_model.count_shards(target_layout)
                 self._change[reader] -= size / self._cost_model.count_shards(target_layout)
 
-    def _first_live(self, number: int, index: int) -> int:
+    def _find_first_live_equation(self, number: int, index: int) -> int:
         """Return the index of the equation from which a result is live. Stacked results of a loop are live from the
         start of the step, because they begin as zeros.
         """
@@ -141,15 +147,15 @@ class _MemoryTimeline:
             return self._first if index >= scan_counts(equation)[1] else number
         return number
 
-    def _is_nested(self, number: int) -> bool:
+    def _has_nested_graph(self, number: int) -> bool:
         """Return True if a node is a loop or a `shard_map`."""
         return self._names[number] in _NESTED
 
-    def _first_equal(self, number: int) -> list[int]:
+    def _find_first_equal_results(self, number: int) -> list[int]:
         """Return, for each result of a loop or `shard_map`, the index of the first result with the same value."""
         return self._memoize("same", number, first_equal_results)
 
-    def _round_bytes(self, number: int) -> float:
+    def _compute_peak_of_round(self, number: int) -> float:
         """Return the peak of live bytes inside one round of a loop, without the loop's operands and results."""
         all_operations = max(choice.operations for choice in self._problem.nodes[number])
         share = self._choices[number].operations / all_operations if all_operations else 1.0

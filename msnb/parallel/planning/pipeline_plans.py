@@ -68,7 +68,7 @@ class Pipeline(NamedTuple):
             weight = problem.cost_model.weights
             sending = sum(one.bytes * max(weight[a] for a in one.axes) / hardware.inside for one in sent)
             sending += hardware.latency * _count_communication_runs(body)
-            times[node] = _compute_seconds(body, hardware, efficiency), sending
+            times[node] = _predict_compute_seconds(body, hardware, efficiency), sending
         return times
 
 
@@ -127,7 +127,7 @@ def pipelines(
         devices (int): Number of devices.
         weights (Callable): Returns the cost of a byte along each axis of a mesh {axis: devices}.
     """
-    divided = _find_divided_network(root)
+    divided = _find_network_to_divide(root)
     if divided is None:
         return
     network, parts = divided
@@ -136,7 +136,7 @@ def pipelines(
         sizes = {STAGES: stages, ROWS: devices // stages}
         try:
             _pipeline.blocks_of(network, stages)
-            number = parts or _choose_num_parts(arguments, stages, sizes[ROWS])
+            number = parts or _choose_num_micro_batches(arguments, stages, sizes[ROWS])
         except NotImplementedError as error:
             refusals.append(Refused(f"{stages} stages", str(error)))
             continue
@@ -147,11 +147,11 @@ def pipelines(
             yield Refused(f"{stages} stages", str(error))
             return
         has_pipeline = True
-    if refusals and not has_pipeline and (parts or _has_blocks(network)):
+    if refusals and not has_pipeline and (parts or _has_stage_blocks(network)):
         yield refusals[0]
 
 
-def _find_divided_network(root):
+def _find_network_to_divide(root):
     """Find the network to divide into stages. Return (network, number of micro-batches or None for any), or None if
     there is no such network.
     """
@@ -165,7 +165,7 @@ def _find_divided_network(root):
     return (network, None) if is_train_step else None
 
 
-def _has_blocks(network):
+def _has_stage_blocks(network):
     """Return True if the network has several blocks that could be stages."""
     try:
         return len(_pipeline.blocks_of(network, 1)) > 1
@@ -173,7 +173,7 @@ def _has_blocks(network):
         return False
 
 
-def _choose_num_parts(arguments, stages, stage_devices):
+def _choose_num_micro_batches(arguments, stages, stage_devices):
     """Return a number of micro-batches for which the devices of a stage have equal shards of each.
 
     Raises:
@@ -218,7 +218,7 @@ def _plan_pipeline(root, arguments, network, cost_model, parts):
             problem.nodes[number] = _keep_constrained_choices(equation, problem.nodes[number])
     specs = input_specs(program.jaxpr.jaxpr)
     inputs = {
-        number: _layout_of_spec(specs[var], value) if var in specs else replicate(problem, number)
+        number: _convert_spec_to_layout(specs[var], value) if var in specs else replicate(problem, number)
         for number, (var, value) in enumerate(zip(program.jaxpr.jaxpr.invars, problem.graph.inputs, strict=True))
     }
     strategy = propagate_layouts(problem, inputs)
@@ -227,7 +227,7 @@ def _plan_pipeline(root, arguments, network, cost_model, parts):
     )
 
 
-def _layout_of_spec(spec: PartitionSpec, value: Any) -> Layout:
+def _convert_spec_to_layout(spec: PartitionSpec, value: Any) -> Layout:
     axes = [() if a is None else a if isinstance(a, tuple) else (a,) for a in spec]
     return (*axes, *[()] * (len(value.shape) - len(axes)))
 
@@ -236,7 +236,7 @@ def _make_stage_loop_choice(equation: Equation, cost_model: MeshCostModel) -> Ch
     """Return the only choice for the equation that computes the stages."""
     values_read = [i if isinstance(i, Value) else Value(i) for i in equation.inputs]
     inputs, outputs = (
-        tuple(_layout_of_spec(spec, value) for spec, value in zip(specs, values, strict=True))
+        tuple(_convert_spec_to_layout(spec, value) for spec, value in zip(specs, values, strict=True))
         for specs, values in (
             (equation.params["in_specs"], values_read),
             (equation.params["out_specs"], equation.outputs),
@@ -246,7 +246,7 @@ def _make_stage_loop_choice(equation: Equation, cost_model: MeshCostModel) -> Ch
         o.bytes / cost_model.count_shards(layout) for o, layout in zip(equation.outputs, outputs, strict=True)
     )
     memo: dict[int, Any] = {}
-    operations = sum(flops(eqn, memo) for eqn in _open_jaxpr(equation.params["jaxpr"]).eqns)
+    operations = sum(flops(eqn, memo) for eqn in _unwrap_closed_jaxpr(equation.params["jaxpr"]).eqns)
     return Choice(inputs, outputs, 0.0, float(operations), stored_bytes)
 
 
@@ -254,22 +254,22 @@ def _keep_constrained_choices(equation: Equation, choices: NodeChoices) -> NodeC
     """Return the choices with the layout that a sharding constraint requires."""
     sharding: Any = equation.params["sharding"]
     required_layout = (
-        _layout_of_spec(sharding.spec, equation.outputs[0]) if isinstance(sharding, NamedSharding) else None
+        _convert_spec_to_layout(sharding.spec, equation.outputs[0]) if isinstance(sharding, NamedSharding) else None
     )
     return NodeChoices([choice for choice in choices if choice.outputs[0] == required_layout] or choices)
 
 
-def _open_jaxpr(jaxpr):
+def _unwrap_closed_jaxpr(jaxpr):
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
-def _iterate_nested(jaxpr: Any, times: int = 1) -> Iterator[tuple[Any, int]]:
+def _iterate_nested_equations(jaxpr: Any, times: int = 1) -> Iterator[tuple[Any, int]]:
     """Iterate over (equation, number of runs) in a graph, including the bodies of loops and calls."""
-    for eqn in _open_jaxpr(jaxpr).eqns:
+    for eqn in _unwrap_closed_jaxpr(jaxpr).eqns:
         bodies = inner_jaxprs(eqn)
         rounds = eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1
         for body in bodies:
-            yield from _iterate_nested(body, times * rounds)
+            yield from _iterate_nested_equations(body, times * rounds)
         if not bodies:
             yield eqn, times
 
@@ -281,7 +281,7 @@ def _get_collective_axes(eqn):
 
 def _find_communication(jaxpr: Any, sizes: dict[str, int]) -> list[Sent]:
     transfers = []
-    for eqn, times in _iterate_nested(jaxpr):
+    for eqn, times in _iterate_nested_equations(jaxpr):
         name = eqn.primitive.name
         if name.startswith(("psum", "ppermute")) and all(axis in sizes for axis in _get_collective_axes(eqn)):
             size, axes = sum(Value(v.aval).bytes for v in eqn.invars), _get_collective_axes(eqn)
@@ -294,13 +294,15 @@ def _find_communication(jaxpr: Any, sizes: dict[str, int]) -> list[Sent]:
 
 
 def _count_communication_runs(jaxpr: Any) -> int:
-    return sum(times for eqn, times in _iterate_nested(jaxpr) if eqn.primitive.name.startswith(("psum", "ppermute")))
+    return sum(
+        times for eqn, times in _iterate_nested_equations(jaxpr) if eqn.primitive.name.startswith(("psum", "ppermute"))
+    )
 
 
-def _compute_seconds(jaxpr: Any, hardware: Hardware, efficiency: float) -> float:
+def _predict_compute_seconds(jaxpr: Any, hardware: Hardware, efficiency: float) -> float:
     """Return the seconds that a device computes the equations of a graph."""
     total, memo = 0.0, {}
-    for eqn, times in _iterate_nested(jaxpr):
+    for eqn, times in _iterate_nested_equations(jaxpr):
         if not eqn.primitive.name.startswith(("psum", "ppermute")):
             results = [Value(v.aval) for v in eqn.outvars]
             equation, size = Equation(eqn.primitive, eqn.params, [], results), float(sum(v.bytes for v in results))

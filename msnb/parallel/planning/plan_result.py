@@ -92,12 +92,12 @@ class Plan:
         Raises:
             ValueError: If there is no such tensor.
         """
-        return self._layout_of(self._find_tensor(name))
+        return self._get_layout(self._find_tensor_index(name))
 
-    def _layout_of(self, number) -> Layout:
+    def _get_layout(self, number) -> Layout:
         return self._problem.nodes[number][self._chosen[number]].outputs[0]
 
-    def _find_tensor(self, name):
+    def _find_tensor_index(self, name):
         for number, (tensor_name, *_) in enumerate(self.tensors):
             if tensor_name == name:
                 return number
@@ -118,7 +118,7 @@ class Plan:
             for the layout of this plan; "more", the weighted bytes that a device sends in addition to those of this
             plan; "held", the bytes of the value on each device.
         """
-        number, problem = self._find_tensor(name), self._problem
+        number, problem = self._find_tensor_index(name), self._problem
         alternatives = self._owner.problem if self.pipeline is None else self.pipeline.problem
         current_cost, rows = cost_of(problem, self._chosen), []
         for index, choice in enumerate(alternatives.nodes[number]):
@@ -133,7 +133,7 @@ class Plan:
                 numbers = alternatives.choice_indices((problem, self._chosen))
                 numbers[number] = index
                 cost = cost_of(alternatives, numbers)
-            is_chosen = layout == self._layout_of(number)
+            is_chosen = layout == self._get_layout(number)
             rows.append(
                 {"layout": layout, "chosen": is_chosen, "more": cost - current_cost, "held": choice.stored_bytes}
             )
@@ -187,7 +187,7 @@ class Plan:
             "device_hours": self.device_hours,
             "operations": self.operations,
             "memory": self.memory,
-            "memory_by_kind": self._memory_by_kind(),
+            "memory_by_kind": self._sum_memory_by_kind(),
             "bytes": self.bytes,
             "collectives": [
                 {"kind": kind, "axes": list(axes), "times": times, "bytes": size}
@@ -199,8 +199,8 @@ class Plan:
                     "kind": kind,
                     "shape": list(value.shape),
                     "dtype": str(value.aval.dtype),
-                    "layout": [list(axes) for axes in self._layout_of(number)],
-                    "bytes": value.bytes / self._problem.cost_model.count_shards(self._layout_of(number)),
+                    "layout": [list(axes) for axes in self._get_layout(number)],
+                    "bytes": value.bytes / self._problem.cost_model.count_shards(self._get_layout(number)),
                 }
                 for number, (name, kind, value) in enumerate(self.tensors)
             ],
@@ -215,10 +215,10 @@ class Plan:
             },
         }
 
-    def _memory_by_kind(self):
+    def _sum_memory_by_kind(self):
         sizes: dict[str, float] = defaultdict(float)
         for number, (_, kind, value) in enumerate(self.tensors):
-            sizes[kind] += value.bytes / self._problem.cost_model.count_shards(self._layout_of(number))
+            sizes[kind] += value.bytes / self._problem.cost_model.count_shards(self._get_layout(number))
         sizes["results"] = self.memory - sum(sizes.values())
         return dict(sizes)
 

@@ -140,7 +140,7 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
     candidates = [problem.choice_indices(solution) for solution in others]
     failed, limit = None, float("inf")
     if peak_bytes(problem, candidates[0]) <= memory:
-        limit = _total_sent_bytes(problem, candidates[0])
+        limit = _sum_sent_bytes(problem, candidates[0])
     try:
         candidates += _search_with_prices(
             plans, problem, limit, min(plans.duration(problem, solution).step for solution in candidates)
@@ -150,7 +150,7 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
     fit = [
         solution
         for solution in candidates
-        if peak_bytes(problem, solution) <= memory and _total_sent_bytes(problem, solution) <= limit
+        if peak_bytes(problem, solution) <= memory and _sum_sent_bytes(problem, solution) <= limit
     ]
     if not fit:
         raise failed or RuntimeError(
@@ -185,7 +185,7 @@ def _search_with_prices(plans: Any, problem: Problem, limit: float, seconds: flo
 
 
 def _is_good_enough(plans, problem, solution, limit, seconds):
-    return _total_sent_bytes(problem, solution) <= limit and plans.duration(problem, solution).step <= seconds * 1.001
+    return _sum_sent_bytes(problem, solution) <= limit and plans.duration(problem, solution).step <= seconds * 1.001
 
 
 def _translate_solution(problem: Problem, other: Problem, chosen: list[int]) -> list[int]:
@@ -221,5 +221,5 @@ def _search_within_memory(plans: Any, problem: Problem, deadline: float, work: f
     return solution
 
 
-def _total_sent_bytes(problem: Problem, chosen: list[int]) -> float:
+def _sum_sent_bytes(problem: Problem, chosen: list[int]) -> float:
     return sum(transfer.bytes for transfer in communication(problem, chosen))

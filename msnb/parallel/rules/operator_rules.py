@@ -6,7 +6,7 @@ from msnb.parallel.rules import Call, Rule, rules
 _LETTERS = "abcdefghijklmnopqrstuvw"
 
 
-def _axis_letters(shape, start=0):
+def _assign_axis_letters(shape, start=0):
     return _LETTERS[start : start + len(shape)]
 
 
@@ -39,20 +39,20 @@ def _elementwise_rule(call: Call) -> Rule:
 @rules.register(P.PReLU)
 def _prelu_rule(call: Call) -> Rule:
     """Return the rule of PReLU, with one weight for all channels or one per channel, along the second axis."""
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     return Rule([letters, letters[1] if call.shapes[1] != (1,) else "."], [letters])
 
 
 @rules.register(P.ReLUV2)
 def _relu_v2_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     # Channels are not sharded, because the mask stores them in blocks.
     return Rule([letters], [letters, None], unsharded=letters[1])
 
 
 @rules.register(P.DropoutDoMask)
 def _dropout_do_mask_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     # The strategy describes the masked input. The mask consists of bits and is replicated.
     return Rule([letters, *("." * len(shape) for shape in call.shapes[1:])], [letters], num_inputs=1)
 
@@ -61,12 +61,12 @@ def _dropout_do_mask_rule(call: Call) -> Rule:
 def _dropout_gen_mask_rule(call: Call) -> Rule:
     shape = call.settings["shape"]
     # The strategy describes the tensor to be masked. The sharding of the mask follows from its reader.
-    return Rule(["" for _ in call.shapes], [None], strategy_axes={0: (_axis_letters(shape), shape)})
+    return Rule(["" for _ in call.shapes], [None], strategy_axes={0: (_assign_axis_letters(shape), shape)})
 
 
 @rules.register(P.UniformCandidateSampler)
 def _candidate_sampler_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     # All devices sample the same candidates. To remove hits, each device needs all classes.
     return Rule([letters], [".", letters, "."], unsharded=letters if call.settings["remove_accidental_hits"] else "")
 
@@ -97,7 +97,7 @@ def _batch_matmul_rule(call: Call) -> Rule:
 @rules.register(P.BiasAdd)
 def _bias_add_rule(call: Call) -> Rule:
     """Return the rule of BiasAdd; the bias is along the second axis, or along the last one for NHWC."""
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     last = call.settings.get("data_format") == "NHWC"
     return Rule([letters, letters[-1 if last else 1]], [letters])
 
@@ -132,7 +132,7 @@ def _normalize_axes(axis, rank):
 def _reduction_rule(call: Call) -> Rule:
     """Return the rule of a reduction. Reduced axes may be sharded, except for Argmax and Argmin without the value."""
     shape, settings = call.shapes[0], call.settings
-    letters, axes = _axis_letters(shape), _normalize_axes(settings.get("axis", ()), len(shape))
+    letters, axes = _assign_axis_letters(shape), _normalize_axes(settings.get("axis", ()), len(shape))
     reduced_letter = "." if settings.get("keep_dims") else ""
     out = "".join(reduced_letter if i in axes else c for i, c in enumerate(letters))
     has_value = call.operator.endswith("WithValue")
@@ -144,7 +144,7 @@ def _reduction_rule(call: Call) -> Rule:
 def _along_axis_rule(call: Call) -> Rule:
     """Return the rule of an operation along axes that must not be sharded."""
     shape = call.shapes[0]
-    letters = _axis_letters(shape)
+    letters = _assign_axis_letters(shape)
     axes = {len(shape) - 1} if call.operator == "TopK" else _normalize_axes(call.settings.get("axis", -1), len(shape))
     unsharded = "".join(letters[i] for i in axes)
     return Rule([letters], [letters] * (2 if call.operator == "TopK" else 1), unsharded)
@@ -154,7 +154,7 @@ def _along_axis_rule(call: Call) -> Rule:
 def _layer_norm_rule(call: Call) -> Rule:
     """Return the rule of LayerNorm: normalized axes must not be sharded."""
     shape = call.shapes[0]
-    letters, first = _axis_letters(shape), call.settings["begin_norm_axis"] % len(shape)
+    letters, first = _assign_axis_letters(shape), call.settings["begin_norm_axis"] % len(shape)
     weights = [letters[len(shape) - len(s) :] for s in call.shapes[1:]]
     means = letters[:first] + "." * (len(shape) - first)
     return Rule([letters, *weights], [letters, means, means], unsharded=letters[first:])
@@ -173,13 +173,13 @@ def _sparse_cross_entropy_rule(call: Call) -> Rule:
 # ------------------------------------------------------------------ arrangement
 @rules.register(P.Transpose)
 def _transpose_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     return Rule([letters], ["".join(letters[i] for i in call.settings["perm"])])
 
 
 @rules.register(P.ExpandDims)
 def _expand_dims_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     axis = call.settings["axis"] % (len(letters) + 1)
     return Rule([letters], [letters[:axis] + "." + letters[axis:]])
 
@@ -187,27 +187,27 @@ def _expand_dims_rule(call: Call) -> Rule:
 @rules.register(P.Squeeze)
 def _squeeze_rule(call: Call) -> Rule:
     shape = call.shapes[0]
-    letters, axis = _axis_letters(shape), call.settings["axis"]
+    letters, axis = _assign_axis_letters(shape), call.settings["axis"]
     removed = {i for i, n in enumerate(shape) if n == 1} if axis == () else _normalize_axes(axis, len(shape))
     return Rule([letters], ["".join(c for i, c in enumerate(letters) if i not in removed)])
 
 
 @rules.register(P.Concat)
 def _concat_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     return Rule([letters] * len(call.shapes), [letters], unsharded=letters[call.settings["axis"] % len(letters)])
 
 
 @rules.register(P.Stack)
 def _stack_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     axis = call.settings["axis"] % (len(letters) + 1)
     return Rule([letters] * len(call.shapes), [letters[:axis] + "." + letters[axis:]])
 
 
 @rules.register(P.Split)
 def _split_rule(call: Call) -> Rule:
-    letters = _axis_letters(call.shapes[0])
+    letters = _assign_axis_letters(call.shapes[0])
     axis = call.settings["axis"] % len(letters)
     return Rule([letters], [letters] * call.settings["output_num"], unsharded=letters[axis])
 
@@ -215,13 +215,13 @@ def _split_rule(call: Call) -> Rule:
 @rules.register(P.Reshape, P.Flatten)
 def _reshape_rule(call: Call) -> Rule:
     """Return the rule of a reshape: the strategy describes the input, the output's sharding follows from its reader."""
-    return Rule([_axis_letters(call.shapes[0])], [None])
+    return Rule([_assign_axis_letters(call.shapes[0])], [None])
 
 
 @rules.register(P.Tile)
 def _tile_rule(call: Call) -> Rule:
     shape, times = call.shapes[0], tuple(call.settings["multiples"])
-    letters = _axis_letters(times)
+    letters = _assign_axis_letters(times)
     # The strategy divides the repetitions: each device makes some of them from the full input.
     return Rule(["." * len(shape)], [letters], strategy_axes={0: (letters, times)})
 
@@ -230,7 +230,7 @@ def _tile_rule(call: Call) -> Rule:
 def _broadcast_to_rule(call: Call) -> Rule:
     """Return the rule of a broadcast: axes of the input may be sharded, repeated axes may not."""
     shape, target = call.shapes[0], call.settings["shape"]
-    letters = "".join("." if n == 1 else c for n, c in zip(shape, _axis_letters(shape)))
+    letters = "".join("." if n == 1 else c for n, c in zip(shape, _assign_axis_letters(shape)))
     return Rule([letters], ["." * (len(target) - len(shape)) + letters])
 
 
@@ -238,7 +238,7 @@ def _broadcast_to_rule(call: Call) -> Rule:
 def _slice_rule(call: Call) -> Rule:
     """Return the rule of a slice: axes that are taken in full may be sharded."""
     shape, settings = call.shapes[0], call.settings
-    letters = _axis_letters(shape)
+    letters = _assign_axis_letters(shape)
     is_full = [begin == 0 and size in (-1, n) for n, begin, size in zip(shape, settings["begin"], settings["size"])]
     return Rule([letters], [letters], unsharded="".join(c for c, full in zip(letters, is_full) if not full))
 
@@ -247,7 +247,7 @@ def _slice_rule(call: Call) -> Rule:
 def _strided_slice_rule(call: Call) -> Rule:
     """Return the rule of a strided slice: axes taken in full with stride 1 may be sharded; with masks none may."""
     shape, settings = call.shapes[0], call.settings
-    letters = _axis_letters(shape)
+    letters = _assign_axis_letters(shape)
     if any(settings.get(f"{kind}_mask") for kind in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")):
         return Rule([letters], [None], unsharded=letters)
     is_full = [
@@ -260,7 +260,7 @@ def _strided_slice_rule(call: Call) -> Rule:
 @rules.register(P.OneHot)
 def _one_hot_rule(call: Call) -> Rule:
     shape, depth = call.shapes[0], call.settings["depth"]
-    letters = _axis_letters(shape)
+    letters = _assign_axis_letters(shape)
     axis = call.settings["axis"] % (len(letters) + 1)
     out = letters[:axis] + "z" + letters[axis:]
     # MindSpore's strategy describes the result, so that the classes may be sharded too.

@@ -96,7 +96,7 @@ class Problem:
         producers: dict[int, tuple[int, int]] = {}
         for value in graph.inputs:
             producers[id(value)] = len(self.nodes), 0
-            self.nodes.append(self._input_choices(value))
+            self.nodes.append(self._enumerate_input_choices(value))
         for equation in graph.equations:
             number, is_live = len(self.nodes), id(equation.outputs[0]) in live_values
             has_edges = is_live and equation.primitive.name != _SHAPE_ONLY
@@ -106,15 +106,17 @@ class Problem:
             producers.update({id(value): (number, index) for index, value in enumerate(equation.outputs)})
             self.values.append(equation.outputs)
             self.nodes.append(
-                self._equation_choices(equation) if is_live else NodeChoices([_make_replicated_choice(equation)])
+                self._enumerate_equation_choices(equation)
+                if is_live
+                else NodeChoices([_make_replicated_choice(equation)])
             )
         for output, index in returned.items():
             value = graph.outputs[output]
             if isinstance(value, Value) and value.shape:
                 self.edges.append(Edge(producers[id(value)], (index, None), value.bytes))
-        self.peak_nodes = frozenset([*range(len(graph.inputs)), *self._nodes_at_peak()])
+        self.peak_nodes = frozenset([*range(len(graph.inputs)), *self._find_nodes_at_peak()])
 
-    def _nodes_at_peak(self):
+    def _find_nodes_at_peak(self):
         """Return the equations whose results are live at peak memory. Results of cheap equations count as views of the
         operand.
         """
@@ -133,7 +135,7 @@ class Problem:
         peak = int(np.argmax(np.cumsum(change)))
         return [number for number, end in last_reads.items() if number <= peak < end]
 
-    def _input_choices(self, value):
+    def _enumerate_input_choices(self, value):
         key = value.shape, value.bytes
         if key not in self._cached_choices:
             count_shards = self.cost_model.count_shards
@@ -143,12 +145,12 @@ class Problem:
             )
         return self._cached_choices[key]
 
-    def _equation_choices(self, equation: Equation) -> NodeChoices:
+    def _enumerate_equation_choices(self, equation: Equation) -> NodeChoices:
         factors = factors_of(equation)
         shapes = [*equation.shapes, *(o.shape for o in equation.outputs)]
         operations, sizes = _count_operations(equation), [o.bytes for o in equation.outputs]
         read = [i.bytes if isinstance(i, Value) else 0 for i in equation.inputs]
-        bytes_written = _count_written(equation) if holds_graph(equation) else None
+        bytes_written = _count_written_bytes(equation) if holds_graph(equation) else None
         key = str(equation.primitive), repr(factors), repr((shapes, sizes, read, operations, bytes_written))
         if key not in self._cached_choices:
             choices = self._enumerate_choices(factors, shapes, read, sizes, operations)
@@ -191,8 +193,8 @@ class Problem:
                     shard_counts[factor] = shard_counts.get(factor, 1) * cost_model.sizes[axis]
             if any(sizes[factor] % count for factor, count in shard_counts.items()):
                 continue
-            inputs = tuple(_layout_of_labels(labels, by_axis) for labels in factors.inputs)
-            outputs = tuple(_layout_of_labels(labels, by_axis) for labels in factors.outputs)
+            inputs = tuple(_make_layout_from_labels(labels, by_axis) for labels in factors.inputs)
+            outputs = tuple(_make_layout_from_labels(labels, by_axis) for labels in factors.outputs)
             stored_bytes = sum(
                 n / cost_model.count_shards(layout) for n, layout in zip(bytes_produced, outputs, strict=True)
             )
@@ -201,7 +203,7 @@ class Problem:
             for one in factors.inner_sums or [InnerSum(f, 0.0, ()) for f in shard_counts if f not in output_factors]:
                 sum_axes = tuple(axis for axis, factor in by_axis.items() if factor == one.factor)
                 if sum_axes:
-                    inner_bytes = one.bytes / cost_model.count_shards(_layout_of_labels(one.labels, by_axis))
+                    inner_bytes = one.bytes / cost_model.count_shards(_make_layout_from_labels(one.labels, by_axis))
                     sums.append((sum_axes, inner_bytes if factors.inner_sums else stored_bytes))
             sent = sum(cost_model.all_reduce(list(axes), size) for axes, size in sums)
             device_operations = operations / math.prod(shard_counts.values())
@@ -233,7 +235,7 @@ class Problem:
 
     def layouts(self, edge: Edge, before: Choice, after: Choice) -> tuple[Layout, Layout]:
         """Return (layout at the source, layout at the target) of an edge's value, for these choices of both nodes."""
-        return before.outputs[edge.source[1]], _layout_at_target(edge, after)
+        return before.outputs[edge.source[1]], _get_layout_at_target(edge, after)
 
     def transfer_cost(self, edge: Edge) -> np.ndarray:
         """Return the cost of resharding an edge's value, for each pair of choices of the edge's nodes."""
@@ -242,7 +244,7 @@ class Problem:
         key = sources, edge.source[1], targets, edge.target[1], edge.bytes, shape
         if key not in self._tables:
             befores = [choice.outputs[edge.source[1]] for choice in sources]
-            afters = [_layout_at_target(edge, choice) for choice in targets]
+            afters = [_get_layout_at_target(edge, choice) for choice in targets]
             moving = functools.cache(lambda a, b: self.cost_model.transfer_cost(a, b, edge.bytes, shape))
             self._tables[key] = np.array([[moving(a, b) for b in afters] for a in befores])
         return self._tables[key]
@@ -255,7 +257,7 @@ _SHAPE_ONLY = "announced"  # an operator without a kernel: it has only result sh
 _PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "conv", "conv_input_grad", "conv_filter_grad"))
 
 
-def _layout_at_target(edge, choice) -> Layout:
+def _get_layout_at_target(edge, choice) -> Layout:
     operand = edge.target[1]
     return choice.outputs[0] if operand is None else choice.inputs[operand]
 
@@ -266,7 +268,7 @@ def _make_replicated_choice(equation):
     return Choice(inputs, tuple(((),) * len(o.shape) for o in equation.outputs), 0.0, 0.0, 0.0)
 
 
-def _layout_of_labels(labels, by_axis) -> Layout:
+def _make_layout_from_labels(labels, by_axis) -> Layout:
     return tuple(tuple(a for a, f in by_axis.items() if f is not None and f == label) for label in labels)
 
 
@@ -280,10 +282,10 @@ def holds_graph(equation: Equation) -> bool:
     return equation.primitive.name in ("scan", *REMAT_PRIMITIVES)
 
 
-def _count_written(equation: Equation) -> float:
+def _count_written_bytes(equation: Equation) -> float:
     """Return the bytes that an equation writes, including nested equations in all rounds; 0 for products."""
     if holds_graph(equation):
-        return equation.params.get("length", 1) * sum(map(_count_written, flatten_body(equation).equations))
+        return equation.params.get("length", 1) * sum(map(_count_written_bytes, flatten_body(equation).equations))
     return 0.0 if is_product(equation) else float(sum(o.bytes for o in equation.outputs))
 
 

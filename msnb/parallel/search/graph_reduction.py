@@ -29,7 +29,7 @@ class ReducedProblem:
         self._choice_indices = [np.arange(len(c)) for c in costs]  # indices of the original choices
         self._eliminated: list[tuple[int, Array, Array, list[tuple[int, Array, Array]]]] = []
         self._alive = set(range(len(costs)))
-        while self._eliminate_nodes() or self._drop_dominated():
+        while self._eliminate_nodes() or self._drop_dominated_choices():
             pass
         self.remaining = sorted(self._alive)
 
@@ -66,7 +66,7 @@ class ReducedProblem:
         table = table + self.pairs[one].get(two, 0.0)
         self.pairs[one][two], self.pairs[two][one] = table, table.T
 
-    def _drop_dominated(self):
+    def _drop_dominated_choices(self):
         """Drop each choice for which another choice of its node never costs more. Return True if there were any."""
         has_changed = False
         for node in sorted(self._alive):

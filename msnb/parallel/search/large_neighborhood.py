@@ -34,13 +34,13 @@ def improve_by_windows(
                 return solution
             window_costs, window_pairs = _restrict_to_window(costs, pairs, solution, window)
             current = [solution[n] for n in window]
-            before = _total_cost(window_costs, window_pairs, current)
+            before = _compute_total_cost(window_costs, window_pairs, current)
             reduced = ReducedProblem(list(window_costs), [dict(neighbors) for neighbors in window_pairs])
             reduced_solution = solve_ilp(reduced, _WINDOW_SECONDS)
             if reduced_solution is None:
                 continue
             new = reduced.expand(reduced_solution)
-            if _total_cost(window_costs, window_pairs, new) < before - 1e-9 * abs(before):
+            if _compute_total_cost(window_costs, window_pairs, new) < before - 1e-9 * abs(before):
                 has_changed = True
                 for node, choice in zip(window, new, strict=True):
                     solution[node] = choice
@@ -75,7 +75,7 @@ def _restrict_to_window(costs, pairs, solution, window):
     return window_costs, window_pairs
 
 
-def _total_cost(window_costs, window_pairs, chosen):
+def _compute_total_cost(window_costs, window_pairs, chosen):
     total = sum(cost[k] for cost, k in zip(window_costs, chosen, strict=True))
     for node, neighbors in enumerate(window_pairs):
         total += sum(table[chosen[node], chosen[other]] for other, table in neighbors.items() if other > node)

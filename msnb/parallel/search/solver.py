@@ -124,17 +124,19 @@ class _Search:
 
     def cheapest(self, price):
         """Return the index of the choice for each node at a price of a stored byte."""
-        costs, pairs = _sum_costs(self._problem, self._classes, self._work, price)
+        costs, pairs = _sum_costs_by_class(self._problem, self._classes, self._work, price)
         if self._coarse_classes is None:
-            solution = _reduce_and_solve(costs, pairs, self._remaining_time())
+            solution = _reduce_and_solve(costs, pairs, self._get_remaining_time())
         else:
-            coarse_costs = _sum_costs(self._problem, self._coarse_classes, self._work, price)
-            coarse_solution = _reduce_and_solve(*coarse_costs, _COARSE_TIME_SHARE * self._remaining_time(), _COARSE_GAP)
+            coarse_costs = _sum_costs_by_class(self._problem, self._coarse_classes, self._work, price)
+            coarse_solution = _reduce_and_solve(
+                *coarse_costs, _COARSE_TIME_SHARE * self._get_remaining_time(), _COARSE_GAP
+            )
             start = dict(zip(self._classes, (coarse_solution[c] for c in self._coarse_classes), strict=True))
             solution = improve_by_windows(costs, pairs, [start[c] for c in range(len(costs))], self._deadline)
-        return _improve_nodes(self._problem, [solution[c] for c in self._classes], self._work, price)
+        return _improve_node_by_node(self._problem, [solution[c] for c in self._classes], self._work, price)
 
-    def _remaining_time(self):
+    def _get_remaining_time(self):
         return max(1.0, self._deadline - time.monotonic())
 
 
@@ -150,7 +152,7 @@ def _reduce_and_solve(costs, pairs, seconds, gap=1e-4):
     return reduced.expand(solution)
 
 
-def _sum_costs(problem: Problem, class_of: list[int], work: tuple[float, float, float], price: float):
+def _sum_costs_by_class(problem: Problem, class_of: list[int], work: tuple[float, float, float], price: float):
     """Return (cost of each choice of each class, {other class: cost of each pair of choices} of each class)."""
     costs: list[Array] = [np.zeros(0)] * (max(class_of) + 1)
     pairs: list[dict[int, Array]] = [{} for _ in costs]
@@ -186,7 +188,7 @@ def node_costs(problem: Problem, number: int, work: tuple[float, float, float], 
     )
 
 
-def _improve_nodes(problem, choice, work, price):
+def _improve_node_by_node(problem, choice, work, price):
     """Return `choice`, improved one node at a time until nothing changes."""
     incident = defaultdict(list)
     for edge in problem.edges:

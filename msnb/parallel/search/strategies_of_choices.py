@@ -48,8 +48,8 @@ def strategies_of_choices(
         ]
         yield (
             call,
-            _to_mindspore(
-                Call(meaning.operator, meaning.settings, list(map(_shape_of, call.inputs))),
+            _to_mindspore_strategy(
+                Call(meaning.operator, meaning.settings, list(map(_get_shape, call.inputs))),
                 input_strategy,
                 output_strategy,
             ),
@@ -75,7 +75,7 @@ def _count_shards(layout: Layout, value: Any, sizes: dict[str, int]) -> list[int
     return [math.prod(sizes[axis] for axis in axes) for axes in layout] or [1] * len(shape)
 
 
-def _to_mindspore(call: Call, input_strategy: Strategy, output_strategy: Strategy) -> Strategy:
+def _to_mindspore_strategy(call: Call, input_strategy: Strategy, output_strategy: Strategy) -> Strategy:
     """Return the strategy in MindSpore's form, which may describe other axes than those of an input."""
     rule = rule_of(call)
     if rule is None or not rule.strategy_axes:
@@ -89,5 +89,5 @@ def _to_mindspore(call: Call, input_strategy: Strategy, output_strategy: Strateg
     ]
 
 
-def _shape_of(var: Any) -> tuple[int, ...]:
+def _get_shape(var: Any) -> tuple[int, ...]:
     return tuple(np.shape(var.aval))

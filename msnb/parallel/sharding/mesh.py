@@ -32,7 +32,7 @@ def prime_factors(number: int) -> tuple[int, ...]:
     return (*primes, number) if number > 1 else tuple(primes)
 
 
-def _mesh_axes(number):
+def _make_mesh_axes(number):
     sizes = prime_factors(number)
     return sizes, tuple(f"d{i}" for i in range(len(sizes))), (AxisType.Auto,) * len(sizes)
 
@@ -40,7 +40,7 @@ def _mesh_axes(number):
 @functools.cache
 def named_mesh(number: int) -> AbstractMesh:
     """Return the abstract mesh of `number` devices."""
-    sizes, names, types = _mesh_axes(number)
+    sizes, names, types = _make_mesh_axes(number)
     return AbstractMesh(sizes, names, axis_types=types)
 
 
@@ -58,10 +58,10 @@ def first_devices(number: int) -> list[Any]:
         RuntimeError: If there are fewer.
     """
     devices = all_devices() if world_size() > 1 else context.devices()
-    if len(devices) < number and world_size() == 1 and devices[0].platform == "cpu" and _can_emulate(number):
-        devices = _add_cpus(number) or devices
+    if len(devices) < number and world_size() == 1 and devices[0].platform == "cpu" and _can_emulate_devices(number):
+        devices = _add_cpu_devices(number) or devices
     if len(devices) < number:
-        raise RuntimeError(_format_shortage(number, devices))
+        raise RuntimeError(_format_device_shortage(number, devices))
     return devices[:number]
 
 
@@ -77,24 +77,24 @@ def device_mesh(number: int) -> Mesh:
 _added_cpus: list[Any] = []  # CPU devices that were added after JAX had computed something
 
 
-def _add_cpus(number):
+def _add_cpu_devices(number):
     """Return at least `number` CPU devices after JAX was initialized with fewer, or None if it cannot add any.
 
     The new devices exist in addition to the first ones. Arrays on those are copied as between any two devices.
     """
     if len(_added_cpus) < number:
-        _reserve_threads(number)
+        _reserve_device_threads(number)
         _added_cpus[:] = create_cpu_devices(number) or ()
     return _added_cpus or None
 
 
 @functools.lru_cache(maxsize=16)
 def _make_mesh(devices):
-    sizes, names, types = _mesh_axes(len(devices))
+    sizes, names, types = _make_mesh_axes(len(devices))
     return Mesh(np.array(devices).reshape(sizes), names, axis_types=types)
 
 
-def _format_shortage(number, devices):
+def _format_device_shortage(number, devices):
     platform = devices[0].platform
     available = _format_verb_and_count(len(devices), platform.upper())
     shortage = f"The program is spread over {number} devices (device_num), but there {available}."
@@ -105,7 +105,7 @@ def _format_shortage(number, devices):
         return f"{shortage} Set device_num to as many. {advice}"
     if number > _MAX_CPU_DEVICES:
         return f"{shortage} A CPU counts as {_MAX_CPU_DEVICES} at most. {advice}"
-    if not _can_emulate(number):
+    if not _can_emulate_devices(number):
         return f"{shortage} So it stands in XLA_FLAGS, as xla_force_host_platform_device_count. {advice}"
     return (
         f"{shortage} This JAX counts a CPU as several when that is said before anything is computed: restart, and call "
@@ -155,21 +155,21 @@ def request_devices(number: int) -> None:
 
     A number of devices in XLA_FLAGS has precedence.
     """
-    if not _can_emulate(number):
+    if not _can_emulate_devices(number):
         return
     try:
         jax.config.update("jax_num_cpu_devices", max(number, jax.config.jax_num_cpu_devices))
-    except RuntimeError:  # something has been computed: see `_add_cpus`
+    except RuntimeError:  # something has been computed: see `_add_cpu_devices`
         return
-    _reserve_threads(number)
+    _reserve_device_threads(number)
 
 
-def _can_emulate(number):
+def _can_emulate_devices(number):
     """Return True if one CPU may emulate `number` devices."""
     return number <= _MAX_CPU_DEVICES and "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", "")
 
 
-def _reserve_threads(number):
+def _reserve_device_threads(number):
     # Devices wait for one another in threads, of which XLA starts one per processor. With fewer threads than devices
     # they would wait forever.
     if int(os.environ.get("NPROC", 0)) < 2 * number:

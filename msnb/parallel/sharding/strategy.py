@@ -57,8 +57,8 @@ def shardings_of_call(call: Call, strategy: Any, devices: int) -> OpShardings:
     mesh = named_mesh(devices)
     axes = named_axes or dict(zip(shard_counts, take_axes(mesh, tuple(shard_counts.values())), strict=True))
     return OpShardings(
-        [_make_sharding_of_letters(mesh, axes, letters) for letters in rule.inputs],
-        [None if letters is None else _make_sharding_of_letters(mesh, axes, letters) for letters in rule.outputs],
+        [_make_sharding_from_letters(mesh, axes, letters) for letters in rule.inputs],
+        [None if letters is None else _make_sharding_from_letters(mesh, axes, letters) for letters in rule.outputs],
         shard_counts,
         list(rule.inputs),
         list(rule.outputs),
@@ -134,7 +134,7 @@ def sharding_of_array(shape: tuple[int, ...], strategy: tuple[int, ...], devices
     return sharding(mesh, take_axes(mesh, strategy))
 
 
-def _make_sharding_of_letters(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -> NamedSharding:
+def _make_sharding_from_letters(mesh: AbstractMesh, axes: dict[str, tuple[str, ...]], letters: str) -> NamedSharding:
     return sharding(mesh, [axes.get(letter, ()) for letter in letters])
 
 

@@ -38,7 +38,7 @@ class StrategyFile:
     def apply(self, kernel: Kernel, arrays: Sequence[Any]) -> Kernel:
         """Return a copy of `kernel` with the strategy saved in the file, or `kernel` if there is none."""
         operator = kernel.name.meaning.operator
-        names = (f"{operator}_{name}" for name in map(self._parameter_name, arrays) if name is not None)
+        names = (f"{operator}_{name}" for name in map(self._find_parameter_name, arrays) if name is not None)
         strategy = next((self._strategies[name] for name in names if name in self._strategies), None)
         if strategy is None or strategy == kernel.name.meaning.strategy:
             return kernel
@@ -46,10 +46,10 @@ class StrategyFile:
 
     def record_cast(self, kernel: Kernel, arrays: Sequence[Any], out: Any) -> None:
         """Record the result of a Cast: a Parameter in another type is still that Parameter."""
-        if kernel.name.meaning.operator == "Cast" and (name := self._parameter_name(arrays[0])) is not None:
+        if kernel.name.meaning.operator == "Cast" and (name := self._find_parameter_name(arrays[0])) is not None:
             self._casts.append((out, name))
 
-    def _parameter_name(self, array):
+    def _find_parameter_name(self, array):
         """Return the name of the Parameter that an array represents in the trace, or None."""
         frame = trace_state.thread.frame
         while frame is not None:

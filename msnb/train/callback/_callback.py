@@ -89,7 +89,7 @@ class CallbackManager(Callback):
     def __exit__(self, *err):
         return self._stack.__exit__(*err)
 
-    def _step_methods(self, phase, moment):
+    def _list_step_methods(self, phase, moment):
         """Return the bound methods to call in each step. Callbacks that do not override the method are left out."""
         name = f"on_{phase}_{moment}"
         return [
@@ -98,13 +98,13 @@ class CallbackManager(Callback):
             if any(getattr(type(c), n) is not getattr(Callback, n) or n in c.__dict__ for n in (name, moment))
         ]
 
-    train_step_begin = property(lambda self: self._step_methods("train", "step_begin"))
-    train_step_end = property(lambda self: self._step_methods("train", "step_end"))
-    eval_step_begin = property(lambda self: self._step_methods("eval", "step_begin"))
-    eval_step_end = property(lambda self: self._step_methods("eval", "step_end"))
+    train_step_begin = property(lambda self: self._list_step_methods("train", "step_begin"))
+    train_step_end = property(lambda self: self._list_step_methods("train", "step_end"))
+    eval_step_begin = property(lambda self: self._list_step_methods("eval", "step_begin"))
+    eval_step_end = property(lambda self: self._list_step_methods("eval", "step_end"))
 
 
-def _call_all(name):
+def _make_call_all_method(name):
     def call(self, run_context):
         for callback in self._callbacks:
             getattr(callback, name)(run_context)
@@ -116,7 +116,7 @@ def _call_all(name):
 
 for _moment in MOMENTS:
     for _name in (_moment, f"on_train_{_moment}", f"on_eval_{_moment}"):
-        setattr(CallbackManager, _name, _call_all(_name))
+        setattr(CallbackManager, _name, _make_call_all_method(_name))
 
 
 class InternalCallbackParam(dict):

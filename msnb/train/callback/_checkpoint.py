@@ -274,7 +274,7 @@ class ModelCheckpoint(Callback):
             self._graph_saved = True
             _make_directory(self._directory)
             self.save_graph(cb_params.train_network)
-        if self._is_due(cb_params.cur_step_num):
+        if self._is_checkpoint_due(cb_params.cur_step_num):
             self._save_ckpt(cb_params)
 
     def end(self, run_context: "RunContext") -> None:
@@ -297,7 +297,7 @@ class ModelCheckpoint(Callback):
         except Exception as error:  # a graph that cannot be drawn is no reason to stop training
             log.warning("The graph of the network could not be saved: %s", error)
 
-    def _is_due(self, step):
+    def _is_checkpoint_due(self, step):
         if self._config.save_checkpoint_steps:
             return step - self._last_triggered_step >= self._config.save_checkpoint_steps
         seconds = self._config.save_checkpoint_seconds

@@ -69,7 +69,7 @@ class OnRequestExit(Callback):
             signal.signal(self.sig, self._previous_handler)
             self._previous_handler = None
 
-    def _install_handler(self):
+    def _install_signal_handler(self):
         self.exit = False
         if threading.current_thread() is not threading.main_thread():
             log.once("OnRequestExit hears no signals: only the main thread of a program gets them.")
@@ -94,7 +94,7 @@ class OnRequestExit(Callback):
         if self.save_mindir:
             export(network, *inputs, file_name=name, file_format="MINDIR")
 
-    def _restore(self, network, *names):
+    def _restore_network(self, network, *names):
         path = next((f"{name}.ckpt" for name in names if self.save_ckpt and os.path.isfile(f"{name}.ckpt")), None)
         if path:
             load_checkpoint(path, net=network)
@@ -105,9 +105,9 @@ class OnRequestExit(Callback):
         Args:
             run_context (RunContext): Values of the current step and epoch.
         """
-        self._install_handler()
+        self._install_signal_handler()
         if self.save_ckpt:
-            self._restore(run_context.original_args().train_network, self.train_name)
+            self._restore_network(run_context.original_args().train_network, self.train_name)
 
     def on_train_step_end(self, run_context: "RunContext") -> None:
         """End training, if that was requested.
@@ -134,9 +134,9 @@ class OnRequestExit(Callback):
         Args:
             run_context (RunContext): Values of the current step and epoch.
         """
-        self._install_handler()
+        self._install_signal_handler()
         if self.save_ckpt:
-            self._restore(run_context.original_args().eval_network, self.eval_name, self.train_name)
+            self._restore_network(run_context.original_args().eval_network, self.eval_name, self.train_name)
 
     def on_eval_step_end(self, run_context: "RunContext") -> None:
         """End evaluation, if that was requested.

@@ -182,7 +182,7 @@ class SummaryCollector(Callback):
         step = moment.cur_step_num
         if self._first_step:
             self._first_step = False
-            self._collect_once(moment)
+            self._collect_graphs_and_lineage(moment)
             self._tensor_collect_range = self._get_tensor_collect_range(moment)
             self._collect_at_step_end(moment, None)
             return
@@ -208,7 +208,7 @@ class SummaryCollector(Callback):
         record.flush()
 
     # ------------------------------------------------------------------ collected data
-    def _collect_once(self, moment):
+    def _collect_graphs_and_lineage(self, moment):
         """Record the graphs and the user's lineage, with the first step."""
         if not self._has_saved_graph:
             self._has_saved_graph = True
@@ -274,7 +274,7 @@ class SummaryCollector(Callback):
             return
         loss = self._get_loss(moment)
         if loss is not None:
-            self._record._keep(
+            self._record._store_array(
                 PluginEnum.SCALAR.value, "loss/auto", loss._array
             )  # the writer waits for the array, not this thread
 

@@ -45,13 +45,13 @@ def process_export_options(export_options: dict[str, Any] | None) -> dict[str, A
         typed("export_format", form, str, type(None))
     unknown = {name for name in options if name not in _FORMS}
     if unknown:
-        raise _unsupported_error(f'the keys {unknown} of "export_options" are unsupported', list(_FORMS), "keys")
+        raise _make_unsupported_error(f'the keys {unknown} of "export_options" are unsupported', list(_FORMS), "keys")
     for name, form in options.items():
         if form not in _FORMS[name]:
             what = f'the export_format { ({form}) } of "export_options" are unsupported for {name}'
-            raise _unsupported_error(what, list(_DEFAULT_EXPORT_OPTIONS[name]), "values")
+            raise _make_unsupported_error(what, list(_DEFAULT_EXPORT_OPTIONS[name]), "values")
     return export_options
 
 
-def _unsupported_error(what, known, of):
+def _make_unsupported_error(what, known, of):
     return ValueError(f'For "SummaryRecord", {what}, expect the follow {of}: {known}')

@@ -31,12 +31,12 @@ class _NamedGraph:
         self._graph, self._names, self._constants = graph, {}, {}
 
     def graph(self):
-        parameters = {self._name_of(p): _tensor_type(p.types) for p in self._graph.parameters}
+        parameters = {self._get_node_name(p): _make_tensor_type(p.types) for p in self._graph.parameters}
         nodes = [self._convert_node(node) for node in self._graph.all_nodes()]
-        outputs = {self._name_of(node): _tensor_type(node.types) for node, _ in self._graph.outputs}
+        outputs = {self._get_node_name(node): _make_tensor_type(node.types) for node, _ in self._graph.outputs}
         return Graph(self._graph.name, tuple(nodes), parameters, outputs, self._constants)
 
-    def _name_of(self, node):
+    def _get_node_name(self, node):
         name = self._names.get(id(node))
         if name is None:
             if isinstance(node, ParameterNode):
@@ -45,19 +45,19 @@ class _NamedGraph:
                 name = str(len(self._names) + 1)
             else:
                 name = f"cst{len(self._constants) + 1}"
-                self._constants[name] = _constant_value(node)
+                self._constants[name] = _get_constant_value(node)
             self._names[id(node)] = name
         return name
 
     def _convert_node(self, node):
         return GraphNode(
-            name=self._name_of(node),
+            name=self._get_node_name(node),
             op=node.name,
             scope=node.scope,
             full_name=node.fullname,
-            inputs=tuple(self._name_of(given) for given in node.inputs),
+            inputs=tuple(self._get_node_name(given) for given in node.inputs),
             attributes={**node.attrs, **({"source": _format_source(node.source)} if node.source else {})},
-            type=_tensor_type(node.types),
+            type=_make_tensor_type(node.types),
         )
 
 
@@ -65,13 +65,13 @@ def _format_source(source):
     return f"{source[0]}:{source[1]}"
 
 
-def _tensor_type(types):
+def _make_tensor_type(types):
     tensor_types = tuple(TensorType(kind.dtype.lower(), tuple(kind.shape)) for kind in types)
     return tensor_types[0] if len(tensor_types) == 1 else tensor_types or None
 
 
-def _constant_value(node: ValueNode) -> Any:
-    kind = _tensor_type(node.types)
+def _get_constant_value(node: ValueNode) -> Any:
+    kind = _make_tensor_type(node.types)
     value = node.value
     if value is None or (isinstance(kind, TensorType) and kind.shape):
         return kind

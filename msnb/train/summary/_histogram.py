@@ -41,7 +41,7 @@ def histogram(array: np.ndarray) -> Histogram:
     bin_count = bin_count_of(finite.size)
     first, last = (least, largest) if least < largest else (least - 0.5, largest + 0.5)
     with np.errstate(over="ignore", invalid="ignore"):  # the sum of large numbers may overflow
-        counts, total = _count_and_sum(finite, least, largest, bin_count)
+        counts, total = _count_bins_and_sum(finite, least, largest, bin_count)
     halves = first / 2 + np.arange(bin_count) * ((last / 2 - first / 2) / bin_count)  # the difference may overflow
     return Histogram(np.append(2 * halves, last), counts, least, largest, total, flat.size, **special_counts)
 
@@ -67,31 +67,31 @@ def _find_range(flat):
     return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
-def _count_and_sum(numbers, least, largest, bin_count):
+def _count_bins_and_sum(numbers, least, largest, bin_count):
     """Return (number of elements in each bin, int64[bin_count]; sum of the elements)."""
     if least == largest:
         return np.bincount([bin_count // 2], [numbers.size], bin_count).astype(np.int64), float(
             numbers.sum(dtype=np.float64)
         )
-    power = _scale_exponent(largest - least, np.finfo(numbers.dtype).maxexp)
+    power = _choose_scale_exponent(largest - least, np.finfo(numbers.dtype).maxexp)
     low = numbers.dtype.type(math.ldexp(least, power))
     scale = numbers.dtype.type(bin_count / (math.ldexp(largest, power) - math.ldexp(least, power)))
     width, total = bin_count + 1, 0.0
     ones, pairs = np.zeros(width, np.int64), None
     for piece in _split_chunks(numbers):
         total += float(piece.sum(dtype=np.float64))
-        bins = _find_bins(np.ldexp(piece, power) if power else piece, low, scale)
+        bins = _compute_bin_positions(np.ldexp(piece, power) if power else piece, low, scale)
         if piece.size < _MIN_PAIRED or piece.size % 2:
             ones += np.bincount(bins.astype(np.intp), minlength=width)
         else:
-            chunk_pairs = _count_pairs(bins, width)
+            chunk_pairs = _count_bin_pairs(bins, width)
             pairs = chunk_pairs if pairs is None else np.add(pairs, chunk_pairs, out=pairs)
     counts = ones + pairs.sum(0) + pairs.sum(1) if pairs is not None else ones
     counts[bin_count - 1] += counts[bin_count]  # the largest number is at the end of the last bin
     return counts[:bin_count], total
 
 
-def _scale_exponent(distance, most):
+def _choose_scale_exponent(distance, most):
     """Return n such that numbers times 2**n, which is exact, have a distance that neither overflows nor is tiny.
 
     It is 0 for usual distances. `most` is the exponent at which the dtype overflows.
@@ -101,14 +101,14 @@ def _scale_exponent(distance, most):
     return -1 if math.isinf(distance) or math.frexp(distance)[1] >= most else 0
 
 
-def _find_bins(numbers, low, scale):
+def _compute_bin_positions(numbers, low, scale):
     """Return ``(numbers - low) * scale``: the bin of each number, before it is rounded down."""
-    bins = _scratch_arrays(numbers.dtype)[0][: numbers.size]
+    bins = _get_scratch_arrays(numbers.dtype)[0][: numbers.size]
     np.subtract(numbers, low, out=bins)
     return np.multiply(bins, scale, out=bins)
 
 
-def _count_pairs(bins, width):
+def _count_bin_pairs(bins, width):
     """Pair each bin number of the first half of `bins` with one of the second half; count equal pairs.
 
     Return int64[width, width], the count of each pair.
@@ -116,7 +116,7 @@ def _count_pairs(bins, width):
     Counting dominates the cost, and takes as long for a pair as for one number.
     """
     half = bins.size // 2
-    _, codes, pair_codes, index = _scratch_arrays(bins.dtype)
+    _, codes, pair_codes, index = _get_scratch_arrays(bins.dtype)
     codes, pair_codes, index = codes[: bins.size], pair_codes[:half], index[:half]
     np.copyto(codes, bins, casting="unsafe")
     np.multiply(codes[:half], np.uint16(width), out=pair_codes)
@@ -125,7 +125,7 @@ def _count_pairs(bins, width):
     return np.bincount(index, minlength=width * width).reshape(width, width)
 
 
-def _scratch_arrays(dtype):
+def _get_scratch_arrays(dtype):
     """Return scratch arrays of this thread: allocating new ones would cost more than filling them."""
     cache = vars(_scratch)
     if dtype.char not in cache:

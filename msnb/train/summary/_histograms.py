@@ -16,14 +16,14 @@ def histograms(arrays: Sequence[np.ndarray]) -> list[Histogram]:
     """Return the `histogram` of each of the arrays."""
     short = [n for n, array in enumerate(arrays) if 0 < array.size <= _SHORT and array.dtype == np.float32]
     by_index = (
-        dict(zip(short, _histograms_of_short_arrays([arrays[n].ravel() for n in short]), strict=True))
+        dict(zip(short, _compute_short_histograms([arrays[n].ravel() for n in short]), strict=True))
         if len(short) > 1
         else {}
     )
     return [by_index.get(n) or histogram(array) for n, array in enumerate(arrays)]
 
 
-def _histograms_of_short_arrays(arrays):
+def _compute_short_histograms(arrays):
     """Return the histogram of each of the arrays, float32 of at least one element.
 
     It is None for an array with values that are not finite, or whose range is zero or extreme.

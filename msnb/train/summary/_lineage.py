@@ -45,7 +45,7 @@ def dataset_lineage(dataset: Any, phase: str) -> dict[str, Any]:
         lineage[f"{phase}_dataset_size"] = int(batches * batch)
         if phase == "train":
             lineage["batch_size"] = int(batch)
-        folder = _find_folder(dataset)
+        folder = _find_dataset_folder(dataset)
         if folder:
             lineage[f"{phase}_dataset_path"] = os.path.dirname(folder) if os.path.isfile(folder) else folder
     except Exception as error:  # a user's class need not define its size
@@ -53,7 +53,7 @@ def dataset_lineage(dataset: Any, phase: str) -> dict[str, Any]:
     return lineage
 
 
-def _find_folder(dataset):
+def _find_dataset_folder(dataset):
     for name in _FOLDER_OF:
         value = getattr(dataset, name, None)
         if isinstance(value, (list, tuple)):
@@ -61,7 +61,7 @@ def _find_folder(dataset):
         if isinstance(value, (str, os.PathLike)) and os.fspath(value):
             return os.path.abspath(value)
     children = getattr(dataset, "children", None) or ()
-    return next((folder for child in children if (folder := _find_folder(child))), None)
+    return next((folder for child in children if (folder := _find_dataset_folder(child))), None)
 
 
 def dataset_graph_of(dataset: Any) -> dict[str, Any]:
@@ -87,17 +87,17 @@ def dataset_graph_of(dataset: Any) -> dict[str, Any]:
         out["operations"] = [_describe_operation(operation) for operation in listed]
     sampler = getattr(dataset, "sampler", None)
     if sampler is not None:
-        out["sampler"] = {"sampler_name": type(sampler).__name__, **_plain_attributes(sampler)}
+        out["sampler"] = {"sampler_name": type(sampler).__name__, **_list_plain_attributes(sampler)}
     return out
 
 
 def _describe_operation(operation):
     kind = type(operation)
     name = getattr(operation, "__name__", kind.__name__)
-    return {"tensor_op_module": kind.__module__, "tensor_op_name": name, **_plain_attributes(operation)}
+    return {"tensor_op_module": kind.__module__, "tensor_op_name": name, **_list_plain_attributes(operation)}
 
 
-def _plain_attributes(operation):
+def _list_plain_attributes(operation):
     try:
         attributes = vars(operation)
     except TypeError:
@@ -143,13 +143,13 @@ def eval_lineage_of(moment: Any) -> dict[str, Any]:
     """Return the lineage of an evaluation at its end."""
     lineage = dataset_lineage(moment.valid_dataset, "valid")
     try:
-        return {"metric": json.dumps(moment.metrics, default=_to_number), **lineage}
+        return {"metric": json.dumps(moment.metrics, default=_convert_to_json), **lineage}
     except TypeError as error:
         log.warning("SummaryCollector: the metrics are kept out of the lineage, as they are no plain values: %s", error)
         return lineage
 
 
-def _to_number(value):
+def _convert_to_json(value):
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is neither a number nor a list of numbers")

@@ -23,13 +23,13 @@ class System:
         cpu = time.process_time()
         values = {f"{SYSTEM}CPU cores": (cpu - self._cpu) / (wall - self._wall)}
         self._wall, self._cpu = wall, cpu
-        memory = _read_memory()
+        memory = _read_resident_memory()
         if memory is not None:
             values[f"{SYSTEM}memory MB"] = memory / 1e6
         return values
 
 
-def _read_memory():
+def _read_resident_memory():
     """Return the resident memory in bytes; None where the system has no such file."""
     try:
         with open(_STATM, encoding="ascii") as file:

@@ -26,7 +26,7 @@ def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, An
     if kind == "histogram":
         contents = histograms(list(plain.values()))
     else:
-        contents = [_build_content(kind, tag, value) for tag, value in plain.items()]
+        contents = [_build_event_content(kind, tag, value) for tag, value in plain.items()]
     return [(tag, kind, content) for tag, content in zip(plain, contents, strict=True) if content is not None]
 
 
@@ -36,7 +36,7 @@ def _to_native_dtype(value):
     return value.astype(np.float32) if bfloat16 else value
 
 
-def _build_content(kind, tag, value):
+def _build_event_content(kind, tag, value):
     if not isinstance(value, np.ndarray):
         return value
     if kind == "scalar":
@@ -60,7 +60,7 @@ def image(tag: str, array: np.ndarray) -> Image | None:
     canvas = np.zeros((rows * columns, colours, height, width), array.dtype)
     canvas[:n] = array
     canvas = canvas.reshape(rows, columns, colours, height, width).transpose(0, 3, 1, 4, 2)
-    canvas = _to_bytes(canvas.reshape(rows * height, columns * width, colours))
+    canvas = _to_uint8_pixels(canvas.reshape(rows * height, columns * width, colours))
     return Image(canvas.shape[0], canvas.shape[1], colours, _encode_png(canvas))
 
 
@@ -74,7 +74,7 @@ def _encode_png(canvas):
     return file.getvalue()
 
 
-def _to_bytes(array):
+def _to_uint8_pixels(array):
     if array.dtype == np.uint8:
         return array
     array = array.astype(np.float32)

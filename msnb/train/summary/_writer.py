@@ -72,14 +72,14 @@ class EventFile:
                 self._size = os.fstat(self._descriptor).st_size
                 if self._first is not None and not self._size:
                     payloads.insert(0, self._first())
-            self._write(frames(payloads))
+            self._write_records(frames(payloads))
         except OSError as error:
             self.failed = error
             log.warning("Recording to %s stops here: %s.", self.path, error.strerror or error)
             self.close()
             raise
 
-    def _write(self, records):
+    def _write_records(self, records):
         ends = list(accumulate(map(len, records), initial=self._size))[1:]
         fit_count = len(ends) if self._max_size is None else bisect_right(ends, self._max_size)
         start, rest = self._size, memoryview(b"".join(records[:fit_count]))

@@ -164,9 +164,9 @@ class SummaryRecord:
             if not isinstance(value, Tensor):
                 raise TypeError(f"Expect the value to be Tensor, but got {type(value).__name__}")
             _check_shape(plugin, value.shape)
-            self._keep(plugin, name, _detach_array(value))
+            self._store_array(plugin, name, _detach_array(value))
         elif plugin in lineage_events.KINDS:
-            self._pool.setdefault(plugin, {})[None] = _lineage_content(plugin, value)
+            self._pool.setdefault(plugin, {})[None] = _make_lineage_content(plugin, value)
         elif plugin == "graph":
             if not isinstance(value, (bytes, summary_events.Graph)):
                 raise TypeError(f"Plugin 'graph' expects a Graph or bytes, but got {type(value).__name__}.")
@@ -178,7 +178,7 @@ class SummaryRecord:
             plugins = [*_NUMBERS, *lineage_events.KINDS, "graph", "landscape"]
             raise ValueError(f"No such plugin of {plugin!r}: expect one of {plugins}")
 
-    def _keep(self, plugin, name, array):
+    def _store_array(self, plugin, name, array):
         """Store an array safe from being overwritten. The thread that writes copies it from the device."""
         values = self._pool.setdefault(plugin, {})
         if name in values:
@@ -209,7 +209,7 @@ class SummaryRecord:
             return False
         if not isinstance(step, int) or isinstance(step, bool):
             raise StepError(f"`step` should be int, but got {type(step).__name__}")
-        self._raise_error()
+        self._raise_stored_error()
         wall_time = now()
         if self.network is not None and not self.has_graph:
             program = program_of_last(self.network) or program_of_last(train_network)
@@ -226,7 +226,7 @@ class SummaryRecord:
         if plugin_filter is not None:
             pool = {plugin: values for plugin, values in pool.items() if plugin_filter(plugin)}
         if pool:
-            self._writer.submit(functools.partial(self._write, wall_time, step, pool))
+            self._writer.submit(functools.partial(self._write_values, wall_time, step, pool))
         return True
 
     def _add_operator_values(self):
@@ -235,7 +235,7 @@ class SummaryRecord:
             if match is None:
                 log.warning("The name(%r) is invalid, expected 'TAG[:TYPE]'.", name)
             elif isinstance(value, _pending_values.PendingValue):
-                self._keep(match[2].lower(), match[1], value)
+                self._store_array(match[2].lower(), match[1], value)
             else:
                 self.add_value(match[2].lower(), match[1], value)
 
@@ -243,7 +243,7 @@ class SummaryRecord:
     def _write_graph(self, wall_time, program):
         self._summary.append(summary_events.graph_event(wall_time, graph_of(program)))
 
-    def _write(self, wall_time, step, pool):
+    def _write_values(self, wall_time, step, pool):
         scalars, others = [], []
         for plugin, values in pool.items():
             if plugin in lineage_events.KINDS:
@@ -279,7 +279,7 @@ class SummaryRecord:
     def _store_error(self, error):
         self._error = error
 
-    def _raise_error(self):
+    def _raise_stored_error(self):
         error, self._error = self._error, None
         if error is not None and self._raises:
             raise error
@@ -296,7 +296,7 @@ class SummaryRecord:
             log.error("The record writer is closed and can not flush.")
         else:
             self._writer.flush()
-            self._raise_error()
+            self._raise_stored_error()
 
     def close(self) -> None:
         """Write the remaining values and close the files. Further calls do nothing."""
@@ -310,7 +310,7 @@ class SummaryRecord:
         self._lineage.close()
         for taker in self.takers:
             getattr(taker, "close", lambda: None)()
-        self._raise_error()
+        self._raise_stored_error()
 
 
 def _fetch_value(value):
@@ -327,7 +327,7 @@ def _check_shape(plugin, shape):
         raise ValueError(f"The {plugin} plugin expects a tensor of at least one axis, but got a single number.")
 
 
-def _lineage_content(plugin, value):
+def _make_lineage_content(plugin, value):
     message = lineage_events.MESSAGES[plugin]
     if isinstance(value, dict):
         return value
@@ -344,7 +344,7 @@ def _detach_array(tensor):
     """
     array = tensor._array
     if isinstance(tensor, Parameter) and not isinstance(array, np.ndarray):
-        return tensor._detached() if array.nbytes <= _LARGE or is_in_host_memory(array) else tensor.asnumpy()
+        return tensor._snapshot_array() if array.nbytes <= _LARGE or is_in_host_memory(array) else tensor.asnumpy()
     return tensor.asnumpy() if isinstance(array, np.ndarray) else array
 
 

@@ -174,4 +174,4 @@ def check_parameter_plan_with_names():
     net = Net()
     net.shard(in_strategy=(GRID("dp", "None"),), parameter_plan={"w": GRID("None", "mp")})
     net(floats(32, 64))
-    assert weight._stored().sharding.shard_shape((64, 64)) == (64, 16)
+    assert weight._get_stored_array().sharding.shard_shape((64, 64)) == (64, 16)

@@ -63,7 +63,9 @@ def check_parameters_and_states_have_layout_of_reader():
     set_devices()
     net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
     _, _, program = trained(net, floats(32, 64))
-    shard_shapes = {p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)}
+    shard_shapes = {
+        p.name: p._get_stored_array().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)
+    }
     assert shard_shapes == {
         "net.w1": (64, 8),
         "net.w2": (8, 64),
@@ -79,7 +81,9 @@ def check_parallel_optimizer_shards_states():
     losses, weights, _ = trained(TwoProducts(*strategies), x)
     set_devices(enable_parallel_optimizer=True)
     got, parts, program = trained(TwoProducts(*strategies), x)
-    shard_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)}
+    shard_shapes = {
+        p.name: p._get_stored_array().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)
+    }
     assert shard_shapes == {
         "net.w1": (64, 64),
         "net.w2": (64, 16),
@@ -90,7 +94,7 @@ def check_parallel_optimizer_shards_states():
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
     net = TwoProducts(*strategies)
     net.w2.parallel_optimizer = False
-    state_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
+    state_shapes = {p.name: p._get_stored_array().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
     assert (state_shapes["moments.net.w1"], state_shapes["moments.net.w2"]) == ((8, 64), (64, 16)), state_shapes
 
 
@@ -103,7 +107,7 @@ def check_recomputed_cell_has_same_layouts():
             net.recompute()
         losses, weights, program = trained(net, x)
         shard_shapes = {
-            p.name: p._stored().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)
+            p.name: p._get_stored_array().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)
         }
         results.append(([*losses, *weights], shard_shapes, program_of(net, x) and net.parameter_layout_dict))
     for a, b in zip(results[0][0], results[1][0], strict=True):
@@ -140,7 +144,7 @@ def check_cell_shard():
         for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
         if mode == "semi_auto_parallel":
-            shard_shapes = {p.name: p._stored().sharding.shard_shape(p.shape) for p in program.params}
+            shard_shapes = {p.name: p._get_stored_array().sharding.shard_shape(p.shape) for p in program.params}
             assert {shard_shapes[name] for name in shard_shapes if name.endswith("block2.weight")} == {(16, 64)}, (
                 shard_shapes
             )

@@ -179,7 +179,7 @@ def rechunk(chunks: Iterable[Chunk], size: int, keep_incomplete: bool = False) -
     """
     pending, failure = [], None
     try:
-        yield from _split_and_merge(chunks, size, pending)
+        yield from _regroup_chunks(chunks, size, pending)
     except Exception as error:
         if not keep_incomplete:
             raise
@@ -190,7 +190,7 @@ def rechunk(chunks: Iterable[Chunk], size: int, keep_incomplete: bool = False) -
         raise failure
 
 
-def _split_and_merge(chunks, size, pending):
+def _regroup_chunks(chunks, size, pending):
     waiting = 0
     for chunk in chunks:
         if not waiting and chunk.n == size:

@@ -36,7 +36,7 @@ class TableStep(Step):
         self._tables = {}
         self._lock = threading.Lock()
 
-    def _get_table(self, channels):
+    def _get_lookup_table(self, channels):
         """Return (channels, 256) results, or (1, 256) if the channels agree, or None if the transforms change the
         shape.
         """
@@ -55,7 +55,7 @@ class TableStep(Step):
     def apply(self, columns: Any, n: int, first: int) -> list[Any]:
         column = stack_if_uniform(columns[0])
         if isinstance(column, np.ndarray) and column.dtype == np.uint8 and column.ndim == 4 and column.shape[-1] <= 4:
-            table = self._get_table(column.shape[-1])
+            table = self._get_lookup_table(column.shape[-1])
             if table is not None:
                 return [(look_up if self.planes is None else look_up_planes)(table, np.ascontiguousarray(column))]
         for step in [*self.steps, *([self.planes] if self.planes else [])]:

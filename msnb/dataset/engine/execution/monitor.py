@@ -103,37 +103,37 @@ class Monitor:
         """Wrap the nodes of a plan in timers before it runs, and reset all measurements."""
         with self._lock:
             self.operators = []
-            self._add_node(plan, 0)
+            self._instrument_node(plan, 0)
             self.rows = 0
             self.waited = self.used = 0.0
             self._filled = self._capacity = 0
             self._started_at = self._ended_at = self._returned_at = None
             self.running = True
 
-    def _add_node(self, node, depth):
+    def _instrument_node(self, node, depth):
         operator = Operator(
             node.describe, _classify_node(node), depth, getattr(getattr(node, "source", None), "advice", "")
         )
         self.operators.append(operator)
-        node.chunks = self._time_chunks(node.chunks, operator)
+        node.chunks = self._wrap_chunks_in_timer(node.chunks, operator)
         if isinstance(node, nodes.Map | nodes.CachedMap):
             operator._label = "map" if isinstance(node, nodes.Map) else "kept in memory"
             for step in reversed(node.steps):
                 kind = "function" if isinstance(step, UserStep) else "map"
-                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1, _advise_step(step))
+                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1, _suggest_speedup(step))
                 self.operators.append(line)
-                step.run = self._time_run(step.run, line)
+                step.run = self._wrap_call_in_timer(step.run, line)
                 operator.children.append(line)
         if isinstance(node, nodes.CachedMap):
             # a CachedMap calls `fetch` of its source and not `chunks`, so `fetch` is timed
             source = node.children[0]
             line = Operator(source.describe, "source", depth + 1, getattr(source.source, "advice", ""))
             self.operators.append(line)
-            source.fetch = self._time_run(source.fetch, line)
+            source.fetch = self._wrap_call_in_timer(source.fetch, line)
             operator.children.append(line)
             return operator
         for child in node.children:
-            operator.children.append(self._add_node(child, depth + 1))
+            operator.children.append(self._instrument_node(child, depth + 1))
         return operator
 
     def timed_boxing(self, box_rows: Any) -> Any:
@@ -141,9 +141,9 @@ class Monitor:
         with self._lock:
             if self.operators[0].kind != "device":  # the line exists from the second epoch on
                 self.operators.insert(0, Operator("to Tensors", "device", 0))
-        return self._time_run(box_rows, self.operators[0])
+        return self._wrap_call_in_timer(box_rows, self.operators[0])
 
-    def _time_chunks(self, chunks, line):
+    def _wrap_chunks_in_timer(self, chunks, line):
         def timed(hint):
             source = iter(chunks(hint))
             while True:
@@ -157,7 +157,7 @@ class Monitor:
 
         return timed
 
-    def _time_run(self, run, line):
+    def _wrap_call_in_timer(self, run, line):
         def counted(chunk):
             begin = _clock()
             result = run(chunk)
@@ -221,7 +221,7 @@ class Monitor:
             "waited": self.waited,
             "used": self.used,
             "unit": "batches" if any(o.kind == "batch" for o in lines) else "rows",
-            "queue": self._queue_fill(),
+            "queue": self._measure_queue_fill(),
             "operators": [
                 {
                     "label": o.label,
@@ -237,7 +237,7 @@ class Monitor:
             "verdict": self.verdict(),
         }
 
-    def _queue_fill(self):
+    def _measure_queue_fill(self):
         """Return [items ready, capacity] of the queue: now, or on average once the pipeline has ended."""
         filled, capacity = (0, 0) if self.queue is None else self.queue.fill()
         if not capacity and self._capacity:
@@ -297,7 +297,7 @@ def monitor(self: Dataset) -> Monitor:
     return Monitor(self)
 
 
-def _advise_step(step):
+def _suggest_speedup(step):
     """Return a sentence on ways to make a transform of a ``map`` faster."""
     if isinstance(step, UserStep):
         return (

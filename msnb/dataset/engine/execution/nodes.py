@@ -301,14 +301,14 @@ class Batch(Node):
         self.pad = pad
         self.epoch: int = 0
 
-    def _group_chunks(self):
+    def _group_rows_into_batches(self):
         child = self.children[0]
         if self.size_of is None:
             for number, chunk in enumerate(rechunk(child.chunks(Hint(self.batch_size)), self.batch_size)):
                 yield chunk, number, chunk.n == self.batch_size
             return
         pending, number = [], 0
-        size = self._next_size(0)
+        size = self._call_batch_size_function(0)
         waiting = 0
         for chunk in child.chunks(Hint(1)):
             pending.append(chunk)
@@ -316,11 +316,11 @@ class Batch(Node):
             if waiting == size:
                 yield concatenate(pending), number, True
                 pending, waiting, number = [], 0, number + 1
-                size = self._next_size(number)
+                size = self._call_batch_size_function(number)
         if pending:
             yield concatenate(pending), number, False
 
-    def _next_size(self, number):
+    def _call_batch_size_function(self, number):
         try:
             size = self.size_of(BatchInfo(self.epoch, number))
         except Exception as error:
@@ -334,7 +334,7 @@ class Batch(Node):
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         number = 0
-        for group, number, full in self._group_chunks():
+        for group, number, full in self._group_rows_into_batches():
             if not full and self.drop_remainder:
                 continue
             columns = group.columns

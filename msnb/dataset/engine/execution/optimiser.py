@@ -30,7 +30,7 @@ def optimise_plan(plan: Any) -> Any:
     keep_freed_memory()
     plan = _rewrite_plan(plan, _merge_maps)
     plan = _rewrite_plan(plan, _move_selection_to_indices)
-    plan = _rewrite_plan(plan, _cache_prefix)
+    plan = _rewrite_plan(plan, _cache_deterministic_prefix)
     plan = _rewrite_plan(plan, _cache_costly_sources)
     return _rewrite_plan(plan, _fuse_pointwise_steps)
 
@@ -72,13 +72,13 @@ def _move_selection_to_indices(node):
     return node
 
 
-def _cache_prefix(node):
+def _cache_deterministic_prefix(node):
     if not _is_map_without_callbacks(node) or type(node.children[0]) is not nodes.IndexSource:
         return node
     source = node.children[0]
     if not source.source.is_cacheable:
         return node
-    prefix, rest = _deterministic_prefix(node.steps, len(source.columns))
+    prefix, rest = _split_deterministic_prefix(node.steps, len(source.columns))
     if not prefix:
         return node
     cached = _make_cached_map(source, prefix)
@@ -111,7 +111,7 @@ def _set_columns(node, columns):
     return node
 
 
-def _deterministic_prefix(steps, width):
+def _split_deterministic_prefix(steps, width):
     """Split the steps of a ``map`` into (steps whose results are cached, other steps).
 
     The prefix ends with the last costly step that depends on nothing random.
@@ -146,8 +146,8 @@ def _enable_in_place_transforms(steps):
     for before, step in pairwise(steps):
         if not (isinstance(before, LibraryStep) and isinstance(step, LibraryStep)):
             continue
-        if before.op.makes_new and step.op._apply_in_place is not None and before.inputs == step.inputs:
-            step.stack_override = step.op._apply_in_place
+        if before.op.makes_new and step.op._apply_stack_in_place is not None and before.inputs == step.inputs:
+            step.stack_override = step.op._apply_stack_in_place
 
 
 def format_plan(node: Any, depth: int = 0) -> list[str]:

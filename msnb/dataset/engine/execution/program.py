@@ -95,8 +95,8 @@ class LibraryStep(Step):
         self.op = op
         self.label: str = op_name(op)
         self.operation: str = self.label
-        self.state: Any = op._open_state()
-        self.stack_override: Any = None  # set by the optimiser to replace op._apply_stack
+        self.state: Any = op._create_random_state()
+        self.stack_override: Any = None  # set by the optimiser to replace op._apply_stack_params
         self.deterministic: Any = op.deterministic
         self.costly: Any = op.costly
         self.pointwise: Any = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
@@ -122,13 +122,13 @@ class LibraryStep(Step):
                             stacked = NotImplemented  # processing row by row finds the invalid one
                         if stacked is not NotImplemented:
                             return [stacked]
-            elif op._draw_stack is not None:
+            elif op._sample_stack_params is not None:
                 column = stack_if_uniform(column)
                 if isinstance(column, np.ndarray):
                     try:
-                        random_values = op._draw_stack(self.state, n, column)
+                        random_values = op._sample_stack_params(self.state, n, column)
                         if random_values is not NotImplemented:
-                            return [(self.stack_override or op._apply_stack)(random_values, column)]
+                            return [(self.stack_override or op._apply_stack_params)(random_values, column)]
                     except Exception as error:
                         raise self.wrap_error(error, None) from error
         rows = list(zip(*map(rows_of, columns), strict=True))
@@ -141,24 +141,24 @@ class LibraryStep(Step):
         )
         out, preallocated, failure = [], None, None
         try:
-            if not op.deterministic and op._draw_params is None:
+            if not op.deterministic and op._sample_params is None:
                 for row in rows:
-                    out.append(op._run_row(state, *row))
-                return _columns_of(out)
+                    out.append(op._transform_row_with_state(state, *row))
+                return _stack_result_columns(out)
             if op.deterministic:
                 function = op._transform_row
             elif (preallocated := self._allocate_results(rows)) is not None:
                 # Each result is written to its slice of one array, which saves stacking.
-                function = op._apply_into
-                rows, failure = self._draw_rows(
+                function = op._apply_params_into
+                rows, failure = self._sample_params_for_rows(
                     [(*row, output) for row, output in zip(rows, preallocated, strict=True)], 1
                 )
             else:
                 function = op._apply_params
                 if use_threads:
-                    rows, failure = self._draw_rows(rows)
+                    rows, failure = self._sample_params_for_rows(rows)
                 else:
-                    draw = op._draw_params
+                    draw = op._sample_params
                     rows = ((draw(state, *row), *row) for row in rows)
             if use_threads:
                 out = parallel_map(function, rows, min(self.workers, processors()))
@@ -168,17 +168,17 @@ class LibraryStep(Step):
         except Exception as error:
             failure, out = error, getattr(error, "msnb_results", out)
         if failure is None:
-            return _columns_of(out) if preallocated is None else [preallocated]
+            return _stack_result_columns(out) if preallocated is None else [preallocated]
         n = len(out)
-        done = () if not n else _columns_of(out) if preallocated is None else [preallocated[:n]]
+        done = () if not n else _stack_result_columns(out) if preallocated is None else [preallocated[:n]]
         raise self.wrap_error(failure, first + n, done, n) from failure
 
-    def _draw_rows(self, rows, extra=0):
+    def _sample_params_for_rows(self, rows, extra=0):
         """Draw random values for each row. Return (rows that begin with these values, the error that ended it or None).
 
         The last `extra` values of a row are not passed to the transform.
         """
-        draw, state, out = self.op._draw_params, self.state, []
+        draw, state, out = self.op._sample_params, self.state, []
         try:
             for row in rows:
                 out.append((draw(state, *row[: len(row) - extra]), *row))
@@ -188,7 +188,7 @@ class LibraryStep(Step):
 
     def _allocate_results(self, rows):
         """Return an empty array for the results of all rows, or None if they differ in shape or dtype."""
-        result_type = self.op._result_spec
+        result_type = self.op._infer_result_spec
         if result_type is None or len(rows) < 2:
             return None
         first = result_type(*rows[0])
@@ -197,7 +197,7 @@ class LibraryStep(Step):
         return np.empty((len(rows), *first[0]), first[1])
 
 
-def _columns_of(results):
+def _stack_result_columns(results):
     if results and isinstance(results[0], tuple):
         return [stack_if_uniform(list(column)) for column in zip(*results, strict=True)]
     return [stack_if_uniform(results)]
@@ -226,7 +226,9 @@ class UserStep(Step):
         self.functions = functions
         self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
-        self.states: list[Mt32 | None] = [f._open_state() if isinstance(f, TensorOp) else None for f in functions]
+        self.states: list[Mt32 | None] = [
+            f._create_random_state() if isinstance(f, TensorOp) else None for f in functions
+        ]
         self.passes_str: bool = api_generations.shared == 2  # functions of MindSpore 2 take str, those of r1.1 bytes
 
     def call(self, *row: Any) -> Any:
@@ -236,10 +238,10 @@ class UserStep(Step):
             values = function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
-        values = self._as_arrays(values)
+        values = self._convert_to_arrays(values)
         return tuple(map(as_array, values)) if self.passes_str else values
 
-    def _as_arrays(self, values):
+    def _convert_to_arrays(self, values):
         if any(v is None for v in values):
             raise TypeError(
                 f"{self.label} should return a numpy array (or a tuple of them), but returned None; is a return "
@@ -247,11 +249,11 @@ class UserStep(Step):
             )
         for v in values:
             if not isinstance(v, np.ndarray):
-                values = tuple(self._as_array(v) for v in values)
+                values = tuple(self._convert_to_array(v) for v in values)
                 break
         return values
 
-    def _as_array(self, value):
+    def _convert_to_array(self, value):
         if isinstance(value, np.ndarray):
             return value
         if type(value).__module__.startswith("PIL") and not self.precedes_library_step and not self.passes_str:
@@ -280,7 +282,7 @@ class UserStep(Step):
                     out.append(function(*row))
                 if out and set(map(type, out)) == {np.ndarray}:
                     return [stack_if_uniform(out)]
-                out, unconverted = self._collect_results(out), False
+                out, unconverted = self._convert_results_to_arrays(out), False
             else:
                 call = self.call
                 for row in rows:
@@ -291,17 +293,17 @@ class UserStep(Step):
             return self._stack_columns(out)
         if unconverted:
             try:
-                out = self._collect_results(out)
+                out = self._convert_results_to_arrays(out)
             except Exception as error:  # the function returned no array for an earlier row
                 failure, out = error, error.msnb_results
         raise self.wrap_error(failure, first + len(out), self._stack_columns(out), len(out)) from failure
 
-    def _collect_results(self, values):
+    def _convert_results_to_arrays(self, values):
         """Convert each value that the step's only function returned to a tuple of arrays."""
         out = []
         try:
             for value in values:
-                out.append(self._as_arrays(value if isinstance(value, tuple) else (value,)))
+                out.append(self._convert_to_arrays(value if isinstance(value, tuple) else (value,)))
         except Exception as error:
             error.msnb_results = out
             raise

@@ -23,14 +23,14 @@ class Shuffle(Node):
         self.stream: Mt64 = Mt64(self.seed)
         self.cut_short: bool = False
 
-    def _make_buffer(self):
+    def _make_shuffle_buffer(self):
         if not self.reshuffle:
             self.stream = Mt64(self.seed)
         return ShuffleBuffer(self.buffer_size, self.stream)
 
     def numbers(self, numbers: Any) -> Any:
         """Return the sample indices `numbers` in shuffled order, which replaces shuffling the rows."""
-        return numbers[self._make_buffer().permuted(list(range(len(numbers))))]
+        return numbers[self._make_shuffle_buffer().permuted(list(range(len(numbers))))]
 
     def size_after(self, n: Any) -> Any:
         """Return the number of rows that this node yields for `n` input rows."""
@@ -43,7 +43,7 @@ class Shuffle(Node):
                 pass
             return
         self.children[0].skip_epoch()
-        self._make_buffer().permuted(list(range(size)))
+        self._make_shuffle_buffer().permuted(list(range(size)))
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         child, row_count, ended, origin = self.children[0], 0, False, None
@@ -65,7 +65,7 @@ class Shuffle(Node):
                 yield from repeat(None, (child.size() or row_count) - row_count)
 
         pending, first, size = [], 0, hint.take()
-        order = self._make_buffer().order(rows())
+        order = self._make_shuffle_buffer().order(rows())
         try:
             for row in order:
                 pending.append(row)
@@ -132,7 +132,7 @@ class Repeat(Node):
         return f"repeat {'for ever' if self.count < 0 else self.count}"
 
 
-def _mark_cut_short(node):
+def _mark_epoch_cut_short(node):
     """Set ``cut_short`` of all nodes below.
 
     When closed, they then draw the random numbers for the rest of the epoch.
@@ -140,7 +140,7 @@ def _mark_cut_short(node):
     if isinstance(node, Shuffle | Repeat):
         node.cut_short = True
     for child in node.children:
-        _mark_cut_short(child)
+        _mark_epoch_cut_short(child)
 
 
 class Take(Node):
@@ -166,7 +166,7 @@ class Take(Node):
         for chunk in self.children[0].chunks(Hint(min(hint.limit, self.count), min(hint.size, self.count))):
             if chunk.n >= left:
                 yield chunk.part(0, left) if chunk.n > left else chunk
-                _mark_cut_short(self.children[0])
+                _mark_epoch_cut_short(self.children[0])
                 return
             left -= chunk.n
             yield chunk
@@ -250,7 +250,7 @@ class Zip(Node):
     def _close_children(self, streams):
         """Close the iterators of the children. A longer child draws for the rest of its epoch, as below a `Take`."""
         for child in self.children:
-            _mark_cut_short(child)
+            _mark_epoch_cut_short(child)
         for stream in streams:
             stream.close()
 
@@ -274,7 +274,7 @@ class Concat(Node):
         first = 0
         for number, child in enumerate(self.children):
             for chunk in child.chunks(hint):
-                self._check_columns(chunk, child, number)
+                self._check_matching_columns(chunk, child, number)
                 if self.shard is not None:
                     chunk = self.shard.keep(chunk, number, first)
                     if chunk is None:
@@ -282,7 +282,7 @@ class Concat(Node):
                 yield chunk.moved(first)
                 first += chunk.n
 
-    def _check_columns(self, chunk, child, number):
+    def _check_matching_columns(self, chunk, child, number):
         if chunk.first:
             return
         if len(child.columns) != len(self.columns):
@@ -350,7 +350,7 @@ class Interleave(Concat):
 
     def _iterate_rows(self, child, number):
         for chunk in child.chunks(Hint(32)):
-            self._check_columns(chunk, child, number)
+            self._check_matching_columns(chunk, child, number)
             yield from zip(*map(rows_of, chunk.columns), strict=True)
 
     def describe(self) -> str:

@@ -115,7 +115,7 @@ class ClosableQueue:
             self._changed.notify_all()
 
 
-def _produce_items(iterator, queue):
+def _put_items_in_queue(iterator, queue):
     """Put the items of `iterator` into the queue, until the queue is closed.
 
     This runs in a thread, which is never garbage-collected. It must not refer to the Prefetcher or to the iterator over
@@ -186,7 +186,7 @@ class Prefetcher:
         weakref.finalize(self, queue.close)
         args = self._iterator, queue
         self._iterator = iter(())  # the thread owns the iterator from here on
-        threading.Thread(target=_produce_items, args=args, name="msnb-prefetch", daemon=True).start()
+        threading.Thread(target=_put_items_in_queue, args=args, name="msnb-prefetch", daemon=True).start()
 
     def fill(self) -> tuple[int, int]:
         """Return (items that are ready, capacity), or (0, 0) without a thread."""

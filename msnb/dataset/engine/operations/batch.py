@@ -22,7 +22,7 @@ from msnb.dataset.engine.operations.padding import make_padder
 from msnb.dataset.engine.operations.take_skip import RepeatDataset
 
 
-def _parameter_names(function):
+def _list_parameter_names(function):
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -34,7 +34,7 @@ def _check_batch_size(size, name):
         return check(PositiveInt32, size, name, "batch")
     if not callable(size):
         raise TypeError(f"{name} should either be an int or a callable, but got {size!r}.")
-    if len(_parameter_names(size)) != 1:
+    if len(_list_parameter_names(size)) != 1:
         raise ValueError(f"callable {name} should take one parameter (BatchInfo).")
     return size
 
@@ -73,7 +73,7 @@ class BatchDataset(Dataset):
         self.pad_info: dict[str, Any] = pad_info or {}
         self.python_multiprocessing: bool = python_multiprocessing
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         child = children[0]
         columns, per_batch = list(child.columns), None
         if self.per_batch_map is not None:
@@ -85,7 +85,7 @@ class BatchDataset(Dataset):
             node = nodes.Project(node, self.column_order)
         return node
 
-    def _batch_rows(self):
+    def _compute_batch_size(self):
         return -1 if self.batch_size_func else self.batch_size
 
 
@@ -133,7 +133,7 @@ def batch(
         >>> dataset = dataset.batch(32, drop_remainder=True)
     """
 
-    _check_per_batch(per_batch_map, input_columns, pad_info)
+    _check_per_batch_map(per_batch_map, input_columns, pad_info)
     log.unused("Dataset", "processes pass rows of any size", max_rowsize=max_rowsize != 16)
     return BatchDataset(
         self,
@@ -174,7 +174,7 @@ def padded_batch(
     return self.batch(batch_size, drop_remainder, num_parallel_workers, pad_info={} if pad_info is None else pad_info)
 
 
-def _check_per_batch(function, columns, pad_info):
+def _check_per_batch_map(function, columns, pad_info):
     """Check that `function` (a ``per_batch_map``) takes `columns` and a BatchInfo, or that both are None."""
     if function is not None and pad_info is not None:
         raise ValueError("pad_info and per_batch_map can't both be set.")
@@ -182,7 +182,7 @@ def _check_per_batch(function, columns, pad_info):
         raise ValueError("per_batch_map and input_columns need to be passed in together.")
     if function is None:
         return
-    parameters, argument_count = _parameter_names(function), len(as_list(columns)) + 1
+    parameters, argument_count = _list_parameter_names(function), len(as_list(columns)) + 1
     if parameters is not None and len(parameters) != argument_count:
         raise ValueError(
             f"The signature of per_batch_map should match with input columns: it takes {len(parameters)} arguments, "

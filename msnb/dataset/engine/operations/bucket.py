@@ -14,20 +14,20 @@ from msnb.dataset.engine.execution.errors import locate_error
 from msnb.dataset.engine.operations.padding import make_padder
 
 
-def _check_ints(values, name):
+def _check_int_list(values, name):
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in of_type(list)(values, name)):
         raise TypeError(f"{name} should be a list of int, but got {values}.")
     return values
 
 
 def _check_batch_sizes(values, name):
-    if any(v <= 0 for v in _check_ints(values, name)):
+    if any(v <= 0 for v in _check_int_list(values, name)):
         raise ValueError(f"{name} should be a list of positive numbers, but got {values}.")
     return values
 
 
 def _check_boundaries(values, name):
-    if not _check_ints(values, name):
+    if not _check_int_list(values, name):
         raise ValueError(f"{name} cannot be empty.")
     if any(v <= 0 for v in values):
         raise ValueError(f"{name} must only contain positive numbers. Got {values}.")
@@ -71,7 +71,7 @@ class BucketBatchByLengthDataset(Dataset):
         self.pad_to_bucket_boundary: bool = pad_to_bucket_boundary
         self.drop_remainder: bool = drop_remainder
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return _Bucket(children[0], self)
 
 
@@ -164,7 +164,7 @@ class _Bucket(nodes.Node):
                 info[name] = ([dataset.bucket_boundaries[bucket] - 1 if d is None else d for d in shape], pair[1])
         return make_padder(info, self.columns)
 
-    def _row_length(self, row):
+    def _compute_row_length(self, row):
         function = self.dataset.element_length_function
         values = [row[i] for i in self.inputs]
         if function is None:
@@ -185,7 +185,7 @@ class _Bucket(nodes.Node):
         for chunk in self.children[0].chunks(hint):
             for at, row in enumerate(zip(*map(rows_of, chunk.columns), strict=True)):
                 try:
-                    bucket = bisect.bisect_right(dataset.bucket_boundaries, self._row_length(row))
+                    bucket = bisect.bisect_right(dataset.bucket_boundaries, self._compute_row_length(row))
                 except Exception as error:
                     raise locate_error(
                         error, "element_length_function", dataset.column_names, chunk.first + at

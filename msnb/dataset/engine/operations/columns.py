@@ -18,7 +18,7 @@ class RenameDataset(Dataset):
         self.input_column_names: list[str] | None = as_list(input_columns)
         self.output_column_names: list[str] | None = as_list(output_columns)
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return nodes.Rename(children[0], self.input_column_names, self.output_column_names)
 
 
@@ -51,7 +51,7 @@ class ProjectDataset(Dataset):
         self.columns: list[str] | None = as_list(columns)
         self.prefetch_size = prefetch_size
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return nodes.Project(children[0], self.columns)
 
 

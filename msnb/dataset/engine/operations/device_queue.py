@@ -39,7 +39,7 @@ class _Sender:
                         return
                     if self.info is not None:
                         self.info.put(([a.dtype for a in row], [list(a.shape) for a in row]))
-                    self._put_row(row)
+                    self._put_row_in_queue(row)
                 epoch += 1
         except Exception as error:
             if self.ended:  # the pipeline was stopped
@@ -47,7 +47,7 @@ class _Sender:
             self.error = error
             log.error(f"The pipeline that sends to the device stopped: {error}")
 
-    def _put_row(self, row):
+    def _put_row_in_queue(self, row):
         while not self.ended:
             try:
                 return self.rows.put(row, timeout=0.1)
@@ -88,7 +88,7 @@ class TransferDataset(Dataset):
         self.create_data_info_queue: bool = create_data_info_queue
         self._sender = None
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return children[0]
 
     def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False) -> None:

@@ -71,7 +71,7 @@ class MapDataset(Dataset):
             callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
         )
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         child = children[0]
         names = self.input_columns or child.columns[:1]
         outputs = self.output_columns or names
@@ -111,7 +111,7 @@ class MapDataset(Dataset):
             is_pil = api_generations.shared == 2 and (
                 makes_pil(op)
                 or is_pil
-                and (hasattr(op, "_transform_pil") or isinstance(op, Described) and not isinstance(op, TensorOp))
+                and (hasattr(op, "_transform_pil_image") or isinstance(op, Described) and not isinstance(op, TensorOp))
             )
             if isinstance(op, TensorOp) and not is_pil:
                 groups.append(op)
@@ -244,7 +244,11 @@ class _RowSteps(UserStep):
         """Apply the operations to one row."""
         values = row
         for function, state in zip(self.functions, self.states, strict=True):
-            values = function._run_row(state, *values) if isinstance(function, TensorOp) else function(*values)
+            values = (
+                function._transform_row_with_state(state, *values)
+                if isinstance(function, TensorOp)
+                else function(*values)
+            )
             if not isinstance(values, tuple):
                 values = (values,)
-        return tuple(self._as_array(v) for v in values)
+        return tuple(self._convert_to_array(v) for v in values)

@@ -34,7 +34,7 @@ def _check_num_files(number, name):
 NumFiles = Annotated[int, Worded("an int from 1 to 1000", _check_num_files)]
 
 
-def _make_field(name, array):
+def _make_schema_entry(name, array):
     """Return the schema entry of a column, according to its first row."""
     if array.dtype.kind in "SU":
         if array.ndim:
@@ -50,12 +50,12 @@ def _make_field(name, array):
     return {"type": kind} if kind == "bytes" else {"type": kind, "shape": [-1, *array.shape[1:]]}
 
 
-def _clean_name(name):
+def _sanitize_column_name(name):
     """Replace the characters of a column name that MindRecord does not allow."""
     return re.sub(r"[^0-9a-zA-Z_]", "_", name)
 
 
-def _convert_value(name, array, field):
+def _convert_to_field_type(name, array, field):
     if field["type"] == "string":
         value = array.item()
         return value.decode("utf-8") if isinstance(value, bytes) else value
@@ -81,7 +81,9 @@ def _write_rows(dataset, file_name, num_files):
     pending, shard = [], 0
     for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
         if writer is None:
-            fields = {_clean_name(name): _make_field(name, np.asarray(array)) for name, array in row.items()}
+            fields = {
+                _sanitize_column_name(name): _make_schema_entry(name, np.asarray(array)) for name, array in row.items()
+            }
             writer = FileWriter(file_name, num_files)
             writer.add_schema(fields, "made by Dataset.save")
             scalars = [name for name, field in fields.items() if "shape" not in field and field["type"] != "bytes"]
@@ -93,7 +95,9 @@ def _write_rows(dataset, file_name, num_files):
             pending, shard = [], current_shard
         pending.append(
             {
-                _clean_name(name): _convert_value(name, np.asarray(array), fields[_clean_name(name)])
+                _sanitize_column_name(name): _convert_to_field_type(
+                    name, np.asarray(array), fields[_sanitize_column_name(name)]
+                )
                 for name, array in row.items()
             }
         )

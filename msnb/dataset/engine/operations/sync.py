@@ -124,7 +124,7 @@ class SyncWaitDataset(Dataset):
         self._name = condition_name
         self._pair = BlockReleasePair(num_batch, callback)
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         self._pair.reset()
         return _SyncGate(*children, self._pair)
 

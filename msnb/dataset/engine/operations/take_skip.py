@@ -32,7 +32,7 @@ class ShuffleDataset(Dataset):
         if self.is_sync():
             raise RuntimeError("No shuffle after sync operators.")
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return shuffle_repeat.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
     def is_shuffled(self) -> bool:
@@ -76,7 +76,7 @@ class FilterDataset(Dataset):
         self.predicate = predicate
         self.input_columns: list[str] = as_list(input_columns) or []
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         predicate = self.predicate
         if api_generations.shared == 2:  # predicates take str, as functions of `map` do
             return nodes.Filter(children[0], lambda *row: bool(predicate(*map(as_str, row))), self.input_columns)
@@ -119,8 +119,8 @@ class RepeatDataset(Dataset):
         super().__init__(input_dataset)
         self.count: int = -1 if count is None else count
 
-    def _make_node(self, children):
-        if any(getattr(op, "callbacks", None) for op in _descendants(self)):
+    def _make_plan_node(self, children):
+        if any(getattr(op, "callbacks", None) for op in _iterate_descendants(self)):
             multiply_passes(children[0], max(self.count, 1))
         return shuffle_repeat.Repeat(children[0], self.count)
 
@@ -153,7 +153,7 @@ class SkipDataset(Dataset):
         super().__init__(input_dataset)
         self.count: int = count
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         if self.count < 0:
             raise RuntimeError(f"SkipNode: skip_count should not be negative, skip_count: {self.count}")
         return shuffle_repeat.Skip(children[0], self.count)
@@ -181,7 +181,7 @@ class TakeDataset(Dataset):
         super().__init__(input_dataset)
         self.count: int = count
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return shuffle_repeat.Take(children[0], self.count)
 
 
@@ -200,7 +200,7 @@ def take(self: Dataset, count: Count = -1) -> TakeDataset:
     return TakeDataset(self, count)
 
 
-def _descendants(dataset):
+def _iterate_descendants(dataset):
     for child in dataset.children:
         yield child
-        yield from _descendants(child)
+        yield from _iterate_descendants(child)

@@ -26,7 +26,7 @@ class ZipDataset(Dataset):
         super().__init__(list(datasets))
         self.datasets = datasets
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return shuffle_repeat.Zip(children)
 
     def is_sync(self) -> bool:
@@ -133,7 +133,7 @@ class ConcatDataset(Dataset):
             if isinstance(child, ConcatDataset):
                 child._use_random_order(sampler)
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         return (
             shuffle_repeat.Interleave(children) if self._interleaved else shuffle_repeat.Concat(children, self._shard)
         )

@@ -68,7 +68,7 @@ class CelebADataset(MappableDataset):
         self.decode: bool = decode or False
         self.extensions: list[str] = extensions or []
 
-    def _read_list(self, name):
+    def _read_list_file(self, name):
         path = os.path.join(self.dataset_dir, name)
         try:
             return text_files.text(path).splitlines()
@@ -76,13 +76,13 @@ class CelebADataset(MappableDataset):
             raise RuntimeError(f"Invalid file, failed to open Celeba attr file: {path}") from None
 
     def _load_samples(self):
-        lines = self._read_list(_ATTRIBUTES)
+        lines = self._read_list_file(_ATTRIBUTES)
         if not lines or not lines[0].strip().isdigit():
             raise text_files.BadFileError(
                 f"Invalid data, the first line of {_ATTRIBUTES} in {self.dataset_dir!r} should be the number of rows, "
                 f"but is {(lines[0] if lines else '')[:80]!r}."
             )
-        partition_lines = self._read_list("list_eval_partition.txt") if self.usage != "all" else None
+        partition_lines = self._read_list_file("list_eval_partition.txt") if self.usage != "all" else None
         paths, attributes = [], []
         for number, line in enumerate(lines[2:]):
             words = line.split()

@@ -99,7 +99,7 @@ class CLUEDataset(StreamDataset):
         self.usage: str = usage
         self._keys = _KEYS[task][usage]
 
-    def _column_names(self):
+    def _get_column_names(self):
         return sorted(k.split("/")[-1] for k in self._keys)
 
     def _make_stream(self):
@@ -109,7 +109,7 @@ class CLUEDataset(StreamDataset):
             for number, line in enumerate(text_files.lines(path, self.encoding, choosable=True), 1):
                 if line.strip("\n"):
                     content = text_files.parse_json(line, path, number)
-                    yield tuple([_look_up_key(content, key, path, number) for key in keys])
+                    yield tuple([_look_up_nested_key(content, key, path, number) for key in keys])
 
         def count(path):
             if self.encoding.lower() in ("utf-8", "utf8"):
@@ -129,7 +129,7 @@ class CLUEDataset(StreamDataset):
         )
 
 
-def _look_up_key(content, key, path, number):
+def _look_up_nested_key(content, key, path, number):
     """Return the array of the value of `key`, whose levels are separated by slashes, in the object of a line."""
     value = content
     for key_part in key.split("/"):

@@ -133,7 +133,7 @@ class CocoDataset(MappableDataset):
         self.decode: bool = decode or False
         self.columns: tuple[str, ...] = (*_COLUMNS[task], FILE_NAME) if extra_metadata else _COLUMNS[task]
 
-    def _load_content(self):
+    def _load_annotation_json(self):
         if "content" not in self._shared:
             self._shared["content"] = _Node(
                 self.annotation_file, "value", 0, text_files.json_file(self.annotation_file)
@@ -143,7 +143,7 @@ class CocoDataset(MappableDataset):
     def _iterate_objects(self, key):
         """Yield the objects of the list `key`."""
         path, kind = self.annotation_file, f"entry of {key!r}, number"
-        for number, value in enumerate(self._load_content().get(key, list)):
+        for number, value in enumerate(self._load_annotation_json().get(key, list)):
             yield _Node(path, kind, number, value)
 
     def _load_samples(self):
@@ -190,7 +190,7 @@ class CocoDataset(MappableDataset):
             ) from None
 
     @staticmethod
-    def _get_category(node, categories):
+    def _get_category_id(node, categories):
         category = node.get("category_id", _ID)
         if category not in categories:
             raise node.error(f"category_id can't find in categories where category_id: {category}")
@@ -198,7 +198,7 @@ class CocoDataset(MappableDataset):
 
     def _add_detection(self, annotation, categories, lines, items):
         lines.append(annotation.numbers("bbox"))
-        items.append((self._get_category(annotation, categories), annotation.uint32("iscrowd", 0)))
+        items.append((self._get_category_id(annotation, categories), annotation.uint32("iscrowd", 0)))
 
     def _add_stuff(self, annotation, categories, lines, items):
         crowd = annotation.uint32("iscrowd")
@@ -221,7 +221,7 @@ class CocoDataset(MappableDataset):
             segment = _Node(self.annotation_file, f"{annotation.kind} {annotation.number}, segment", number, value)
             lines.append(segment.numbers("bbox"))
             items.append(
-                (self._get_category(segment, categories), segment.uint32("iscrowd", 0), segment.uint32("area"))
+                (self._get_category_id(segment, categories), segment.uint32("iscrowd", 0), segment.uint32("area"))
             )
 
     def get_class_indexing(self) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def _check_delimiter(delimiter, name):
     return delimiter
 
 
-def _check_defaults(values, name):
+def _check_column_defaults(values, name):
     if not isinstance(values, list):
         raise TypeError(f"{name} should be type of list.")
     for invalid in (v for v in values if not isinstance(v, str | int | float)):
@@ -88,15 +88,15 @@ def _check_defaults(values, name):
     return values
 
 
-def _check_names(names, name):
+def _check_name_list(names, name):
     if isinstance(names, list) and all(isinstance(n, str) for n in names):
         return names
     raise TypeError(f"{name} should be a list of str.")
 
 
-Names = Annotated[list[str], Worded("a list of str", _check_names)]
+Names = Annotated[list[str], Worded("a list of str", _check_name_list)]
 Delimiter = Annotated[str, Worded("one character", _check_delimiter)]
-Defaults = Annotated[list[str | int | float], Worded("a list of values", _check_defaults)]
+Defaults = Annotated[list[str | int | float], Worded("a list of values", _check_column_defaults)]
 
 
 class CSVDataset(StreamDataset):
@@ -150,7 +150,7 @@ class CSVDataset(StreamDataset):
         if column_names is not None and "" in column_names:
             raise RuntimeError(f"CSVNode: column_names[{column_names.index('')}] should not be empty.")
 
-    def _column_names(self):
+    def _get_column_names(self):
         if self.column_names:
             for i, name in enumerate(self.column_names):
                 if self.column_names.index(name) != i:
@@ -159,7 +159,7 @@ class CSVDataset(StreamDataset):
                     )
             return list(self.column_names)
         if "names" not in self._shared:
-            heads = [self._read_head(f) for f in self.dataset_files]
+            heads = [self._read_header_names(f) for f in self.dataset_files]
             for path, head in zip(self.dataset_files, heads, strict=True):
                 if head != heads[0]:
                     raise RuntimeError(
@@ -174,11 +174,11 @@ class CSVDataset(StreamDataset):
             self._shared["names"] = heads[0]
         return self._shared["names"]
 
-    def _read_head(self, path):
+    def _read_header_names(self, path):
         first = next(text_files.lines(path, self.encoding, newline="", choosable=True), "")
         return [n.strip() for n in first.strip("\r\n").split(self.field_delim)]
 
-    def _read_text(self, path):
+    def _read_text_without_header(self, path):
         try:
             text = text_files.text(path, self.encoding, newline="", choosable=True)
         except OSError as error:
@@ -189,7 +189,7 @@ class CSVDataset(StreamDataset):
         return text[head.end() :] if head else ""
 
     def _make_stream(self):
-        names = self._column_names()
+        names = self._get_column_names()
         defaults = self.column_defaults
         if defaults is None:
             defaults = [""] * len(names)
@@ -211,7 +211,9 @@ class CSVDataset(StreamDataset):
         def read(path):
             line = first
             try:
-                for line, fields in enumerate(rows_of_text(self._read_text(path), self.field_delim), first):
+                for line, fields in enumerate(
+                    rows_of_text(self._read_text_without_header(path), self.field_delim), first
+                ):
                     if len(fields) > len(kinds):
                         raise _BadRow("Number of file columns does not match the default records")
                     if len(fields) < len(kinds):
@@ -226,7 +228,7 @@ class CSVDataset(StreamDataset):
 
         def count(path):
             try:
-                return sum(1 for _ in rows_of_text(self._read_text(path), self.field_delim))
+                return sum(1 for _ in rows_of_text(self._read_text_without_header(path), self.field_delim))
             except _BadRow as bad:
                 raise RuntimeError(f"Invalid file, failed to parse file: {path}. Error message: {bad}") from None
 

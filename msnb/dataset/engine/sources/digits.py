@@ -31,7 +31,7 @@ class _IdxSet(PublicSet):
 
     columns: tuple[str, ...] = ("image", "label")
 
-    def _read_pair(self, images, labels):
+    def _read_images_and_labels(self, images, labels):
         paths = self._join_path(images), self._join_path(labels)
         for path in paths:
             if not os.path.isfile(path):
@@ -81,7 +81,9 @@ class EMnistDataset(_IdxSet):
     def _read_columns(self):
         usages = ("test", "train") if self.usage == "all" else (self.usage,)
         stems = [f"emnist-{self.name}-{usage}" for usage in usages]
-        pairs = [self._read_pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte") for stem in stems]
+        pairs = [
+            self._read_images_and_labels(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte") for stem in stems
+        ]
         images, labels = zip(*pairs, strict=True)
         return np.concatenate(images), np.concatenate(labels).astype(np.uint32)
 
@@ -130,7 +132,7 @@ class QMnistDataset(_IdxSet):
         pairs = []
         for usage in usages:
             stem = stems.get(usage, "qmnist-test")
-            pairs.append(self._read_pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx2-int"))
+            pairs.append(self._read_images_and_labels(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx2-int"))
         images, labels = (np.concatenate(arrays)[chosen] for arrays in zip(*pairs, strict=True))
         labels = labels.astype(np.uint32)
         return images, labels[:, 0] if self.compat else labels

@@ -52,7 +52,7 @@ def _check_schema(schema, name):
     raise ValueError(f"{name} should be a path to schema file or a schema object.")
 
 
-def _check_sampling(sampler, name):
+def _check_sampler(sampler, name):
     if isinstance(sampler, samplers.PKSampler):
         raise ValueError("GeneratorDataset doesn't support PKSampler.")
     is_sampler = isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler)
@@ -77,13 +77,13 @@ def _check_batch_sampler(batches, name):
     return batches
 
 
-def _check_collate(function, name):
+def _check_collate_function(function, name):
     if not callable(function):
         raise TypeError(f"{name} should be callable.")
     return function
 
 
-def _check_batching(source, batch_sampler, collate_fn, excluded):
+def _check_batching_arguments(source, batch_sampler, collate_fn, excluded):
     if batch_sampler is None:
         if collate_fn is not None:
             raise ValueError("collate_fn can be specified only when batch_sampler is set.")
@@ -99,7 +99,7 @@ def _check_batching(source, batch_sampler, collate_fn, excluded):
 Batching = Annotated[Iterable, Worded("an iterable over lists of sample numbers", _check_batch_sampler)]
 Source = Annotated[Callable | Iterable, Worded("a function, an iterable or a sequence", _check_source)]
 SchemaOrPath = Annotated[str | Schema, Worded("a schema or its file", _check_schema)]
-AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _check_sampling)]
+AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _check_sampler)]
 
 
 class GeneratorDataset(MappableDataset):
@@ -158,9 +158,11 @@ class GeneratorDataset(MappableDataset):
         python_multiprocessing: bool = True,
         max_rowsize: NoEnd | None = 6,
         batch_sampler: Batching | None = None,
-        collate_fn: Annotated[Callable, Worded("a function", _check_collate)] | None = None,
+        collate_fn: Annotated[Callable, Worded("a function", _check_collate_function)] | None = None,
     ):
-        _check_batching(source, batch_sampler, collate_fn, (num_samples, shuffle, num_shards, shard_id, sampler))
+        _check_batching_arguments(
+            source, batch_sampler, collate_fn, (num_samples, shuffle, num_shards, shard_id, sampler)
+        )
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if column_names is None and schema is None:
             raise ValueError("Neither columns_names nor schema are provided.")
@@ -220,7 +222,7 @@ class GeneratorDataset(MappableDataset):
     def _is_single_pass(self):
         return not hasattr(self.source, "__len__") and hasattr(self.source, "__next__")
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         make = RowMaker(self.column_names, self.column_types)
         if self._indexed:
             source = self.source
@@ -290,7 +292,7 @@ class NumpySlicesDataset(MappableDataset):
         elif not isinstance(data, tuple):
             data = (data,)
         self.columns: list[str] = names or [f"column_{i}" for i in range(len(data))]
-        arrays = [self._column_array(d, n) for d, n in zip(data, self.columns, strict=True)]
+        arrays = [self._to_column_array(d, n) for d, n in zip(data, self.columns, strict=True)]
         if len({len(a) for a in arrays}) > 1:
             raise ValueError(
                 f"Data length in each column is not equal: {dict(zip(self.columns, map(len, arrays), strict=True))}."
@@ -299,7 +301,7 @@ class NumpySlicesDataset(MappableDataset):
         self._arrays = arrays
 
     @staticmethod
-    def _column_array(data, name):
+    def _to_column_array(data, name):
         values = (
             data
             if isinstance(data, np.ndarray)
@@ -310,7 +312,7 @@ class NumpySlicesDataset(MappableDataset):
         try:
             array = as_array(values)
         except ValueError:  # the rows differ in shape
-            array = [NumpySlicesDataset._row_array(row, name) for row in values]
+            array = [NumpySlicesDataset._to_row_array(row, name) for row in values]
         if isinstance(array, np.ndarray) and array.dtype == object:
             raise TypeError(
                 f"Invalid data type: column {name!r} holds Python objects, not numbers or strings of one shape."
@@ -318,7 +320,7 @@ class NumpySlicesDataset(MappableDataset):
         return array
 
     @staticmethod
-    def _row_array(row, name):
+    def _to_row_array(row, name):
         try:
             return as_array(row)
         except ValueError as error:

@@ -68,7 +68,7 @@ class ImageFolderDataset(MappableDataset):
         self.class_indexing = class_indexing
         self.decode: bool = decode or False
 
-    def _numbered_folders(self):
+    def _list_class_folders(self):
         """Return a list of (folder, class index)."""
         names = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
         if not self.class_indexing:
@@ -77,7 +77,7 @@ class ImageFolderDataset(MappableDataset):
 
     def _load_samples(self):
         paths, labels = [], []
-        for folder, number in self._numbered_folders():
+        for folder, number in self._list_class_folders():
             path = os.path.join(self.dataset_dir, folder)
             files = sorted(
                 f for f in os.listdir(path) if not self.extensions or os.path.splitext(f)[1] in self.extensions
@@ -90,7 +90,7 @@ class ImageFolderDataset(MappableDataset):
         return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels, decrypt=self.decrypt)
 
     def _count_classes(self):
-        folders = self._numbered_folders()
+        folders = self._list_class_folders()
         for name in self.class_indexing or ():
             if name not in dict(folders):
                 raise RuntimeError(
@@ -100,4 +100,4 @@ class ImageFolderDataset(MappableDataset):
 
     def get_class_indexing(self) -> dict[str, int]:
         """Return {folder name: class index}."""
-        return dict(self._numbered_folders())
+        return dict(self._list_class_folders())

@@ -24,7 +24,7 @@ from msnb.dataset.engine.sources.public import (
 from msnb.formats import text_files
 
 
-def _non_blank_lines(path):
+def _read_non_blank_lines(path):
     return [line for line in text_files.text(path).split("\n") if line.strip()]
 
 
@@ -48,20 +48,20 @@ class SBUDataset(UndividedImageSet):
 
     def _read_columns(self):
         urls, captions = (
-            _non_blank_lines(self._join_path(f"SBU_captioned_photo_dataset_{kind}.txt"))
+            _read_non_blank_lines(self._join_path(f"SBU_captioned_photo_dataset_{kind}.txt"))
             for kind in ("urls", "captions")
         )
         if len(urls) != len(captions):
             raise RuntimeError(
                 f"Invalid data, {self.dataset_dir!r} has {len(urls)} addresses, but {len(captions)} captions."
             )
-        paths = [self._join_path("sbu_images", _file_name_of_url(url)) for url in urls]
+        paths = [self._join_path("sbu_images", _url_to_file_name(url)) for url in urls]
         present = [(path, caption) for path, caption in zip(paths, captions, strict=True) if os.path.isfile(path)]
         paths, captions = zip(*present, strict=True) if present else ((), ())
         return pictures(paths, self.decode), texts(captions)
 
 
-def _file_name_of_url(url):
+def _url_to_file_name(url):
     """Return the file name in which SBU stores a URL: last letter of the host, then the path, "m_2723_438.jpg"."""
     host, _, rest = url.strip().partition("://")[2].partition("/")
     return f"{host[-1:]}_{rest.replace('/', '_')}"
@@ -105,7 +105,7 @@ class FlickrDataset(PublicSet):
 
     def _read_columns(self):
         captions = {}
-        for number, line in enumerate(_non_blank_lines(self.annotation_file), 1):
+        for number, line in enumerate(_read_non_blank_lines(self.annotation_file), 1):
             name, sign, caption = line.partition("\t")
             if not sign or "#" not in name:
                 raise RuntimeError(
@@ -154,7 +154,7 @@ class KITTIDataset(ImageSet):
         labels = self._join_path("data_object_label_2", folder, "label_2")
         stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         files = [os.path.join(labels, f"{stem}.txt") for stem in stems]
-        lines = [[line.split() for line in _non_blank_lines(file)] for file in files]
+        lines = [[line.split() for line in _read_non_blank_lines(file)] for file in files]
         classes = {name: n for n, name in enumerate(sorted({line[0] for rows in lines for line in rows}))}
         objects = [self._parse_objects(rows, classes, file) for rows, file in zip(lines, files, strict=True)]
         return images, *([row[i] for row in objects] for i in range(8))
@@ -213,33 +213,34 @@ class LFWDataset(PublicSet):
         self.image_set: str = image_set or "funneled"
         self.columns: tuple[str, ...] = ("image", "label") if self.task == "people" else ("image1", "image2", "label")
 
-    def _image_path(self, name, number):
+    def _make_image_path(self, name, number):
         folder = {"original": "lfw", "funneled": "lfw_funneled", "deepfunneled": "lfw-deepfunneled"}[self.image_set]
         return self._join_path(folder, name, f"{name}_{int(number):04d}.jpg")
 
-    def _read_entries(self):
+    def _read_list_entries(self):
         """Read the lists of this usage. Return the fields of each line, without the lines that contain only counts."""
         ends = {"10fold": ("",), "train": ("DevTrain",), "test": ("DevTest",), "all": ("DevTrain", "DevTest")}
         lines = [
             line.split()
             for end in ends[self.usage]
-            for line in _non_blank_lines(self._join_path(f"{self.task}{end}.txt"))
+            for line in _read_non_blank_lines(self._join_path(f"{self.task}{end}.txt"))
         ]
         return [line for line in lines if not line[0].isdigit()]
 
     def _read_columns(self):
-        lines = self._read_entries()
+        lines = self._read_list_entries()
         if self.task == "pairs":
-            firsts = [self._image_path(line[0], line[1]) for line in lines]
+            firsts = [self._make_image_path(line[0], line[1]) for line in lines]
             seconds = [
-                self._image_path(*line[-2:]) if len(line) == 4 else self._image_path(line[0], line[2]) for line in lines
+                self._make_image_path(*line[-2:]) if len(line) == 4 else self._make_image_path(line[0], line[2])
+                for line in lines
             ]
             is_same_person = np.array([len(line) == 3 for line in lines], np.uint32)
             return pictures(firsts, self.decode), pictures(seconds, self.decode), is_same_person
-        people = {line.split()[0]: n for n, line in enumerate(_non_blank_lines(self._join_path("lfw-names.txt")))}
+        people = {line.split()[0]: n for n, line in enumerate(_read_non_blank_lines(self._join_path("lfw-names.txt")))}
         images = [(name, n) for name, count in lines for n in range(1, int(count) + 1)]
         labels = np.array([people[name] for name, _ in images], np.uint32)
-        return pictures([self._image_path(*one) for one in images], self.decode), labels
+        return pictures([self._make_image_path(*one) for one in images], self.decode), labels
 
 
 class WIDERFaceDataset(ImageSet):
@@ -270,12 +271,12 @@ class WIDERFaceDataset(ImageSet):
 
     def _read_columns(self):
         if self.usage == "test":
-            names = _non_blank_lines(self._join_path("wider_face_split", "wider_face_test_filelist.txt"))
+            names = _read_non_blank_lines(self._join_path("wider_face_split", "wider_face_test_filelist.txt"))
             return (pictures([self._join_path("WIDER_test", "images", n.strip()) for n in names], self.decode),)
         usages = ("train", "val") if self.usage == "all" else ("val" if self.usage == "valid" else self.usage,)
         paths, faces = [], []
         for usage in usages:
-            lines = iter(_non_blank_lines(self._join_path("wider_face_split", f"wider_face_{usage}_bbx_gt.txt")))
+            lines = iter(_read_non_blank_lines(self._join_path("wider_face_split", f"wider_face_{usage}_bbx_gt.txt")))
             for name in lines:
                 paths.append(self._join_path(f"WIDER_{usage}", "images", name.strip()))
                 count = max(int(next(lines)), 1)  # a photo without faces has a line of zeros
@@ -347,11 +348,11 @@ class CityscapesDataset(PublicSet):
                     paths.append(path)
                     targets.append(self._join_path(quality, usage, city, f"{stem}_{quality}_{ends[self.task]}"))
         if self.task == "polygon":
-            return pictures(paths, self.decode), Files(targets, _compact_json)
+            return pictures(paths, self.decode), Files(targets, _read_compact_json)
         return pictures(paths, self.decode), pictures(targets, self.decode)
 
 
-def _compact_json(path):
+def _read_compact_json(path):
     """Return the content of a JSON file, reformatted without blanks and with sorted keys."""
     return string(json.dumps(text_files.json_file(path), ensure_ascii=False, separators=(",", ":"), sort_keys=True))
 
@@ -404,7 +405,7 @@ class DIV2KDataset(PublicSet):
         self.downgrade: str = downgrade
         self.scale: int = scale
 
-    def _low_resolution_names(self, usage):
+    def _get_low_resolution_names(self, usage):
         """Return (folder of the downscaled images, suffix of their file names)."""
         if self.downgrade in ("mild", "difficult", "wild"):
             return f"DIV2K_{usage}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
@@ -416,7 +417,7 @@ class DIV2KDataset(PublicSet):
         large, small = [], []
         for usage in ("train", "valid") if self.usage == "all" else (self.usage,):
             paths = listing(self._join_path(f"DIV2K_{usage}_HR"), ".png")
-            folder, end = self._low_resolution_names(usage)
+            folder, end = self._get_low_resolution_names(usage)
             stems = [os.path.basename(path).removesuffix(".png") for path in paths]
             large += paths
             small += [self._join_path(folder, f"{stem}{end}.png") for stem in stems]

@@ -15,7 +15,7 @@ from msnb.formats import text_files
 _IMAGES = (".jpg", ".JPEG", ".png", ".jpeg")
 
 
-def _image_columns(paths, labels, decode, dtype=np.uint32):
+def _make_image_columns(paths, labels, decode, dtype=np.uint32):
     return pictures(paths, decode), np.array(labels, dtype)
 
 
@@ -40,7 +40,7 @@ class Caltech256Dataset(UndividedImageSet):
         names = folders(self.dataset_dir)
         labelled = [(path, number) for number, name in enumerate(names) for path in listing(self._join_path(name))]
         paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
-        return _image_columns(paths, labels, self.decode, np.int32)
+        return _make_image_columns(paths, labels, self.decode, np.int32)
 
     def _count_classes(self):
         return len(folders(self.dataset_dir))
@@ -62,20 +62,20 @@ class SUN397Dataset(UndividedImageSet):
 
     columns: tuple[str, ...] = ("image", "label")
 
-    def _class_folders(self):
+    def _read_class_folders(self):
         return [line.strip().strip("/") for line in text_files.lines(self._join_path("ClassName.txt")) if line.strip()]
 
     def _read_columns(self):
         labelled = [
             (path, n)
-            for n, name in enumerate(self._class_folders())
+            for n, name in enumerate(self._read_class_folders())
             for path in listing(self._join_path(name), *_IMAGES)
         ]
         paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
-        return _image_columns(paths, labels, self.decode)
+        return _make_image_columns(paths, labels, self.decode)
 
     def _count_classes(self):
-        return len(self._class_folders())
+        return len(self._read_class_folders())
 
 
 class Food101Dataset(ImageSet):
@@ -135,7 +135,7 @@ class RenderedSST2Dataset(ImageSet):
                 files = listing(self._join_path(usage, kind))
                 paths += files
                 labels += [label] * len(files)
-        return _image_columns(paths, labels, self.decode)
+        return _make_image_columns(paths, labels, self.decode)
 
 
 class OmniglotDataset(PublicSet):
@@ -174,19 +174,19 @@ class OmniglotDataset(PublicSet):
         self._set_folder_and_usage(dataset_dir, decode=decode)
         self.background: bool = True if background is None else background
 
-    def _character_folders(self):
+    def _list_character_folders(self):
         root = self._join_path("images_background" if self.background else "images_evaluation")
         return [os.path.join(root, a, c) for a in folders(root) for c in folders(os.path.join(root, a))]
 
     def _read_columns(self):
         labelled = [
-            (path, number) for number, folder in enumerate(self._character_folders()) for path in listing(folder)
+            (path, number) for number, folder in enumerate(self._list_character_folders()) for path in listing(folder)
         ]
         paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
-        return _image_columns(paths, labels, self.decode, np.int32)
+        return _make_image_columns(paths, labels, self.decode, np.int32)
 
     def _count_classes(self):
-        return len(self._character_folders())
+        return len(self._list_character_folders())
 
 
 def _check_scenes(value, name):
@@ -248,7 +248,7 @@ class LSUNDataset(PublicSet):
             files = listing(self._join_path(folder))
             paths += files
             labels += [label] * len(files)
-        return _image_columns(paths, labels, self.decode)
+        return _make_image_columns(paths, labels, self.decode)
 
     def _count_classes(self):
         if self.class_names or self.usage == "test":
@@ -304,7 +304,7 @@ class Places365Dataset(PublicSet):
         rows = text_files.text(self._join_path(f"places365_{self.usage.replace('-', '_')}.txt")).split("\n")
         rows = [row.rsplit(" ", 1) for row in rows if row]
         paths = [self._join_path(folder, name.lstrip("/")) for name, _ in rows]
-        return _image_columns(paths, [int(label) for _, label in rows], self.decode)
+        return _make_image_columns(paths, [int(label) for _, label in rows], self.decode)
 
     def _count_classes(self):
         return sum(1 for line in text_files.lines(self._join_path("categories_places365.txt")) if line.strip())

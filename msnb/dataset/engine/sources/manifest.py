@@ -13,7 +13,7 @@ from msnb.formats import text_files
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")
 
 
-def _is_image(path, where):
+def _is_image_file(path, where):
     try:
         with open(path, "rb") as file:
             return file.read(8).startswith(_MAGIC)
@@ -92,9 +92,9 @@ class ManifestDataset(MappableDataset):
             path, usage = content.get("source"), content.get("usage", "")
             _require(isinstance(path, str), where, "its source should be the name of a file")
             _require(isinstance(usage, str), where, "its usage should be text")
-            if usage.lower() != self.usage or not _is_image(path, where):
+            if usage.lower() != self.usage or not _is_image_file(path, where):
                 continue
-            names_in_line = self._annotation_classes(content.get("annotation", []), where)
+            names_in_line = self._extract_class_names(content.get("annotation", []), where)
             classes.update(names_in_line)
             names = [name for name in names_in_line if not self.class_indexing or name in self.class_indexing]
             if names:
@@ -102,7 +102,7 @@ class ManifestDataset(MappableDataset):
         return entries, classes
 
     @staticmethod
-    def _annotation_classes(annotations, where):
+    def _extract_class_names(annotations, where):
         _require(isinstance(annotations, list), where, "its annotation should be a list")
         names = [a.get("name") if isinstance(a, dict) else None for a in annotations]
         _require(all(isinstance(n, str) and n for n in names), where, "label name is not found in an annotation")
@@ -112,13 +112,13 @@ class ManifestDataset(MappableDataset):
         entries, _ = self._read_entries()
         if not entries:
             raise NoDataError("ManifestDataset", f"{self.dataset_file!r} has nothing for usage {self.usage!r}.")
-        numbers = self._class_numbers(entries)
+        numbers = self._assign_class_numbers(entries)
         labels = [np.array([numbers[n] for n in names], np.int32) for _, names in entries]
         labels = [a.reshape(()) if len(a) == 1 else a for a in labels]
         ids = np.array([a.ravel()[0] for a in labels])
         return FileSamples("ManifestDataset", [p for p, _ in entries], [labels], self.decode, class_ids=ids)
 
-    def _class_numbers(self, entries):
+    def _assign_class_numbers(self, entries):
         if self.class_indexing:
             return self.class_indexing
         return {name: i for i, name in enumerate(sorted({n for _, names in entries for n in names}))}
@@ -128,4 +128,4 @@ class ManifestDataset(MappableDataset):
 
     def get_class_indexing(self) -> dict[str, int]:
         """Return {class name: class index}."""
-        return dict(self._class_numbers(self._read_entries()[0]))
+        return dict(self._assign_class_numbers(self._read_entries()[0]))

@@ -81,7 +81,7 @@ class MappableDataset(SourceDataset):
             self._shared["samples"] = self._load_samples()
         return self._shared["samples"]
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         samples = self._get_samples()
         open_sampler = samplers.open_for_records if self.of_records else type(self.sampler).open
         running_sampler = open_sampler(self.sampler, samples.rows, samples.class_ids)

@@ -115,7 +115,7 @@ class MindDataset(MappableDataset):
             raise ValueError(
                 "For 'MindDataset', 'shuffle' should be bool: rows are shuffled over all files, or read in their order."
             )
-        self._check_padding(columns_list, padded_sample, num_padded)
+        self._check_padding_arguments(columns_list, padded_sample, num_padded)
         if sampler is not None and not isinstance(
             sampler,
             samplers.SubsetSampler
@@ -133,7 +133,7 @@ class MindDataset(MappableDataset):
         self.num_padded: int = num_padded or 0
 
     @staticmethod
-    def _check_padding(columns_list, padded_sample, num_padded):
+    def _check_padding_arguments(columns_list, padded_sample, num_padded):
         required = {"num_padded": num_padded, "columns_list": columns_list}
         if padded_sample is None:
             if num_padded is not None:
@@ -170,9 +170,9 @@ class MindDataset(MappableDataset):
         column = self.sampler.class_column if isinstance(self.sampler, samplers.PKSampler) else None
         if column is not None:
             check(Text, column, "class_column", "MindDataset")
-        return _RecordSamples(records, columns, self._make_padded_row(records, columns), self.num_padded, column)
+        return _RecordSamples(records, columns, self._make_padding_row(records, columns), self.num_padded, column)
 
-    def _make_padded_row(self, records, columns):
+    def _make_padding_row(self, records, columns):
         if self.padded_sample is None:
             return None
         row = []

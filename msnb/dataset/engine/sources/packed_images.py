@@ -138,7 +138,7 @@ class PhotoTourDataset(PublicSet):
         return Files(rows[:, 0].tolist(), self._read_patch), Files(rows[:, 3].tolist(), self._read_patch), matches
 
 
-def _check_size(size, name):
+def _check_image_size(size, name):
     if len(of_type(tuple, list)(size, name)) != 3:
         raise ValueError(f"{name} should be a list or tuple of length 3, but got {len(size)}.")
     for number, length in enumerate(size):
@@ -168,7 +168,7 @@ class FakeImageDataset(PublicSet):
     def __init__(
         self,
         num_images: PositiveInt32 = 1000,
-        image_size: Annotated[Sequence[int], Worded("three positive ints", _check_size)] = (224, 224, 3),
+        image_size: Annotated[Sequence[int], Worded("three positive ints", _check_image_size)] = (224, 224, 3),
         num_classes: PositiveInt32 = 10,
         base_seed: NonNegInt32 = 0,
         num_samples: NumSamples | None = None,

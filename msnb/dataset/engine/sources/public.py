@@ -255,18 +255,18 @@ class StreamedSet(StreamDataset):
     by_name = True
     usage: str
 
-    def _init_stream(self, dataset_dir, usage, *sharing):
+    def _init_stream_dataset(self, dataset_dir, usage, *sharing):
         if usage is not None:
             check(one_of(*self.usages), usage, "usage", type(self).__name__)
         self.dataset_dir, self.usage = os.fspath(dataset_dir), usage or self.usual
         StreamDataset.__init__(self, [], *sharing)
-        self.dataset_files: list[Any] = sorted(self._usage_paths()) if self.by_name else self._usage_paths()
+        self.dataset_files: list[Any] = sorted(self._list_usage_paths()) if self.by_name else self._list_usage_paths()
 
     @staticmethod
     def _find_files(patterns):
         return patterns  # the files of the usage must exist only when they are read
 
-    def _usage_paths(self):
+    def _list_usage_paths(self):
         """Return the paths for the `usage`. An entry may be a tuple of files whose lines belong together."""
         names = self.files.get(self.usage) or [name for file_names in self.files.values() for name in file_names]
         return [os.path.join(self.dataset_dir, name) for name in names]
@@ -314,7 +314,9 @@ class TextSet(StreamedSet):
         shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream_dataset(
+            dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
 
 
 class WorkersLastTextSet(StreamedSet):
@@ -332,7 +334,9 @@ class WorkersLastTextSet(StreamedSet):
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream_dataset(
+            dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
 
 
 def string(value: str) -> np.ndarray:

@@ -60,10 +60,10 @@ class RowMaker:
         """Return the columns of several samples."""
         columns = self._stack_uniform_rows(values)
         if columns is None:
-            columns = [stack_if_uniform(list(c)) for c in zip(*self._make_rows(values), strict=True)]
+            columns = [stack_if_uniform(list(c)) for c in zip(*self._convert_samples_to_rows(values), strict=True)]
         return columns
 
-    def _make_rows(self, values):
+    def _convert_samples_to_rows(self, values):
         """Convert each sample to a tuple of arrays. An error has the earlier tuples as its attribute
         ``msnb_results``."""
         rows = []
@@ -83,7 +83,7 @@ class RowMaker:
         rows = getattr(error, "msnb_results", None)
         if rows is None:
             try:
-                rows = self._make_rows(values)
+                rows = self._convert_samples_to_rows(values)
             except Exception as earlier:
                 error, rows = earlier, earlier.msnb_results
         return error, [stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(rows)
@@ -193,7 +193,7 @@ class Sequence(Samples):
         numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
         try:
             if self.workers > 1 and len(numbers) > 1:
-                values = self._in_parallel(numbers)
+                values = self._fetch_in_parallel(numbers)
                 return [stack_if_uniform(list(c)) for c in zip(*values, strict=True)]
             source = self.source
             for number in numbers:
@@ -207,7 +207,7 @@ class Sequence(Samples):
             failure.before = columns, n
             raise failure from error
 
-    def _in_parallel(self, numbers):
+    def _fetch_in_parallel(self, numbers):
         if self._pool is not None:
             return self._pool.map([(n,) for n in numbers])
         return parallel_map(self.one, [(n,) for n in numbers], min(self.workers, len(numbers)))
@@ -300,10 +300,10 @@ class Stream:
 
     def describe(self):
         """Return the line that describes this source in a printed plan."""
-        return f"GeneratorDataset ({_source_name(self.source)})"
+        return f"GeneratorDataset ({_describe_source(self.source)})"
 
 
-def _source_name(source):
+def _describe_source(source):
     """Return the name and line of a function, or the class of another object."""
     code = getattr(source, "__code__", None)
     if code is None:

@@ -12,14 +12,14 @@ from msnb.dataset.vision.kernels import decode
 from msnb.formats.text_files import BadFileError
 
 
-def _check_decrypt(function, name):
+def _check_decrypt_function(function, name):
     if not callable(function):
         raise TypeError(f"Argument {name} is not a callable object, but got {type(function)}.")
     return function
 
 
 # A function that reads an encrypted file: path to bytes.
-Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _check_decrypt)]
+Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _check_decrypt_function)]
 FILE_NAME = "_meta-filename"  # MindSpore 2's column of file names without extension
 
 

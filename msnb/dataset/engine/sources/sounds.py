@@ -32,16 +32,16 @@ def _read_waveform(path):
     return (np.frombuffer(data, "<i2").astype(np.float32) / 32767)[None]
 
 
-def _read_rate(path):
+def _read_sample_rate(path):
     with _open_wav(path) as file:
         return np.array(file.getframerate(), np.uint32)
 
 
-def _read_signed_rate(path):
-    return _read_rate(path).astype(np.int32)
+def _read_int32_sample_rate(path):
+    return _read_sample_rate(path).astype(np.int32)
 
 
-def _sound_columns(paths, rate=_read_rate):
+def _make_sound_columns(paths, rate=_read_sample_rate):
     return Files(paths, _read_waveform), Files(paths, rate)
 
 
@@ -63,23 +63,23 @@ class SpeechCommandsDataset(UsageSet):
     usages: tuple[str, ...] = ("train", "test", "valid", "all")
     columns: tuple[str, ...] = ("waveform", "sample_rate", "label", "speaker_id", "utterance_number")
 
-    def _read_list(self, name):
+    def _read_listed_paths(self, name):
         return {self._join_path(line) for line in text_files.text(self._join_path(name)).split() if line}
 
     def _read_columns(self):
         if self.usage in ("test", "valid"):
-            paths = self._read_list("testing_list.txt" if self.usage == "test" else "validation_list.txt")
+            paths = self._read_listed_paths("testing_list.txt" if self.usage == "test" else "validation_list.txt")
         else:
             words = [word for word in folders(self.dataset_dir) if word != "_background_noise_"]
             paths = {path for word in words for path in listing(self._join_path(word), ".wav")}
             if self.usage == "train":
-                paths -= self._read_list("testing_list.txt") | self._read_list("validation_list.txt")
+                paths -= self._read_listed_paths("testing_list.txt") | self._read_listed_paths("validation_list.txt")
         paths = sorted(paths)
         stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         speakers, numbers = zip(*(stem.split("_nohash_") for stem in stems), strict=True) if stems else ((), ())
         labels = [os.path.basename(os.path.dirname(path)) for path in paths]
         return (
-            *_sound_columns(paths, _read_signed_rate),
+            *_make_sound_columns(paths, _read_int32_sample_rate),
             texts(labels),
             texts(speakers),
             np.array([int(n) for n in numbers], np.int32),
@@ -106,7 +106,7 @@ class YesNoDataset(UndividedSet):
         paths = listing(self.dataset_dir, ".wav")
         names = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         labels = [np.array(list(map(int, name.split("_"))), np.int32) for name in names]
-        return *_sound_columns(paths, _read_signed_rate), labels
+        return *_make_sound_columns(paths, _read_int32_sample_rate), labels
 
 
 class LJSpeechDataset(UndividedSet):
@@ -129,7 +129,7 @@ class LJSpeechDataset(UndividedSet):
         rows = [line.split("|") for line in text_files.text(self._join_path("metadata.csv")).splitlines() if line]
         names, original, normalized = zip(*rows, strict=True) if rows else ((), (), ())
         return (
-            *_sound_columns([self._join_path("wavs", f"{name}.wav") for name in names], _read_signed_rate),
+            *_make_sound_columns([self._join_path("wavs", f"{name}.wav") for name in names], _read_int32_sample_rate),
             texts(original),
             texts(normalized),
         )
@@ -159,7 +159,7 @@ class GTZANDataset(UsageSet):
         if self.usage != "all":
             recordings = gtzan_parts.recording_names(self.usage)
             paths = [path for path in paths if os.path.basename(path).removesuffix(".wav") in recordings]
-        return *_sound_columns(paths), texts([os.path.basename(os.path.dirname(path)) for path in paths])
+        return *_make_sound_columns(paths), texts([os.path.basename(os.path.dirname(path)) for path in paths])
 
 
 class LibriTTSDataset(UsageSet):
@@ -200,7 +200,7 @@ class LibriTTSDataset(UsageSet):
                         rows.append((os.path.join(folder, f"{name}.wav"), original, normal, speaker, chapter, name))
         paths, original, normal, speakers, chapters, names = zip(*rows, strict=True) if rows else ((),) * 6
         numbers = [np.array([int(v) for v in column], np.uint32) for column in (speakers, chapters)]
-        return *_sound_columns(paths), texts(original), texts(normal), *numbers, texts(names)
+        return *_make_sound_columns(paths), texts(original), texts(normal), *numbers, texts(names)
 
 
 _VOICES = "aew ahw aup awb axb bdl clb eey fem gka jmk ksp ljm lnh rms rxr slp slt".split()
@@ -246,13 +246,13 @@ class CMUArcticDataset(PublicSet):
         prompts = _PROMPT.findall(text_files.text(self._join_path(folder, "etc", "txt.done.data")))
         names, transcripts = zip(*prompts, strict=True) if prompts else ((), ())
         return (
-            *_sound_columns([self._join_path(folder, "wav", f"arctic_{n}.wav") for n in names]),
+            *_make_sound_columns([self._join_path(folder, "wav", f"arctic_{n}.wav") for n in names]),
             texts(transcripts),
             texts(names),
         )
 
 
-def _sphere_header(data, path):
+def _parse_sphere_header(data, path):
     """Parse the header of a SPHERE file. Return (size of the header, dict of its fields)."""
     lines = data[:1024].decode("latin-1").split("\n")
     if lines[0] != "NIST_1A":
@@ -312,21 +312,21 @@ class TedliumDataset(PublicSet):
                     rows.append((talk, float(start), float(end), transcript, name, speaker, identifier))
         talks, starts, ends, *text_columns = zip(*rows, strict=True) if rows else ((),) * 7
         cuts = list(zip(talks, starts, ends, strict=True))
-        return Files(cuts, _read_segment), Files(cuts, _read_sphere_rate), *map(texts, text_columns)
+        return Files(cuts, _read_sphere_segment), Files(cuts, _read_sphere_sample_rate), *map(texts, text_columns)
 
 
-def _read_segment(segment):
+def _read_sphere_segment(segment):
     path, start, end = segment
     data = _read_bytes(path)
-    size, fields = _sphere_header(data, path)
+    size, fields = _parse_sphere_header(data, path)
     samples = np.frombuffer(data, ">i2", offset=size)
     rate = int(fields["sample_rate"])
     return (samples[int(start * rate) : int(end * rate)].astype(np.float32) / 32767)[None]
 
 
-def _read_sphere_rate(segment):
+def _read_sphere_sample_rate(segment):
     path = segment[0]
-    return np.array(int(_sphere_header(_read_bytes(path), path)[1]["sample_rate"]), np.int32)
+    return np.array(int(_parse_sphere_header(_read_bytes(path), path)[1]["sample_rate"]), np.int32)
 
 
 def _read_bytes(path):

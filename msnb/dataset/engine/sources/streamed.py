@@ -125,9 +125,9 @@ class RowStream:
         pieces = list(self.pieces())
         turns = min(self.workers, len(pieces))
         if turns <= 1:
-            yield from self._read_pieces(pieces)
+            yield from self._read_file_ranges(pieces)
             return
-        readers = [self._read_pieces(pieces[i::turns]) for i in range(turns)]
+        readers = [self._read_file_ranges(pieces[i::turns]) for i in range(turns)]
         while readers:
             active = []
             for reader in readers:
@@ -137,7 +137,7 @@ class RowStream:
                     break
             readers = active
 
-    def _read_pieces(self, pieces):
+    def _read_file_ranges(self, pieces):
         for file, skip, take in pieces:
             reader = iter(self.read(file))
             if take is not None:
@@ -186,28 +186,28 @@ class StreamDataset(SourceDataset):
         """Return the `RowStream` that reads the files of this data set."""
         raise NotImplementedError
 
-    def _column_names(self):
+    def _get_column_names(self):
         return list(self.columns)
 
     def get_col_names(self) -> list[str]:
         """Return the names of the columns. Most sources do not open their files for that."""
-        return self._column_names()
+        return self._get_column_names()
 
-    def _make_node(self, children):
+    def _make_plan_node(self, children):
         stream = self._make_stream()
         stream.workers = self.num_parallel_workers or settings.workers
         if "counts" in self._shared:
             stream._counts = self._shared["counts"]
         paths = [path for file in stream.files for path in ((file,) if isinstance(file, str) else file)]
-        node = nodes.StreamSource(stream, self._column_names(), paths)
+        node = nodes.StreamSource(stream, self._get_column_names(), paths)
         if self.cache is not None:
             node = self.cache.node(self, node)
         if self.shuffle_level == Shuffle.GLOBAL:
             self._shared["counts"] = stream.counts
-            node = shuffle_repeat.Shuffle(node, self._buffer_size(sum(stream.counts)))
+            node = shuffle_repeat.Shuffle(node, self._compute_shuffle_buffer_size(sum(stream.counts)))
         return node
 
-    def _buffer_size(self, rows):
+    def _compute_shuffle_buffer_size(self, rows):
         """Return the size of the shuffle buffer: four average files, at least 10000 rows, as in MindSpore."""
         rows = -(-rows // (self.num_shards or 1))
         if self.num_samples:

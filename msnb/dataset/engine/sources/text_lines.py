@@ -93,7 +93,9 @@ class EnWik9Dataset(StreamedSet):
         shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._init_stream(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream_dataset(
+            dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
 
     def _read_rows(self, path):
         with open(path, "rb") as file:
@@ -169,9 +171,11 @@ class Multi30kDataset(_Translations):
             raise ValueError(f"language_pair should be ['en', 'de'] or ['de', 'en'], but got {list(pair)}.")
         self.language_pair: tuple[str, ...] = pair
         shuffle = Shuffle.GLOBAL if shuffle is None else shuffle
-        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream_dataset(
+            dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
 
-    def _usage_paths(self):
+    def _list_usage_paths(self):
         usages = ("train", "test", "valid") if self.usage == "all" else (self.usage,)
         file_stems = [self._file_stems[usage] for usage in usages]
         return [
@@ -188,18 +192,18 @@ class _Iwslt(_Translations):
     by_name = False
     year = 16
 
-    def _language_folder(self) -> str:
+    def _get_language_folder(self) -> str:
         raise NotImplementedError
 
-    def _held_out_set_names(self) -> dict[str, tuple[str, ...]]:
+    def _get_held_out_set_names(self) -> dict[str, tuple[str, ...]]:
         """Return {usage: names of the validation or test sets}, such as "tst2013"."""
         raise NotImplementedError
 
-    def _usage_paths(self):
-        pair, folder = "-".join(self.language_pair), self._language_folder()
+    def _list_usage_paths(self):
+        pair, folder = "-".join(self.language_pair), self._get_language_folder()
         stems = [f"train.tags.{pair}"] if self.usage in ("train", "all") else []
         ends = [""] * len(stems)
-        for usage, names in self._held_out_set_names().items():
+        for usage, names in self._get_held_out_set_names().items():
             if self.usage in (usage, "all"):
                 stems += [f"IWSLT{self.year}.TED.{name}.{pair}" for name in names]
                 ends += [".xml"] * len(names)
@@ -264,12 +268,14 @@ class IWSLT2016Dataset(_Iwslt):
             raise ValueError(f"language_pair should be 'en' and one of {_WITH_ENGLISH}, but got {language_pair}.")
         self.valid_set: str = valid_set or "tst2013"
         self.test_set: str = test_set or "tst2014"
-        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream_dataset(
+            dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
 
-    def _language_folder(self):
+    def _get_language_folder(self):
         return os.path.join(self.dataset_dir, "texts", *self.language_pair, "-".join(self.language_pair))
 
-    def _held_out_set_names(self):
+    def _get_held_out_set_names(self):
         return {"valid": (self.valid_set,), "test": (self.test_set,)}
 
 
@@ -306,10 +312,12 @@ class IWSLT2017Dataset(_Iwslt):
         self.language_pair = tuple(language_pair or ("de", "en"))
         for language in self.language_pair:
             check(one_of(*_LANGUAGES_2017), language, "language_pair", "IWSLT2017Dataset")
-        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream_dataset(
+            dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
 
-    def _language_folder(self):
+    def _get_language_folder(self):
         return os.path.join(self.dataset_dir, "texts", "DeEnItNlRo", "DeEnItNlRo", "DeEnItNlRo-DeEnItNlRo")
 
-    def _held_out_set_names(self):
+    def _get_held_out_set_names(self):
         return {"valid": ("dev2010",), "test": ("tst2010",)}

@@ -65,7 +65,7 @@ class SQuADDataset(TextSet):
     usages: tuple[str, ...] = ("train", "dev", "all")
     by_name = False
 
-    def _usage_paths(self):
+    def _list_usage_paths(self):
         usages = ("train", "dev") if self.usage == "all" else (self.usage,)
         files = listing(self.dataset_dir, ".json")
         paths = [path for usage in usages for path in files if os.path.basename(path).startswith(f"{usage}-")]
@@ -107,7 +107,7 @@ class SST2Dataset(TextSet):
     usual = "train"
     files: dict[str, tuple[str, ...]] = {usage: (f"{usage}.tsv",) for usage in usages}
 
-    def _column_names(self):
+    def _get_column_names(self):
         return ["sentence"] if self.usage == "test" else ["sentence", "label"]
 
     def _read_rows(self, path):

@@ -22,7 +22,7 @@ def _read_lines(path):
                 yield line
 
 
-def _read_recoded_lines(path, encoding):
+def _read_lines_as_utf8(path, encoding):
     """Yield the lines of a file in another encoding as UTF-8."""
     for line in text_files.lines(path, encoding, newline="\n", choosable=True):
         line = line.removesuffix("\n")
@@ -93,7 +93,7 @@ class TextFileDataset(StreamDataset):
         read = (
             _read_lines
             if self.encoding.lower() in ("utf-8", "utf8")
-            else lambda path: _read_recoded_lines(path, self.encoding)
+            else lambda path: _read_lines_as_utf8(path, self.encoding)
         )
 
         def count(path):

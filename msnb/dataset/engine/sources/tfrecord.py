@@ -44,7 +44,7 @@ class _Column:
                 f"Invalid data, column {self.name!r}: tf_file column type must be uint8, int64 or float32."
             )
         if kind == "bytes":
-            return self._bytes_array(values)
+            return self._bytes_to_array(values)
         if kind == "float" and self.dtype.kind != "f":
             raise _UnfitError(
                 f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be float32, but "
@@ -57,11 +57,11 @@ class _Column:
                 f"int64, uint32, "
                 f"int32, uint16, int16, uint8 or int8, but got {self.dtype}."
             )
-        return values.astype(self.dtype).reshape(self._array_shape(len(values)))
+        return values.astype(self.dtype).reshape(self._compute_array_shape(len(values)))
 
-    def _bytes_array(self, values):
+    def _bytes_to_array(self, values):
         if self.dtype.kind == "S":
-            return np.array(values).reshape(self._array_shape(len(values)))
+            return np.array(values).reshape(self._compute_array_shape(len(values)))
         if self.dtype.itemsize != 1:
             raise _UnfitError(
                 f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be int8, uint8 "
@@ -91,9 +91,9 @@ class _Column:
                     f"received: {total}\nexpected total elements in shape: {longest}"
                 )
         joined = b"".join(v.ljust(size, b"\0") for v in values)
-        return np.frombuffer(joined, self.dtype).reshape(self._array_shape(len(joined)))
+        return np.frombuffer(joined, self.dtype).reshape(self._compute_array_shape(len(joined)))
 
-    def _array_shape(self, count):
+    def _compute_array_shape(self, count):
         shape = self.shape
         if shape is None:
             return () if self.rank == 0 and count == 1 else (count,)
@@ -194,13 +194,13 @@ class TFRecordDataset(StreamDataset):
         # Processes must have the same number of steps, so their shards are equal.
         self.shard_equal_rows: bool = bool(shard_equal_rows) or self._divided
         self.compression_type: str = compression_type or ""
-        content = self._schema_content()
+        content = self._get_schema_content()
         if num_samples is None and content.get("numRows", 0) > 0:
             self.num_samples: Any = content["numRows"]
         bad = [f for f in self.dataset_files if not is_tfrecord(f, self.compression_type)]
         self._bad = bad
 
-    def _schema_content(self):
+    def _get_schema_content(self):
         if isinstance(self.schema, str):
             check(File, self.schema, "schema", "TFRecordDataset")
             return load(self.schema)
@@ -211,7 +211,7 @@ class TFRecordDataset(StreamDataset):
     def _load_columns(self):
         if "columns" in self._shared:
             return self._shared["columns"]
-        content = self._schema_content()
+        content = self._get_schema_content()
         if content:
             described = content["columns"]
             # The columns of a JSON object are sorted by name, as in MindSpore.
@@ -245,7 +245,7 @@ class TFRecordDataset(StreamDataset):
             try:
                 kind, _ = values_of(data, first[name])
             except WireError as error:
-                raise _damaged_record_error(path, 0, error) from None
+                raise _make_damaged_record_error(path, 0, error) from None
             if kind is None:
                 raise RuntimeError(
                     f"Invalid data, column {name!r} of {path!r}: tf_file column type must be uint8, int64 or float32."
@@ -253,7 +253,7 @@ class TFRecordDataset(StreamDataset):
             columns.append(_Column(name, np.dtype(types[kind]), None, 1))
         return columns
 
-    def _column_names(self):
+    def _get_column_names(self):
         return [c.name for c in self._load_columns()]
 
     def _make_stream(self):
@@ -269,7 +269,7 @@ class TFRecordDataset(StreamDataset):
                 try:
                     row = tuple([column.array(data, features) for column in columns])
                 except WireError as error:
-                    raise _damaged_record_error(path, number, error) from None
+                    raise _make_damaged_record_error(path, number, error) from None
                 except _UnfitError as error:
                     raise RuntimeError(f"{error} (record {number} of {path!r})") from None
                 yield row
@@ -288,5 +288,5 @@ class TFRecordDataset(StreamDataset):
         return stream
 
 
-def _damaged_record_error(path, number, error):
+def _make_damaged_record_error(path, number, error):
     return BadFileError(f"Invalid file, failed to parse tfrecord file {path!r}: record {number}: {error}.")

@@ -122,21 +122,21 @@ class VOCDataset(MappableDataset):
     def _resolve_path(self, folder, name):
         return resolve_inside(os.path.join(self.dataset_dir, folder), name, repr(self._list))
 
-    def _image_ids(self):
+    def _read_image_ids(self):
         return [line for line in text_files.text(self._list).splitlines() if line]
 
     def _load_samples(self):
-        ids = self._image_ids()
+        ids = self._read_image_ids()
         if self.task == "Segmentation":
             if not ids:
                 self._raise_no_data()
             paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i in ids]
             targets = [self._resolve_path("SegmentationClass", f"{i}.png") for i in ids]
-            return _Pairs(paths, targets, self._metadata_columns(paths), self.decode, self.decrypt)
+            return _Pairs(paths, targets, self._make_metadata_columns(paths), self.decode, self.decrypt)
         annotations = self._load_annotations(ids)
         if not annotations:
             self._raise_no_data()
-        numbers = self._class_numbers(annotations)
+        numbers = self._assign_class_numbers(annotations)
         columns = [[], [], [], []]
         for _, objects in annotations:
             columns[0].append(np.array([o[1] for o in objects], np.float32))
@@ -145,10 +145,10 @@ class VOCDataset(MappableDataset):
             columns[3].append(np.array([[o[3]] for o in objects], np.uint32))
         paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i, _ in annotations]
         return FileSamples(
-            "VOCDataset", paths, [*columns, *self._metadata_columns(paths)], self.decode, decrypt=self.decrypt
+            "VOCDataset", paths, [*columns, *self._make_metadata_columns(paths)], self.decode, decrypt=self.decrypt
         )
 
-    def _metadata_columns(self, paths):
+    def _make_metadata_columns(self, paths):
         return [file_names(paths)] if self.extra_metadata else []
 
     def _raise_no_data(self):
@@ -189,7 +189,7 @@ class VOCDataset(MappableDataset):
                 objects.append((name, (x0, y0, x1 - x0, y1 - y0), *marks))
         return objects
 
-    def _class_numbers(self, annotations):
+    def _assign_class_numbers(self, annotations):
         if self.class_indexing:
             return self.class_indexing
         return {name: i for i, name in enumerate(sorted({o[0] for _, objects in annotations for o in objects}))}
@@ -198,7 +198,7 @@ class VOCDataset(MappableDataset):
         """Return {class name: class index}. Only for 'Detection'."""
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
-        return dict(self._class_numbers(self._load_annotations(self._image_ids())))
+        return dict(self._assign_class_numbers(self._load_annotations(self._read_image_ids())))
 
 
 def _parse_number(node, tag, where, end=None):

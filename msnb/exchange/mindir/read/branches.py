@@ -69,9 +69,9 @@ class Branches:
             return self.interpreter.call_function(closure.function, closure.values)
         kind = index.node.types[index.slot]
         wrapped_index = Ref(self.builder.add_node("FloorMod", [index, len(closures)], (kind,)), 0)
-        return self._call_indexed_from(wrapped_index, closures, 0)
+        return self._trace_indexed_call(wrapped_index, closures, 0)
 
-    def _call_indexed_from(self, index, closures, number):
+    def _trace_indexed_call(self, index, closures, number):
         closure, *others = closures
         if not others:
             return self.interpreter.call_function(closure.function, closure.values)
@@ -79,7 +79,7 @@ class Branches:
         return self.switch_between(
             is_selected,
             lambda: self.interpreter.call_function(closure.function, closure.values),
-            lambda: self._call_indexed_from(index, others, number + 1),
+            lambda: self._trace_indexed_call(index, others, number + 1),
             ("others", closure.function),
         )
 
@@ -125,7 +125,7 @@ class Branches:
             node_lists.append(nodes)
         pairs: list[tuple[Any, Any]] = []
         if all(isinstance(result, RoundExits) for result in results):
-            merged = self._merge_exits(*results, node_lists, pairs, loop)
+            merged = self._merge_loop_exits(*results, node_lists, pairs, loop)
         else:
             merged = self._merge_results(*results, pairs)
         if pairs:
@@ -141,7 +141,7 @@ class Branches:
             merged = fill_placeholders(merged, refs)
         return merged
 
-    def _merge_exits(self, a, b, node_lists, pairs, loop):
+    def _merge_loop_exits(self, a, b, node_lists, pairs, loop):
         """Merge the exits from a loop in two branches. An exit that only one branch takes gets placeholder arguments
         in the other.
         """

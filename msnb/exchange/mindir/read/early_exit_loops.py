@@ -54,7 +54,7 @@ class EarlyExitLoops:
                 name, after, tuple(Ref(parameters[i], 0) if i in parameters else v for i, v in enumerate(values))
             )
             with self.builder.subgraph() as body:
-                round_exits = self._follow_round(name, loop.state, loop)
+                round_exits = self._trace_function_to_exits(name, loop.state, loop)
             results = round_exits.values.get(name)
             constant = [] if results is None else [i for i in changing if is_same(results[i], Ref(parameters[i], 0))]
             if not constant:
@@ -63,9 +63,9 @@ class EarlyExitLoops:
         self.interpreter.active = active
         if results is None:  # there is no second iteration
             self.interpreter.active = (*active, name)
-            round_exits = self._follow_round(name, values, loop)
+            round_exits = self._trace_function_to_exits(name, values, loop)
             self.interpreter.active = active
-            return self._dispatch_exit(loop, round_exits, outer_loop)
+            return self._dispatch_loop_exit(loop, round_exits, outer_loop)
         exits = {function: args for function, args in round_exits.values.items() if function != name}
         body_nodes, exit_values = set(body), []
         exits = {f: self._collect_exit_values(args, body_nodes, exit_values) for f, args in exits.items()}
@@ -93,17 +93,17 @@ class EarlyExitLoops:
             return Ref(node, first + value.position) if isinstance(value, ExitValue) else value
 
         exits = {f: tuple(map_leaves(value_after_loop, v) for v in args) for f, args in exits.items()}
-        return self._dispatch_exit(loop, RoundExits(Ref(node, 0), exits), outer_loop)
+        return self._dispatch_loop_exit(loop, RoundExits(Ref(node, 0), exits), outer_loop)
 
     def call_after_loop(self, function: str, values: Iterable[Any], outer_loop: Loop | None) -> Any:
         """Call a function that follows a loop."""
         return (
             self.interpreter.call_function(function, values)
             if outer_loop is None
-            else self._end_round(function, values, outer_loop)
+            else self._trace_call_to_exits(function, values, outer_loop)
         )
 
-    def _dispatch_exit(self, loop, round_exits, outer_loop):
+    def _dispatch_loop_exit(self, loop, round_exits, outer_loop):
         """Call the function that follows the loop, selected by the number of the exit that the loop took."""
         (function, values), *others = round_exits.values.items()
         if not others:
@@ -113,7 +113,7 @@ class EarlyExitLoops:
         return self.branches.switch_between(
             chosen,
             lambda: self.call_after_loop(function, values, outer_loop),
-            lambda: self._dispatch_exit(loop, rest, outer_loop),
+            lambda: self._dispatch_loop_exit(loop, rest, outer_loop),
             ("left", "left"),
             outer_loop,
         )
@@ -131,7 +131,7 @@ class EarlyExitLoops:
         return tuple(map_leaves(leaf, value) for value in values)
 
     # ------------------------------------------------------------------ one iteration
-    def _end_round(self, name, values, loop):
+    def _trace_call_to_exits(self, name, values, loop):
         """Trace a call that may end an iteration of the loop and return the exits that it reaches."""
         reachable = self.functions.reachable(name, self.interpreter.active)
         leads_back = loop.name in reachable or (loop.after in reachable and name != loop.after)
@@ -141,9 +141,9 @@ class EarlyExitLoops:
             return RoundExits(loop.number(name), {name: tuple(values)})
         if name in reachable:  # a loop nested in this one
             return self.interpreter.read_loop(name, values, loop)
-        return self._follow_round(name, values, loop)
+        return self._trace_function_to_exits(name, values, loop)
 
-    def _follow_round(self, name, values, loop):
+    def _trace_function_to_exits(self, name, values, loop):
         """Trace a function that is called in the loop and return the exits that it reaches."""
         env, last = self.functions.bind_inputs(name, values), self.functions.result_node(name)
         if last is None or self.interpreter.depth > _MAX_DEPTH:
@@ -155,30 +155,30 @@ class EarlyExitLoops:
             self.interpreter.follow_node(node, env)
         callee = self.interpreter.lookup_value(last.get("op_type", "").removeprefix("REF::"), env)
         args = tuple(self.interpreter.lookup_value(v, env) for v in last.get("input", []))
-        result = self._follow_call_at_end_of_round(callee, args, loop)
+        result = self._trace_last_call_to_exits(callee, args, loop)
         self.interpreter.depth -= 1
         return result
 
-    def _follow_call_at_end_of_round(self, callee, args, loop):
+    def _trace_last_call_to_exits(self, callee, args, loop):
         if isinstance(callee, Closure):
-            return self._end_round(callee.function, (*callee.values, *args), loop)
+            return self._trace_call_to_exits(callee.function, (*callee.values, *args), loop)
         if not isinstance(callee, Choice):
             raise NotImplementedError(f"{self.interpreter.path!r} has a function that calls itself and is no loop.")
         yes, no = (Closure(c.function, (*c.values, *args)) for c in (callee.yes, callee.no))
         if not isinstance(callee.predicate, Ref):
             chosen = yes if bool(np.asarray(callee.predicate)) else no
-            return self._end_round(chosen.function, chosen.values, loop)
+            return self._trace_call_to_exits(chosen.function, chosen.values, loop)
         active = self.interpreter.active
         common_exits = sorted(self.functions.common_successors(yes.function, no.function) - set(active))
         self.interpreter.active = (*active, *common_exits[:1])
         round_exits = self.branches.switch_between(
             callee.predicate,
-            lambda: self._end_round(yes.function, yes.values, loop),
-            lambda: self._end_round(no.function, no.values, loop),
+            lambda: self._trace_call_to_exits(yes.function, yes.values, loop),
+            lambda: self._trace_call_to_exits(no.function, no.values, loop),
             (no.function, yes.function),
             loop,
         )
         self.interpreter.active = active
         if common_exits and set(round_exits.values) == {common_exits[0]}:
-            return self._end_round(common_exits[0], round_exits.values[common_exits[0]], loop)
+            return self._trace_call_to_exits(common_exits[0], round_exits.values[common_exits[0]], loop)
         return round_exits

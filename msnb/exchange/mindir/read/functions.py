@@ -28,9 +28,9 @@ class Functions:
 
     def common_successors(self, first: str, second: str) -> frozenset[str]:
         """Return the functions that are called last on every path through either of two functions."""
-        return self._successors(first) & self._successors(second)
+        return self._find_tail_callees(first) & self._find_tail_callees(second)
 
-    def _successors(self, function: str, visited: frozenset[str] = frozenset()) -> frozenset[str]:
+    def _find_tail_callees(self, function: str, visited: frozenset[str] = frozenset()) -> frozenset[str]:
         """Return the functions that are called last on every path through `function`."""
         if function in visited or function not in self.functions:
             return frozenset()
@@ -45,7 +45,7 @@ class Functions:
             return frozenset()
         closures = [self.find_producer(function, name) for name in choice.get("input", [])[1:3]]
         ends = [
-            self._successors(closure["input"][0].removeprefix("REF::"), visited | {function})
+            self._find_tail_callees(closure["input"][0].removeprefix("REF::"), visited | {function})
             for closure in closures
             if closure
         ]

@@ -56,7 +56,7 @@ class GraphBuilder:
             value = args.get(inp.name, inp.default)
             if inp.kind is not None:
                 layout.append(-1)
-                attrs[inp.name] = _check_static(value, inp.name, name)
+                attrs[inp.name] = _check_static_attribute(value, inp.name, name)
             elif inp.many:
                 items = leaves(value)
                 layout.append((len(items),))
@@ -67,14 +67,14 @@ class GraphBuilder:
                 layout.append(1)
                 inputs.append(value)
         for key, value in attrs.items():
-            attrs[key] = _check_static(value, key, name)
-        attrs = _normalize_settings(op, attrs)
+            attrs[key] = _check_static_attribute(value, key, name)
+        attrs = _normalize_attributes(op, attrs)
         is_plain = all(entry == 1 for entry in layout)
         if self.shapes is not None and not op.written:
-            types = self._infer_types(op, attrs, None if is_plain else tuple(layout), inputs)
+            types = self._infer_result_types(op, attrs, None if is_plain else tuple(layout), inputs)
         return self.add_node(name.lstrip("_"), inputs, types, scope, attrs, None if is_plain else tuple(layout))
 
-    def _infer_types(self, op, attrs, layout, inputs):
+    def _infer_result_types(self, op, attrs, layout, inputs):
         """Return the types of a call's results for the given input shapes."""
         constants = [None if isinstance(value, Ref) else _box_constant(value) for value in inputs]
 
@@ -138,7 +138,7 @@ def _box_constant(value):
     return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def _normalize_settings(op, settings):
+def _normalize_attributes(op, settings):
     """Return settings as a traced call has them: attributes in normal form, and defaults for missing ones."""
     attributes = {key: value for key, value in settings.items() if key in op.attributes}
     try:
@@ -147,7 +147,7 @@ def _normalize_settings(op, settings):
         return settings
 
 
-def _check_static(value, what, op):
+def _check_static_attribute(value, what, op):
     """Return an attribute, or raise an error if it is computed."""
     if isinstance(value, np.ndarray):
         return value.tolist()

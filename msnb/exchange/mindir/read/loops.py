@@ -44,7 +44,7 @@ class Loops:
         """Read a loop with one condition as a While, and call the function after it."""
         values, kinds, names, changing = self.functions.loop_variables(name, values)
         while True:
-            parameter_sets, traces = self._trace_round(name, values, kinds, names, changing)
+            parameter_sets, traces = self._trace_condition_and_body(name, values, kinds, names, changing)
             body_nodes, results = traces[1]
             constant = [i for i in changing if results[i] == Ref(parameter_sets[1][i], 0)]
             if not constant:
@@ -66,14 +66,14 @@ class Loops:
         final_values = list(values)
         for slot, i in enumerate(changing):
             final_values[i] = Ref(node, slot)
-        choice = self._loop_choice(name, final_values)
+        choice = self._trace_to_loop_choice(name, final_values)
         exit_closure = choice.no if self._calls_loop_again(choice.yes.function, name) else choice.yes
         return self.early_exits.call_after_loop(exit_closure.function, exit_closure.values, outer_loop)
 
     def _calls_loop_again(self, function, name):
         return name in self.functions.reachable(function, self.interpreter.active) or function == name
 
-    def _trace_round(self, name, values, kinds, names, changing):
+    def _trace_condition_and_body(self, name, values, kinds, names, changing):
         """Trace the condition and the body of a loop.
 
         Returns:
@@ -85,7 +85,7 @@ class Loops:
             parameters = {i: ParameterNode(names[i], (variable_type(values[i], kinds[i]),)) for i in changing}
             inputs = [Ref(parameters[i], 0) if i in parameters else v for i, v in enumerate(values)]
             with self.builder.subgraph() as nodes:
-                choice = self._loop_choice(name, inputs)
+                choice = self._trace_to_loop_choice(name, inputs)
                 leads_back = [self._calls_loop_again(closure.function, name) for closure in (choice.yes, choice.no)]
                 if leads_back[0] == leads_back[1]:
                     raise EarlyExit(f"{self.interpreter.path!r} has a loop whose condition does not end it.")
@@ -107,7 +107,7 @@ class Loops:
         self.interpreter.active = active
         return parameter_sets, traces
 
-    def _loop_choice(self, name, values):
+    def _trace_to_loop_choice(self, name, values):
         """Trace a loop's function up to its last call and return the choice that is called."""
         env, last = self.functions.bind_inputs(name, values), self.functions.result_node(name)
         if last is None:

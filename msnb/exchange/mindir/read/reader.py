@@ -236,13 +236,13 @@ class Reader:
         for node in self.functions.functions[name].get("node", []):
             self.follow_node(node, env)
         self.depth -= 1
-        return self._function_result(name, env)
+        return self._lookup_function_result(name, env)
 
     def read_loop(self, name: str, values: Iterable[Any], outer_loop: Loop | None = None) -> Any:
         """Trace a function that calls itself. `outer_loop` is the loop whose body contains this call, or None."""
         return self.loops.read(name, values, outer_loop)
 
-    def _function_result(self, name, env):
+    def _lookup_function_result(self, name, env):
         outputs = self.functions.functions[name].get("output", [])
         if not outputs:
             raise BadFileError(f"{self.path!r} is damaged: the function {name!r} gives nothing.")
@@ -282,10 +282,10 @@ class Reader:
         elif target in functions:
             value = self.call_function(target, values)
         else:
-            value = self._call_value(self.lookup_value(target, env), values)
+            value = self._call_closure_or_choice(self.lookup_value(target, env), values)
         env[node["output"][0]] = value
 
-    def _call_value(self, callee, values):
+    def _call_closure_or_choice(self, callee, values):
         """Call a closure, or a choice between closures."""
         if isinstance(callee, Closure):
             return self.call_function(callee.function, [*callee.values, *values])
@@ -321,7 +321,7 @@ class Reader:
                 raise BadFileError(f"{self.path!r} is damaged: '{op}' gives {why}.") from None
         types = tuple(types_of(abstract))
         if op in REGISTRY and REGISTRY[op].written:
-            return self._read_parameter_write(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
+            return self._read_parameter_update(op, primitive.get("prim_type", 1) == 2, values, attributes, node)
         try:
             name, args = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except NotExpressible as why:
@@ -343,7 +343,7 @@ class Reader:
             return tuple(Ref(result, i) for i in range(len(result.types)))
         return Ref(result, 0)
 
-    def _read_parameter_write(self, op, function, values, attributes, node):
+    def _read_parameter_update(self, op, function, values, attributes, node):
         """Read a node that writes Parameters and return their new values."""
         if self.active or self.builder.is_in_subgraph:
             raise NotImplementedError(

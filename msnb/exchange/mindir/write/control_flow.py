@@ -46,7 +46,7 @@ class ControlWriter:
         result_attribute = {"name": "shape", "type": mindir.GRAPH_CLOSURE, "s": function.encode()}
         return self.emitter.emit_node(f"REF::{primitive}", [function, *values], (), "Partial", result_attribute)
 
-    def _emit_choice(self, predicate, yes, no, functions, types):
+    def _emit_switch_call(self, predicate, yes, no, functions, types):
         """Write the call of one of two closures."""
         result_attribute = {
             "name": "shape",
@@ -57,7 +57,7 @@ class ControlWriter:
         switch = self.emitter.emit_node(f"REF::{primitive}", [predicate, yes, no], (), "Switch", result_attribute)
         return self.emitter.emit_node(f"REF::{switch}", [], types, "call")
 
-    def _subgraph_inputs(self, node, graph, env):
+    def _emit_subgraph_inputs(self, node, graph, env):
         """Write the values passed to a subgraph as Tensors and return their names."""
         kinds = [p.types[0] for p in graph.parameters]
         values = [self.writer.value_of(env, node.inputs[i], node.slots[i]) for i in graph.feeds]
@@ -70,14 +70,14 @@ class ControlWriter:
         if self.emitter.type_of(predicate).dtype != "Bool":
             predicate = self.emitter.cast(predicate, "Bool")
         for graph in node.graphs:
-            name = f"{self._unique_name(graph)}"
-            args = self._subgraph_inputs(node, graph, env)
+            name = f"{self._make_unique_name(graph)}"
+            args = self._emit_subgraph_inputs(node, graph, env)
             self.functions.append(self.writer.write_function(name, graph, graph.parameters))
             names.append(name)
             closures.append(self._emit_closure(name, args))
-        return self._emit_choice(predicate, closures[1], closures[0], names[::-1], node.types)
+        return self._emit_switch_call(predicate, closures[1], closures[0], names[::-1], node.types)
 
-    def _unique_name(self, graph):
+    def _make_unique_name(self, graph):
         return f"{self.emitter.next_number()}_{graph.name.replace(':', '_')}"
 
     def write_while(self, node: CNode, env: dict[Any, Any]) -> Name:
@@ -87,7 +87,7 @@ class ControlWriter:
         free = [i for graph in (test, body) for i in graph.feeds[: graph.free]]
         free_inputs = list(dict.fromkeys(free))
         header, rounds, end = (
-            f"{self._unique_name(g)}{ending}" for g, ending in ((test, ""), (body, ""), (body, "_end"))
+            f"{self._make_unique_name(g)}{ending}" for g, ending in ((test, ""), (body, ""), (body, "_end"))
         )
         kinds = {i: p.types[0] for g in (test, body) for i, p in zip(g.feeds[: g.free], g.parameters)}
         parameter_names = [f"free_{i}" for i in free_inputs] + [f"state_{i}" for i in range(len(state))]
@@ -123,7 +123,7 @@ class ControlWriter:
             if self.emitter.type_of(predicate).dtype != "Bool":
                 predicate = self.emitter.cast(predicate, "Bool")
             go, stop = self._emit_closure(rounds, names), self._emit_closure(end, names[len(free_inputs) :])
-            return self._emit_choice(predicate, go, stop, [rounds, end], node.types), result_message
+            return self._emit_switch_call(predicate, go, stop, [rounds, end], node.types), result_message
 
         def write_round(names):
             results = self.writer.write_nodes(body, bind_parameters(body, names))

@@ -56,7 +56,7 @@ def rules(kernel: Kernel) -> Callable[..., Any] | None:
             inputs = [box(jnp.asarray(array)) for array in arrays]
             grads = rule(Call(meaning.attributes, inputs, _box_as_tensors(out), _box_as_tensors(cotangents)))
             grads = [*grads, *[None] * (len(arrays) - len(grads))]
-            return tuple(map(_to_cotangent, grads, arrays))
+            return tuple(map(_convert_to_cotangent, grads, arrays))
 
     return back
 
@@ -65,7 +65,7 @@ def _box_as_tensors(values):
     return [box(value) for value in (values if isinstance(values, tuple) else (values,))]
 
 
-def _to_cotangent(grad, array):
+def _convert_to_cotangent(grad, array):
     kind = jax.typeof(array)
     if not is_inexact(kind.dtype):
         return np.zeros(kind.shape, jax.dtypes.float0)
@@ -206,7 +206,7 @@ def _grad_gather(call):
 
 
 # ---------------------------------------------------------------------- products
-def _grad_product(matmul, d, x, y, transpose_x=False, transpose_y=False):
+def _grad_matrix_product(matmul, d, x, y, transpose_x=False, transpose_y=False):
     """Return the gradients of a product of matrices, each of which may be transposed."""
     grad_x = matmul(transpose_y, True)(y, d) if transpose_x else matmul(False, not transpose_y)(d, y)
     grad_y = matmul(True, transpose_x)(d, x) if transpose_y else matmul(not transpose_x, False)(x, d)
@@ -219,11 +219,11 @@ def _grad_matmul(call):
     transposes = call.settings["transpose_a"], call.settings["transpose_b"]
     return [
         _sum_to_shape(g, x)
-        for g, x in zip(_grad_product(kind, *call.cotangents, *call.inputs, *transposes), call.inputs)
+        for g, x in zip(_grad_matrix_product(kind, *call.cotangents, *call.inputs, *transposes), call.inputs)
     ]
 
 
-def _reshape_to(x, shape):
+def _reshape_if_needed(x, shape):
     return x if x.shape == shape else P.Reshape()(x, shape)
 
 
@@ -231,17 +231,17 @@ def _reshape_to(x, shape):
 def _grad_matmul_broadcast(call):
     """Return the gradients of `matmul`. A vector is a row or a column; batch dimensions are broadcast."""
     (d,), (x, y) = call.cotangents, call.inputs
-    rows = _reshape_to(x, (1, x.shape[0]) if x.ndim == 1 else x.shape)
-    columns = _reshape_to(y, (y.shape[0], 1) if y.ndim == 1 else y.shape)
+    rows = _reshape_if_needed(x, (1, x.shape[0]) if x.ndim == 1 else x.shape)
+    columns = _reshape_if_needed(y, (y.shape[0], 1) if y.ndim == 1 else y.shape)
     size = rows.shape[-2], columns.shape[-1]
     if columns.ndim == 2:
-        rows = _reshape_to(rows, (-1, rows.shape[-1]) if rows.ndim > 2 else rows.shape)
-        grads = _grad_product(P.MatMul, _reshape_to(d, (rows.shape[0], size[1])), rows, columns)
-        return [_reshape_to(g, like.shape) for g, like in zip(grads, (x, y))]
+        rows = _reshape_if_needed(rows, (-1, rows.shape[-1]) if rows.ndim > 2 else rows.shape)
+        grads = _grad_matrix_product(P.MatMul, _reshape_if_needed(d, (rows.shape[0], size[1])), rows, columns)
+        return [_reshape_if_needed(g, like.shape) for g, like in zip(grads, (x, y))]
     batch_shape = call.outputs[0].shape[: max(rows.ndim, columns.ndim) - 2]
     broadcast = [P.BroadcastTo((*batch_shape, *m.shape[-2:]))(m) for m in (rows, columns)]
-    grads = _grad_product(P.BatchMatMul, _reshape_to(d, (*batch_shape, *size)), *broadcast)
-    return [_reshape_to(_sum_to_shape(g, m), like.shape) for g, m, like in zip(grads, (rows, columns), (x, y))]
+    grads = _grad_matrix_product(P.BatchMatMul, _reshape_if_needed(d, (*batch_shape, *size)), *broadcast)
+    return [_reshape_if_needed(_sum_to_shape(g, m), like.shape) for g, m, like in zip(grads, (rows, columns), (x, y))]
 
 
 @gradients.register(P.BiasAdd)

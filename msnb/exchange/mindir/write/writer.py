@@ -102,7 +102,7 @@ class Writer:
         Raises:
             NotImplementedError: If MINDIR can't express an operator.
         """
-        main = self._main_function()
+        main = self._write_main_function()
         if self.missing:
             raise unsupported_error(self.graph, self.missing, "MINDIR", self.reasons)
         return {
@@ -117,7 +117,7 @@ class Writer:
             "mind_ir_version": 3,
         }
 
-    def _main_function(self):
+    def _write_main_function(self):
         graph = self.graph
         weights = [node for node in graph.parameters if node.is_weight]
         message = self.write_function(
@@ -134,7 +134,7 @@ class Writer:
         with self.emitter.function(name, graph is not self.graph) as nodes:
             env = {(node, 0): Name(f"{name}:{node.name}") for node in graph.parameters}
             results = self.write_nodes(graph, env)
-            result, type_message = self.write_results(results, [self._result_type(*use) for use in graph.outputs])
+            result, type_message = self.write_results(results, [self._get_result_type(*use) for use in graph.outputs])
         inputs = [value_description(Name(f"{name}:{node.name}"), node.types[0]) for node in parameters]
         return {"name": name, "input": inputs, "output": [{"name": result, **type_message}], "node": nodes}
 
@@ -150,7 +150,7 @@ class Writer:
         return self.order.depend_on_writes(result_tuple, types), {"attr_info": description("", types)}
 
     @staticmethod
-    def _result_type(node, slot):
+    def _get_result_type(node, slot):
         if node.types:
             return node.types[slot]
         if node.value is None:

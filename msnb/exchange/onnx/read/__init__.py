@@ -86,7 +86,7 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
 
 def look(path: str | os.PathLike[str]) -> FuncGraph:
     """Return the graph of an ONNX model for inspection; see `load_onnx`."""
-    return _build_first_graph(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)
+    return _build_graph_by_trial_lengths(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)
 
 
 def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any] | None = None) -> OnnxCell:
@@ -95,10 +95,10 @@ def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any]
     def build(kinds, samples):
         return graph_of(model, folder, kinds, samples)
 
-    return OnnxCell(_build_first_graph(model, folder, shapes), build, input_types(model, {}, 1))
+    return OnnxCell(_build_graph_by_trial_lengths(model, folder, shapes), build, input_types(model, {}, 1))
 
 
-def _build_first_graph(model, folder, shapes):
+def _build_graph_by_trial_lengths(model, folder, shapes):
     """Return the graph for the given shapes. Axes without a length get the shortest one with which the model can be
     read.
     """
@@ -195,7 +195,7 @@ def graph_of(
         outputs = [reader.find(info.get("name", "")) for info in message.get("output", [])]
     except Stop:
         outputs = []
-    _raise_missing_operators(message, shared.missing)
+    _raise_if_operators_missing(message, shared.missing)
     used = {source for node in reader.nodes for source in node.inputs} | {ref.node for ref in outputs}
     parameters = [node for node in weights if node in used] + parameters
     graph = FuncGraph(
@@ -230,10 +230,10 @@ def _check_operators(model, shared):
     check_nodes(model["graph"].get("node", []))
     for function in shared.functions.values():
         check_nodes(function.get("node", []))
-    _raise_missing_operators(model["graph"], shared.missing)
+    _raise_if_operators_missing(model["graph"], shared.missing)
 
 
-def _raise_missing_operators(graph, missing):
+def _raise_if_operators_missing(graph, missing):
     if missing:
         lines = [f"{op} ({location}): {why}" if location else f"{op}: {why}" for (op, why), location in missing.items()]
         raise UnsupportedOperator(

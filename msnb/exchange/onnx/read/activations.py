@@ -7,7 +7,7 @@ from .values import Node, Ref, handles
 
 
 @handles("LeakyRelu")
-def _read_leaky(r, node):
+def _read_leaky_relu(r, node):
     return r("LeakyReLUExt", node.inputs[0], alpha=float(node.attr("alpha", 0.01)))
 
 
@@ -86,15 +86,15 @@ def _register_softmax(name, op):
     def read(r: Reader, node: Node) -> Ref:
         x = node.inputs[0]
         if node.version >= 13:
-            return _call_along_one_axis(r, op, x, node.attr("axis", -1))
+            return _apply_softmax_along_axis(r, op, x, node.attr("axis", -1))
         axis = node.attr("axis", 1) % max(x.rank, 1)  # before opset 13 all axes from this one on are flattened
         if axis == x.rank - 1:
-            return _call_along_one_axis(r, op, x, -1)
+            return _apply_softmax_along_axis(r, op, x, -1)
         flat = r.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
-        return r.reshape(_call_along_one_axis(r, op, flat, -1), x.shape)
+        return r.reshape(_apply_softmax_along_axis(r, op, flat, -1), x.shape)
 
 
-def _call_along_one_axis(r, op, x, axis):
+def _apply_softmax_along_axis(r, op, x, axis):
     if op != "Hardmax":
         return r(op, x, axis=axis)
     axis %= x.rank

@@ -70,7 +70,7 @@ def _read_attention(r: Reader, node: Node) -> Any:
     if cap:
         scores = r("Mul", r("Tanh", r("RealDiv", scores, r.like(cap, scores))), r.like(cap, scores))
     score_outputs.append(scores)
-    bias = _attention_bias(r, node, scores, mask, counts, past_length)
+    bias = _make_attention_bias(r, node, scores, mask, counts, past_length)
     scores = scores if bias is None else r("Add", scores, bias)
     score_outputs.append(scores)
     kind = scores.dtype
@@ -116,7 +116,7 @@ def _read_flex_attention(r: Reader, node: Node) -> Ref:
     return r.cast(matmul(r, weights, r.cast(repeat_heads(r, v, times), weights.dtype)), v.dtype)
 
 
-def _attention_bias(r, node, scores, mask, counts, past_length):
+def _make_attention_bias(r, node, scores, mask, counts, past_length):
     """Return the array that is added to the scores: the mask, and -inf where a key must not be used. None if nothing
     is added.
     """

@@ -37,7 +37,7 @@ class OnnxCell(GraphCell):
         super().__init__(graph)
         self._build = build
         self._kinds = dict(kinds)
-        self._graphs = {self._input_types_key(graph): graph}
+        self._graphs = {self._get_input_types_key(graph): graph}
         self._shape_inputs = set()
 
     def construct(self, *inputs: Any) -> Any:
@@ -71,13 +71,13 @@ class OnnxCell(GraphCell):
                 self._shape_inputs.add(error.name)
             for name, x in zip(names, inputs, strict=True):
                 if name in self._shape_inputs:
-                    samples[name] = _concrete_value(name, x)
+                    samples[name] = _get_concrete_value(name, x)
 
-    def _input_types_key(self, graph):
+    def _get_input_types_key(self, graph):
         return tuple(node.types[0] for node in graph.parameters if not node.is_weight), ()
 
 
-def _concrete_value(name, x):
+def _get_concrete_value(name, x):
     if is_tracer(x._array):
         raise ValueError(
             f"The input '{name}' of the model decides on shapes, which a compiled program has to know; run the network "

@@ -24,13 +24,15 @@ def _read_if(r, node):
     for title, (reader, outputs) in zip(("false", "true"), branches, strict=True):
         count = len(reader.captured)
         parameters = [parameter for _, parameter in reader.captured]
-        graphs.append(_build_graph(title, parameters, reader, outputs, range(first_feed, first_feed + count), count))
+        graphs.append(
+            _build_branch_graph(title, parameters, reader, outputs, range(first_feed, first_feed + count), count)
+        )
         first_feed += count
     test = r.reshape(test, ()) if test.rank else test
     return r.control("Switch", [test, *(outer for outer, _ in captured)], types, graphs)
 
 
-def _build_graph(title, parameters, reader, outputs, feeds, free):
+def _build_branch_graph(title, parameters, reader, outputs, feeds, free):
     return FuncGraph(title, parameters, reader.nodes, [(o.node, o.slot) for o in outputs], tuple(feeds), free)
 
 
@@ -39,7 +41,7 @@ def _read_loop(r, node):
     rounds, condition, state = node.input(0), node.input(1), list(node.inputs[2:])
     body = node.attr("body")
     scans = len(body.get("output", [])) - 1 - len(state)
-    limit = None if rounds is None else _constant_or_sample(r, rounds)
+    limit = None if rounds is None else _get_constant_or_sample(r, rounds)
     if scans and rounds is not None:  # the length of a scan output is the number of iterations
         limit = r.static(rounds) if limit is None else limit
         condition = condition if condition is None or condition.value is not None else r.const(r.static(condition))
@@ -56,7 +58,7 @@ def _read_loop(r, node):
     return _build_while(r, body, rounds, condition, state)
 
 
-def _constant_or_sample(r, x):
+def _get_constant_or_sample(r, x):
     if x.value is not None:
         return x.value
     node = x.node
@@ -98,7 +100,7 @@ def _build_while(r, body, rounds, condition, state):
     new_state = [reader.reshape(x, ()) if i < 2 and x.rank else x for i, x in enumerate(new_state)]
     if [type_of(x.shape, x.dtype) for x in new_state] != kinds:
         raise UnsupportedOperator("its state changes its shape or type")
-    body_graph = _build_body(r, reader, new_state)
+    body_graph = _build_body_graph(r, reader, new_state)
     test = Reader(r.model, r)
     test.scope = r.scope
     test_state = [ParameterNode(p.name, p.types) for p in reader.parameters]
@@ -126,7 +128,7 @@ def _build_while(r, body, rounds, condition, state):
     return r.control("While", inputs, kinds, [test_graph, body_graph])[2:]
 
 
-def _build_body(r, reader, outputs):
+def _build_body_graph(r, reader, outputs):
     parameters = [p for _, p in reader.captured] + reader.parameters
     return FuncGraph("body", parameters, reader.nodes, [(o.node, o.slot) for o in outputs])
 

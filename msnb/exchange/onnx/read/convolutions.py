@@ -96,13 +96,13 @@ def _read_conv_transpose(r, node):
         pads = padding_of(node, image, kernel, strides, dilations)
     if dims > 3:
         raise UnsupportedOperator(f"msnb has no convolution of {dims} dimensions")
-    result = _conv_transpose_as_input_gradient(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
+    result = _add_conv_transpose_as_grad(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
     if result is None:
-        result = _conv_transpose_as_convolution(r, node, x, w, pads, strides, dilations, extra, group)
+        result = _add_conv_transpose_as_conv(r, node, x, w, pads, strides, dilations, extra, group)
     return result if bias is None else r("BiasAdd", result, bias)
 
 
-def _conv_transpose_as_input_gradient(r, x, w, pads, strides, dilations, extra, group):
+def _add_conv_transpose_as_grad(r, x, w, pads, strides, dilations, extra, group):
     """Add a transposed convolution as MindSpore's input gradient of a convolution. Return None if no convolution has
     this gradient.
     """
@@ -130,7 +130,7 @@ def _conv_transpose_as_input_gradient(r, x, w, pads, strides, dilations, extra, 
     )
 
 
-def _conv_transpose_as_convolution(r, node, x, w, pads, strides, dilations, extra, group):
+def _add_conv_transpose_as_conv(r, node, x, w, pads, strides, dilations, extra, group):
     """Add a transposed convolution as a convolution: the image is interleaved with zeros, and the filters are
     reversed.
     """

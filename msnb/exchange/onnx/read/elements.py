@@ -183,7 +183,7 @@ def _read_clip(r, node):
 # ---------------------------------------------------------------------- casts and constants
 @handles("Cast")
 def _read_cast(r, node):
-    return _cast_to(r, node.inputs[0], node.attr("to"))
+    return _cast_to_onnx_type(r, node.inputs[0], node.attr("to"))
 
 
 @handles("CastLike")
@@ -191,7 +191,7 @@ def _read_cast_like(r, node):
     return r.cast(node.inputs[0], node.inputs[1].dtype)
 
 
-def _cast_to(r, x, number):
+def _cast_to_onnx_type(r, x, number):
     if number not in onnx.DTYPES:
         raise UnsupportedOperator(f"it casts to the element type {number}, which msnb does not have")
     return r.cast(x, onnx.DTYPES[number])

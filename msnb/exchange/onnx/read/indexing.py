@@ -55,7 +55,7 @@ def _read_gather_nd(r, node):
     batch = node.attr("batch_dims", 0)
     depth = indices.shape[-1]
     if not batch:
-        return r("GatherNd", x, _wrap_negative_nd(r, indices, x.shape[:depth]))
+        return r("GatherNd", x, _wrap_negative_nd_indices(r, indices, x.shape[:depth]))
     r.reserve_constant(batch, *indices.shape[:-1])
     grids = [
         np.broadcast_to(
@@ -65,10 +65,10 @@ def _read_gather_nd(r, node):
     ]
     batch_indices = r.const(np.concatenate(grids, -1).astype(indices.dtype))
     full = r("Concat", [batch_indices, indices], axis=-1)
-    return r("GatherNd", x, _wrap_negative_nd(r, full, x.shape[: batch + depth]))
+    return r("GatherNd", x, _wrap_negative_nd_indices(r, full, x.shape[: batch + depth]))
 
 
-def _wrap_negative_nd(r, indices, shape):
+def _wrap_negative_nd_indices(r, indices, shape):
     counts = r.const(np.array(shape, indices.dtype))
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + counts.value, indices.value))
@@ -81,7 +81,7 @@ def _wrap_negative_nd(r, indices, shape):
 def _read_scatter_nd(r, node):
     x, indices, updates = node.inputs
     suffix = {"none": "Update", "add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}[node.attr("reduction", "none")]
-    return r(f"TensorScatter{suffix}", x, _wrap_negative_nd(r, indices, x.shape[: indices.shape[-1]]), updates)
+    return r(f"TensorScatter{suffix}", x, _wrap_negative_nd_indices(r, indices, x.shape[: indices.shape[-1]]), updates)
 
 
 @handles("Scatter", "ScatterElements")

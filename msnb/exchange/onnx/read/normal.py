@@ -129,16 +129,16 @@ def _read_lrn(r, node):
 # ---------------------------------------------------------------------- losses
 @handles("NegativeLogLikelihoodLoss")
 def _read_nll_loss(r, node):
-    return _nll_loss(r, node, node.inputs[0], node.inputs[1], node.input(2))
+    return _add_nll_loss(r, node, node.inputs[0], node.inputs[1], node.input(2))
 
 
 @handles("SoftmaxCrossEntropyLoss")
 def _read_softmax_cross_entropy(r, node):
     logs = r("LogSoftmax", node.inputs[0], axis=1)
-    return _nll_loss(r, node, logs, node.inputs[1], node.input(2)), logs
+    return _add_nll_loss(r, node, logs, node.inputs[1], node.input(2)), logs
 
 
-def _nll_loss(r, node, logs, target, weight):
+def _add_nll_loss(r, node, logs, target, weight):
     classes, ignored = logs.shape[1], node.attr("ignore_index")
     target = r.cast(target, np.int64)
     is_counted = None if ignored is None else r("NotEqual", target, r.like(ignored, target))

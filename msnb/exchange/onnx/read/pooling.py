@@ -45,7 +45,7 @@ def _gather_windows(r: Reader, node: Node, x: Ref, fill: float) -> tuple[Ref, li
     return r.reshape(x, (*x.shape[: 2 + dims], math.prod(kernel))), pads
 
 
-def _window_attributes(node, dims):
+def _get_window_attributes(node, dims):
     """Return kernel, strides and dilations of a pooling."""
     return node.attr("kernel_shape"), node.attr("strides") or [1] * dims, node.attr("dilations") or [1] * dims
 
@@ -54,9 +54,9 @@ def _window_attributes(node, dims):
 def _read_max_pool(r, node):
     x = node.inputs[0]
     dims = x.rank - 2
-    kernel, strides, dilations = _window_attributes(node, dims)
+    kernel, strides, dilations = _get_window_attributes(node, dims)
     if len(node.outputs) > 1 and node.outputs[1]:
-        return _max_pool_with_indices(r, node, x)
+        return _read_max_pool_with_indices(r, node, x)
     pads = padding_of(node, x.shape[2:], kernel, strides, dilations)
     fits = all(p <= (k - 1) // 2 + k % 1 or 2 * p <= k for pair, k in zip(pads, kernel, strict=True) for p in pair)
     if dims == 2 and x.is_float and fits and not node.attr("ceil_mode", 0) and set(dilations) == {1}:
@@ -75,7 +75,7 @@ def _read_max_pool(r, node):
     return r("ReduceMax", windows, (windows.rank - 1,))
 
 
-def _max_pool_with_indices(r, node, x):
+def _read_max_pool_with_indices(r, node, x):
     """Return the maximum of each window, and its index in the flat input."""
     windows, _ = _gather_windows(r, node, x, -np.inf if x.is_float else np.iinfo(x.dtype).min)
     image = x.shape[2:]
@@ -94,7 +94,7 @@ def _max_pool_with_indices(r, node, x):
 def _read_average_pool(r, node):
     x = node.inputs[0]
     dims = x.rank - 2
-    kernel, strides, dilations = _window_attributes(node, dims)
+    kernel, strides, dilations = _get_window_attributes(node, dims)
     pads = padding_of(node, x.shape[2:], kernel, strides, dilations)
     count_all = node.attr("count_include_pad", 0)
     if dims == 2 and set(dilations) == {1} and not any(map(any, pads)) and not node.attr("ceil_mode", 0):

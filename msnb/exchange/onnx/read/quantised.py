@@ -24,7 +24,7 @@ def _broadcast_quantisation_parameter(r: Reader, v: Ref, x: Ref, axis: int, bloc
     return slice_axis(r, repeated, axis, 0, x.shape[axis])
 
 
-def _saturating_cast(r: Reader, x: Ref, dtype: np.dtype) -> Ref:
+def _cast_with_saturation(r: Reader, x: Ref, dtype: np.dtype) -> Ref:
     """Cast to an integer type with saturation."""
     if dtype.kind not in "iu":
         raise UnsupportedOperator(f"it quantises to {dtype.name}")
@@ -54,7 +54,7 @@ def _read_quantize(r, node):
     rounded = r("Rint", r("RealDiv", x, r.cast(_broadcast_quantisation_parameter(r, scale, x, axis, block), x.dtype)))
     if zero is not None:
         rounded = r("Add", rounded, r.cast(_broadcast_quantisation_parameter(r, zero, x, axis, block), rounded.dtype))
-    return _saturating_cast(r, rounded, dtype)
+    return _cast_with_saturation(r, rounded, dtype)
 
 
 @handles("DynamicQuantizeLinear")
@@ -98,7 +98,7 @@ def _read_qlinear_matmul(r, node):
 def _requantize(r, x, factor, zero):
     """Multiply sums of products by `factor`, round them, add the zero point and cast them to its type."""
     rounded = r("Rint", r("Mul", r.cast(x, np.float32), r.cast(factor, np.float32)))
-    return _saturating_cast(r, r("Add", rounded, r.cast(zero, np.float32)), zero.dtype)
+    return _cast_with_saturation(r, r("Add", rounded, r.cast(zero, np.float32)), zero.dtype)
 
 
 @handles("ConvInteger")

@@ -114,10 +114,10 @@ class Reader:
             if self.parent is None:
                 raise NeedsValue(node.name)
         if isinstance(node, CNode):
-            return self._run_node(x)
+            return self._evaluate_static_node(x)
         raise UnsupportedOperator("its shape depends on values that are only known when it runs")
 
-    def _run_node(self, x):
+    def _evaluate_static_node(self, x):
         """Compute the node of a value whose inputs are static."""
         node = x.node
         inputs = [self.static(Ref(source, slot)) for source, slot in node.uses]
@@ -160,11 +160,11 @@ class Reader:
         types = None
         if all(t.value is not None for t in tensors) and sum(t.value.size for t in tensors) < _MAX_FOLDED:
             if sum(t.value.size for t in tensors) > _MAX_SMALL or op.name in _WIDENING:
-                has_many, types = _infer_types(op, settings, layout, tensors)
+                has_many, types = _infer_result_types(op, settings, layout, tensors)
             if types is None or all(math.prod(kind.shape) <= _MAX_FOLDED for kind in types):
-                return self._fold_call(op, settings, layout, tensors)
+                return self._fold_constant_call(op, settings, layout, tensors)
         if types is None:
-            has_many, types = _infer_types(op, settings, layout, tensors)
+            has_many, types = _infer_result_types(op, settings, layout, tensors)
         node = CNode(
             op.name.removeprefix("_"),
             tuple(t.node for t in tensors),
@@ -178,7 +178,7 @@ class Reader:
         results = tuple(Ref(node, slot) for slot in range(len(types)))
         return results if has_many else results[0]
 
-    def _fold_call(self, op, settings, layout, tensors):
+    def _fold_constant_call(self, op, settings, layout, tensors):
         """Compute an operator call, all of whose inputs are constants."""
         out = op.call_again(settings, layout, [Tensor(t.value) for t in tensors])
         if isinstance(out, (tuple, list)):
@@ -204,7 +204,7 @@ class Reader:
         dtype = np.dtype(dtype)
         if x.dtype == dtype:
             return x
-        return self("Cast", x, _mindspore_type(dtype))
+        return self("Cast", x, _get_mindspore_type(dtype))
 
     def reshape(self, x: Ref, shape: Iterable[int]) -> Ref:
         """Reshape a value."""
@@ -224,7 +224,7 @@ class Reader:
             key = op if domain in ("", "ai.onnx") else f"{domain}.{op}"
             function = self.model.functions.get((domain, op))
             handler = HANDLERS.get(key)
-            scope, self.scope = self.scope, self._scope_of(message)
+            scope, self.scope = self.scope, self._get_node_scope(message)
             try:
                 if function is not None:
                     results = self.call_function(function, message)
@@ -262,7 +262,7 @@ class Reader:
                     self.model.missing.setdefault((key, f"msnb does not compute its result {number}"), name)
                     raise Stop
 
-    def _scope_of(self, message):
+    def _get_node_scope(self, message):
         """Return the scope of a node's name: ``/layer1/conv/Conv`` is in ``Default/layer1/conv``."""
         segments = [segment for segment in message.get("name", "").split("/")[:-1] if segment]
         return "/".join(["Default", *segments]) if segments else "Default"
@@ -280,7 +280,9 @@ class Reader:
         attributes = {m.get("name"): m for m in message.get("attribute", [])}
         self.names = values
         try:
-            self.run([_bind_attributes(node, {**defaults, **attributes}) for node in function.get("node", [])])
+            self.run(
+                [_resolve_attribute_references(node, {**defaults, **attributes}) for node in function.get("node", [])]
+            )
             results = [self.names.get(name) for name in function.get("output", [])]
         finally:
             self.names, self.version = outer_names, version
@@ -333,7 +335,7 @@ class Stop(Exception):
     """Raised if no further node can be read."""
 
 
-def _bind_attributes(node, values):
+def _resolve_attribute_references(node, values):
     """Replace attribute references in a node of a function by the attributes of the call."""
     bound = []
     for message in node.get("attribute", []):
@@ -345,11 +347,11 @@ def _bind_attributes(node, values):
     return {**node, "attribute": bound}
 
 
-def _mindspore_type(dtype):
+def _get_mindspore_type(dtype):
     return mstype.pytype_to_dtype(dtype) if dtype.name == "bool" else getattr(mstype, dtype.name)
 
 
-def _infer_types(op, settings, layout, tensors):
+def _infer_result_types(op, settings, layout, tensors):
     """Return (has several results, types of the results) of an operator call, without running it."""
     shape = []
 

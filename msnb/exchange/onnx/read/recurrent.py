@@ -184,7 +184,7 @@ def _read_lstm(r, node):
     is_standard = activations == ["sigmoid", "tanh", "tanh"] * layer.directions and layer.direction_mode != "reverse"
     if is_standard and layer.lengths is None and node.input(7) is None and not node.attr("clip"):
         if not node.attr("input_forget", 0):
-            return _call_lstm(r, layer, n)
+            return _add_mindspore_lstm(r, layer, n)
 
     def step(direction, projected, states):
         h, c = states
@@ -207,7 +207,7 @@ def _read_lstm(r, node):
     return layer.run(step, [5, 6])
 
 
-def _call_lstm(r, layer, n):
+def _add_mindspore_lstm(r, layer, n):
     """Call MindSpore's LSTM: gates in the order input, forget, candidate, output, and all weights in one vector."""
     inputs, directions = layer.x.shape[2], layer.directions
 

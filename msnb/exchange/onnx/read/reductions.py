@@ -38,13 +38,13 @@ def _register_reduction(name, since, prepare, op, finish):
             elif kind.name == "bool":
                 x = r("ReduceAny" if op == "ReduceMax" else "ReduceAll", x, axes, keep_dims=keep)
             elif 0 in x.shape and op in ("ReduceMax", "ReduceMin"):
-                x = _reduce_empty(r, x, axes, keep, op)
+                x = _reduce_empty_array(r, x, axes, keep, op)
             else:
                 x = r.cast(r(op, x, axes, keep_dims=keep), kind)
         return finish(r, x)
 
 
-def _reduce_empty(r, x, axes, keep, op):
+def _reduce_empty_array(r, x, axes, keep, op):
     shape = [n for i, n in enumerate(x.shape) if i not in axes]
     if keep:
         shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
@@ -55,30 +55,30 @@ def _reduce_empty(r, x, axes, keep, op):
     return r.filled(shape, edge, x.dtype)
 
 
-def _pass_through(r, x):
+def _return_unchanged(r, x):
     return x
 
 
-def _call_square(r, x):
+def _square_elements(r, x):
     return r("Square", x) if x.is_float else r("Mul", x, x)
 
 
 for _name, _since, _prepare, _msnb_name, _finish in (
-    ("ReduceSum", 13, _pass_through, "ReduceSum", _pass_through),
-    ("ReduceMean", 18, _pass_through, "ReduceMean", _pass_through),
-    ("ReduceMax", 18, _pass_through, "ReduceMax", _pass_through),
-    ("ReduceMin", 18, _pass_through, "ReduceMin", _pass_through),
-    ("ReduceProd", 18, _pass_through, "ReduceProd", _pass_through),
-    ("ReduceL1", 18, lambda r, x: r("Abs", x), "ReduceSum", _pass_through),
-    ("ReduceL2", 18, _call_square, "ReduceSum", lambda r, x: r("Sqrt", x)),
-    ("ReduceLogSum", 18, _pass_through, "ReduceSum", lambda r, x: r("Log", x)),
-    ("ReduceLogSumExp", 18, _pass_through, "LogSumExp", _pass_through),
-    ("ReduceSumSquare", 18, _call_square, "ReduceSum", _pass_through),
+    ("ReduceSum", 13, _return_unchanged, "ReduceSum", _return_unchanged),
+    ("ReduceMean", 18, _return_unchanged, "ReduceMean", _return_unchanged),
+    ("ReduceMax", 18, _return_unchanged, "ReduceMax", _return_unchanged),
+    ("ReduceMin", 18, _return_unchanged, "ReduceMin", _return_unchanged),
+    ("ReduceProd", 18, _return_unchanged, "ReduceProd", _return_unchanged),
+    ("ReduceL1", 18, lambda r, x: r("Abs", x), "ReduceSum", _return_unchanged),
+    ("ReduceL2", 18, _square_elements, "ReduceSum", lambda r, x: r("Sqrt", x)),
+    ("ReduceLogSum", 18, _return_unchanged, "ReduceSum", lambda r, x: r("Log", x)),
+    ("ReduceLogSumExp", 18, _return_unchanged, "LogSumExp", _return_unchanged),
+    ("ReduceSumSquare", 18, _square_elements, "ReduceSum", _return_unchanged),
 ):
     _register_reduction(_name, _since, _prepare, _msnb_name, _finish)
 
 
-def _register_arg_extreme(name, op):
+def _register_arg_min_or_max(name, op):
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         x, axis = node.inputs[0], node.attr("axis", 0) % node.inputs[0].rank
@@ -91,8 +91,8 @@ def _register_arg_extreme(name, op):
         return r("ExpandDims", index, axis) if node.attr("keepdims", 1) else index
 
 
-_register_arg_extreme("ArgMax", "Argmax")
-_register_arg_extreme("ArgMin", "Argmin")
+_register_arg_min_or_max("ArgMax", "Argmax")
+_register_arg_min_or_max("ArgMin", "Argmin")
 
 
 def _register_cumulative(op):

@@ -20,7 +20,7 @@ def _read_resize(r, node):
         scales, sizes = [float(s) for s in scale_values], None
         extra = {"nearest_mode": "floor"}
     else:
-        scales, sizes, extra = _static_scales(r, node), _static_sizes(r, node), {}
+        scales, sizes, extra = _read_static_scales(r, node), _read_static_sizes(r, node), {}
         if coordinate_mode == "tf_crop_and_resize":
             region = [float(v) for v in r.static(node.input(1))]
     axes = [a % x.rank for a in node.attr("axes") or range(x.rank)]
@@ -52,7 +52,7 @@ def _read_resize(r, node):
         r.reserve_constant(size, 1 if settings["mode"] == "nearest" else n)
         sources = positions(n, size, scale, coordinate_mode, ends)
         if settings["mode"] == "nearest":
-            x = r("Gather", x, r.const(_nearest_indices(sources, n, settings["nearest"])), axis)
+            x = r("Gather", x, r.const(_compute_nearest_indices(sources, n, settings["nearest"])), axis)
         else:
             x = r.cast(x, np.float32) if not x.is_float else x
             matrix = r.const(weights(sources, n, scale, settings).astype(x.dtype).T)
@@ -71,14 +71,14 @@ def _read_resize(r, node):
     return r.cast(x, kind) if kind == x.dtype or "float" in kind.name else r.cast(r("Rint", x), kind)
 
 
-def _static_scales(r, node):
+def _read_static_scales(r, node):
     scales = node.input(2)
     if scales is None or not math.prod(scales.shape):
         return None
     return [float(s) for s in r.static(scales)]
 
 
-def _static_sizes(r, node):
+def _read_static_sizes(r, node):
     sizes = node.input(3)
     return None if sizes is None or not math.prod(sizes.shape) else [int(n) for n in r.static(sizes)]
 
@@ -109,7 +109,7 @@ def positions(n: int, size: int, scale: float, mode: str, ends: tuple[float, flo
     return (targets + 0.5) / scale - 0.5
 
 
-def _nearest_indices(sources, n, mode):
+def _compute_nearest_indices(sources, n, mode):
     rounded = {
         "round_prefer_floor": lambda w: np.ceil(w - 0.5),
         "round_prefer_ceil": lambda w: np.floor(w + 0.5),

@@ -38,7 +38,7 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
             "Mul", r("Add", coordinate, r.like(1, coordinate)), r.like((n - 1 if align else n) / 2, coordinate)
         )
         coordinate = coordinate if align else r("Sub", coordinate, r.like(0.5, coordinate))
-        taps.append(_interpolation_taps(r, coordinate, n, mode, padding, align))
+        taps.append(_compute_interpolation_taps(r, coordinate, n, mode, padding, align))
     total = None
     for corner in itertools.product(*taps):
         index, corner_weight = None, None
@@ -58,7 +58,7 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
     return r.reshape(total, (*x.shape[:2], *grid_shape))
 
 
-def _interpolation_taps(r, coordinate, n, mode, padding, align):
+def _compute_interpolation_taps(r, coordinate, n, mode, padding, align):
     """Return [(integer position along an axis, weight)] of the pixels to interpolate. The weight None stands for 1."""
     if mode != "cubic":
         coordinate = _move_into_image(r, coordinate, n, padding, align)
@@ -71,11 +71,13 @@ def _interpolation_taps(r, coordinate, n, mode, padding, align):
     taps = []
     for offset in (-1, 0, 1, 2):
         position = _move_into_image(r, r("Add", first, r.like(offset, first)), n, padding, align)
-        taps.append((position, _cubic_weight(r, r("Abs", r("Sub", t, r.like(offset, t))), abs(offset - 0.5) < 1)))
+        taps.append(
+            (position, _compute_cubic_weight(r, r("Abs", r("Sub", t, r.like(offset, t))), abs(offset - 0.5) < 1))
+        )
     return taps
 
 
-def _cubic_weight(r, d, near):
+def _compute_cubic_weight(r, d, near):
     """Return the weight of cubic interpolation at a distance, which is below 1 if `near`, else between 1 and 2."""
     a = _CUBIC
     factors = (a + 2, -(a + 3), 0, 1) if near else (a, -5 * a, 8 * a, -4 * a)

@@ -49,7 +49,7 @@ def _read_transpose(r, node):
     return r.transpose(x, node.attr("perm") or range(x.rank)[::-1])
 
 
-def _normalized_axes(r, node, since, rank):
+def _read_normalized_axes(r, node, since, rank):
     source = node.attr("axes") if node.version < since else node.input(1)
     if source is None:
         return None
@@ -59,7 +59,7 @@ def _normalized_axes(r, node, since, rank):
 @handles("Squeeze")
 def _read_squeeze(r, node):
     x = node.inputs[0]
-    axes = _normalized_axes(r, node, 13, max(x.rank, 1))
+    axes = _read_normalized_axes(r, node, 13, max(x.rank, 1))
     axes = tuple(i for i, n in enumerate(x.shape) if n == 1) if axes is None else axes
     return r("Squeeze", x, axis=axes) if axes else x
 
@@ -109,10 +109,10 @@ def slice_axis(r: Reader, x: Ref, axis: int, begin: int, end: int) -> Ref:
         return x
     begins, size = [0] * x.rank, list(x.shape)
     begins[axis], size[axis] = begin, end - begin
-    return r("Slice", x, tuple(begins), tuple(size)) if end > begin else _empty_like(r, x, size)
+    return r("Slice", x, tuple(begins), tuple(size)) if end > begin else _make_empty_array(r, x, size)
 
 
-def _empty_like(r, x, shape):
+def _make_empty_array(r, x, shape):
     return r.filled(shape, 0, x.dtype)
 
 
@@ -135,7 +135,7 @@ def _read_slice(r, node):
         return x
     lengths = [len(range(*w)) for w in ranges]
     if 0 in lengths:
-        return _empty_like(r, x, lengths)
+        return _make_empty_array(r, x, lengths)
     reversed_axes = tuple(i for i, (_, _, step) in enumerate(ranges) if step < 0)
     if reversed_axes:
         x = r("ReverseV2", x, axis=reversed_axes)

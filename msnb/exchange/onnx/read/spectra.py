@@ -12,14 +12,14 @@ from .shapes import slice_axis
 from .values import Node, Ref, UnsupportedOperator, handles
 
 
-def _dft_matrices(r: Reader, count: int, length: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+def _make_dft_matrices(r: Reader, count: int, length: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the cosine and sine matrices, (length, count), that transform `length` values to `count` frequencies."""
     r.reserve_constant(2, length, count)
     angle = 2 * np.pi * (np.outer(np.arange(length), np.arange(count)) % length) / length
     return np.cos(angle), sign * np.sin(angle)
 
 
-def _fourier_transform(r: Reader, x: Ref, length: int, count: int, inverse: bool, is_real: bool = False) -> Ref:
+def _add_fourier_transform(r: Reader, x: Ref, length: int, count: int, inverse: bool, is_real: bool = False) -> Ref:
     """Return the Fourier transform along the second last axis. The last axis has length 1 (real part), or 2 (real and
     imaginary part).
 
@@ -33,7 +33,9 @@ def _fourier_transform(r: Reader, x: Ref, length: int, count: int, inverse: bool
     """
     n = x.shape[-2]
     used_length = min(n, length)
-    cos, sin = (table[:used_length].astype(x.dtype) for table in _dft_matrices(r, count, length, 1 if inverse else -1))
+    cos, sin = (
+        table[:used_length].astype(x.dtype) for table in _make_dft_matrices(r, count, length, 1 if inverse else -1)
+    )
     x = slice_axis(r, x, x.rank - 2, 0, used_length)
     if is_real:  # each frequency except for the first and the middle one also stands for its conjugate
         multiplicity = np.array([1 if k in (0, length / 2) else 2 for k in range(used_length)], x.dtype)[:, None]
@@ -63,7 +65,7 @@ def _read_dft(r, node):
         length = 2 * (x.shape[axis] - 1) if is_real else x.shape[axis]
     perm = [i for i in range(x.rank - 1) if i != axis] + [axis, x.rank - 1]
     count = length // 2 + 1 if is_onesided and not inverse else length
-    spectrum = _fourier_transform(r, r.transpose(x, perm), length, count, inverse, is_real)
+    spectrum = _add_fourier_transform(r, r.transpose(x, perm), length, count, inverse, is_real)
     return r.transpose(spectrum, np.argsort(perm))
 
 
@@ -76,7 +78,7 @@ def _read_stft(r, node):
     frames = r("Gather", x, r.const(np.arange(count)[:, None] * step + np.arange(length)), 1)
     if window is not None:
         frames = r("Mul", frames, r.reshape(window, (length, 1)))
-    return _fourier_transform(r, frames, length, length // 2 + 1 if node.attr("onesided", 1) else length, False)
+    return _add_fourier_transform(r, frames, length, length // 2 + 1 if node.attr("onesided", 1) else length, False)
 
 
 @handles("MelWeightMatrix")
@@ -100,7 +102,7 @@ def _read_mel_weight_matrix(r, node):
     return r.const(filters.astype(dtype))
 
 
-def _register_window(name: str, make: Callable[[np.ndarray], np.ndarray]) -> None:
+def _register_window_function(name: str, make: Callable[[np.ndarray], np.ndarray]) -> None:
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         count = int(r.ints(node.inputs[0])[0])
@@ -113,6 +115,6 @@ def _register_window(name: str, make: Callable[[np.ndarray], np.ndarray]) -> Non
         return r.const(make(angle).astype(dtype))
 
 
-_register_window("HannWindow", lambda a: 0.5 - 0.5 * np.cos(a))
-_register_window("HammingWindow", lambda a: 25 / 46 - 21 / 46 * np.cos(a))
-_register_window("BlackmanWindow", lambda a: 0.42 - 0.5 * np.cos(a) + 0.08 * np.cos(2 * a))
+_register_window_function("HannWindow", lambda a: 0.5 - 0.5 * np.cos(a))
+_register_window_function("HammingWindow", lambda a: 25 / 46 - 21 / 46 * np.cos(a))
+_register_window_function("BlackmanWindow", lambda a: 0.42 - 0.5 * np.cos(a) + 0.08 * np.cos(2 * a))

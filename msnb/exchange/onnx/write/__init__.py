@@ -109,13 +109,13 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
             "node": constant_nodes + nodes,
             "name": graph.name,
             "initializer": initializers,
-            "input": [_value_info(value) for value in inputs],
-            "output": [_value_info(value) for value in outputs],
+            "input": [_make_value_info(value) for value in inputs],
+            "output": [_make_value_info(value) for value in outputs],
         },
         "opset_import": [{"domain": "", "version": OPSET}],
     }
 
 
-def _value_info(value):
+def _make_value_info(value):
     shape = [str(n) if isinstance(n, Extent) else n for n in value.shape]
     return onnx.value_info(value.name, value.dtype, shape)

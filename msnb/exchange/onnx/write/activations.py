@@ -78,15 +78,15 @@ def gelu(b: Builder, x: Value) -> Value:
 
 @lowerings.register(ops.Softmax)
 def _lower_softmax(b, logits, axis):
-    return _lower_along_axis(b, "Softmax", logits, axis)
+    return _lower_softmax_along_axis(b, "Softmax", logits, axis)
 
 
 @lowerings.register(ops.LogSoftmax)
 def _lower_log_softmax(b, logits, axis):
-    return _lower_along_axis(b, "LogSoftmax", logits, axis)
+    return _lower_softmax_along_axis(b, "LogSoftmax", logits, axis)
 
 
-def _lower_along_axis(b, op, x, axis):
+def _lower_softmax_along_axis(b, op, x, axis):
     axes = [axis] if isinstance(axis, int) else list(axis)
     return b.op(op, x, axis=int(axes[0])) if len(axes) == 1 and x.is_float else NotImplemented
 

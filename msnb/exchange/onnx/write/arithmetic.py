@@ -193,7 +193,7 @@ for _operator, _op in {
     _register_reduction(_operator, _op)
 
 
-def _register_arg_extreme(operator, op):
+def _register_arg_min_or_max(operator, op):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, axis: int, output_type: Any) -> Any:
         if x.dtype == "bool" or axis is None:
@@ -201,8 +201,8 @@ def _register_arg_extreme(operator, op):
         return b.op(op, b.cast(x, b.computing(x.dtype)), dtype="int64", axis=axis, keepdims=0)
 
 
-_register_arg_extreme(ops.Argmax, "ArgMax")
-_register_arg_extreme(ops.Argmin, "ArgMin")
+_register_arg_min_or_max(ops.Argmax, "ArgMax")
+_register_arg_min_or_max(ops.Argmin, "ArgMin")
 
 
 def _register_arg_with_value(operator, arg, extreme):
@@ -234,11 +234,11 @@ def _lower_matmul(b, x, y, transpose_a, transpose_b):
         return NotImplemented
     kind = b.computing(b.dtype)
     x, y = (b.cast(value, kind) for value in (x, y))
-    operands = (b.transpose(x, _transposed_axes(x.rank)) if transpose_a else x, y)
+    operands = (b.transpose(x, _make_transpose_permutation(x.rank)) if transpose_a else x, y)
     if transpose_b:
         if y.rank == x.rank == 2 and "float" in kind:
             return b.op("Gemm", x, y, transA=int(transpose_a), transB=1)
-        operands = (operands[0], b.transpose(y, _transposed_axes(y.rank)))
+        operands = (operands[0], b.transpose(y, _make_transpose_permutation(y.rank)))
     return b.op("MatMul", *operands)
 
 
@@ -249,7 +249,7 @@ def _lower_matmul_broadcast(b, x, y):
     return b.op("MatMul", b.cast(x, b.computing(b.dtype)), b.cast(y, b.computing(b.dtype)))
 
 
-def _transposed_axes(rank):
+def _make_transpose_permutation(rank):
     return [*range(rank - 2), rank - 1, rank - 2]
 
 

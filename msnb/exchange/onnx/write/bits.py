@@ -8,7 +8,7 @@ from msnb.ops.math.rounding import _CopySign, _SignBit
 from .builder import Builder, Value, lowerings
 
 
-def _has_sign_bit(b: Builder, x: Value) -> Value:
+def _write_sign_bit_test(b: Builder, x: Value) -> Value:
     """Return a Bool array that is True where the sign bit of x is set: x < 0, or 1 / x < 0 for zeros. The sign of a
     NaN is not detected.
     """
@@ -21,13 +21,13 @@ def _has_sign_bit(b: Builder, x: Value) -> Value:
 
 @lowerings.register(_SignBit)
 def _lower_sign_bit(b, x):
-    return _has_sign_bit(b, x)
+    return _write_sign_bit_test(b, x)
 
 
 @lowerings.register(_CopySign)
 def _lower_copy_sign(b, x, y):
     size = b.op("Abs", b.cast(x, b.computing(b.dtype)))
-    return b.op("Where", _has_sign_bit(b, y), b.op("Neg", size), size, dtype=size.dtype)
+    return b.op("Where", _write_sign_bit_test(b, y), b.op("Neg", size), size, dtype=size.dtype)
 
 
 @lowerings.register(ops.PopulationCount)

@@ -5,7 +5,7 @@ from msnb.ops import operations as ops
 from .builder import Builder, Value, lowerings
 
 
-def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) -> Value:
+def _count_preceding_elements(b: Builder, ordered: Value, values: Value, is_right: bool) -> Value:
     """Count, for each value, the elements of the sorted sequence that are less than it, or less or equal if
     `is_right`.
     """
@@ -20,14 +20,14 @@ def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) 
 
 @lowerings.register(ops.LowerBound)
 def _lower_lower_bound(b, sorted_x, values, *, out_type):
-    return _count_preceding(b, sorted_x, values, is_right=False)
+    return _count_preceding_elements(b, sorted_x, values, is_right=False)
 
 
 @lowerings.register(ops.UpperBound)
 def _lower_upper_bound(b, sorted_x, values, *, out_type):
-    return _count_preceding(b, sorted_x, values, is_right=True)
+    return _count_preceding_elements(b, sorted_x, values, is_right=True)
 
 
 @lowerings.register(ops.SearchSorted)
 def _lower_search_sorted(b, sorted_sequence, values, *, right, dtype=None):
-    return _count_preceding(b, *b.common(sorted_sequence, values), is_right=right)
+    return _count_preceding_elements(b, *b.common(sorted_sequence, values), is_right=right)

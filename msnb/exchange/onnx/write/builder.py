@@ -104,7 +104,7 @@ class File:
         key = (value.dtype.name, value.shape, value.tobytes()) if value.size <= 64 else None
         name = self._by_bytes.get(key) if key else None
         if name is None:
-            name = self.name(_constant_name(value))
+            name = self.name(_make_constant_name(value))
             self.constants[name] = value
             if key:
                 self._by_bytes[key] = name
@@ -287,7 +287,7 @@ class Builder:
         return [self.cast(v, dtype) for v in values]
 
 
-def _constant_name(value):
+def _make_constant_name(value):
     """Return a name for a constant: ``float32(0.5)``, ``int64[2,-1]``, or its shape if it is large."""
     if value.size <= _MAX_NUMBERS_IN_NAME and value.ndim <= 1:
         numbers = ",".join(f"{number:g}" if value.dtype.kind == "f" else str(number) for number in value.reshape(-1))

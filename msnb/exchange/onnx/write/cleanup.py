@@ -18,7 +18,7 @@ def optimize_nodes(nodes: list[Message], outputs: set[str], values: Values) -> l
         outputs (set[str]): Names of the outputs.
         values (dict): Types of the named values.
     """
-    nodes = _fold_identities(_remove_unused(nodes, outputs), outputs)
+    nodes = _fold_identities(_remove_unused_nodes(nodes, outputs), outputs)
     return _fold_biases(nodes, outputs, values)
 
 
@@ -27,27 +27,27 @@ def names_read(nodes: list[Message]) -> set[str]:
     names: set[str] = set()
     for node in nodes:
         names.update(node["input"])
-        for graph in _subgraphs_of(node):
-            names |= names_read(graph["node"]) | _output_names(graph)
+        for graph in _list_subgraphs(node):
+            names |= names_read(graph["node"]) | _collect_output_names(graph)
     return names
 
 
-def _subgraphs_of(node):
+def _list_subgraphs(node):
     return [a["g"] for a in node["attribute"] if "g" in a]
 
 
-def _output_names(graph):
+def _collect_output_names(graph):
     return {value["name"] for value in graph["output"]}
 
 
-def _remove_unused(nodes, needed):
+def _remove_unused_nodes(nodes, needed):
     """Remove nodes without a used result."""
     live_nodes = []
     for node in reversed(nodes):
         if needed.isdisjoint(node["output"]):
             continue
-        for graph in _subgraphs_of(node):
-            graph["node"] = _remove_unused(graph["node"], _output_names(graph))
+        for graph in _list_subgraphs(node):
+            graph["node"] = _remove_unused_nodes(graph["node"], _collect_output_names(graph))
         needed = needed | names_read([node])
         live_nodes.append(node)
     return live_nodes[::-1]
@@ -58,8 +58,8 @@ def _count_readers(nodes, outputs):
     counts = Counter(outputs)
     for node in nodes:
         counts.update(node["input"])
-        for graph in _subgraphs_of(node):
-            counts.update(names_read(graph["node"]) | _output_names(graph))
+        for graph in _list_subgraphs(node):
+            counts.update(names_read(graph["node"]) | _collect_output_names(graph))
     return counts
 
 
@@ -91,8 +91,8 @@ def _fold_biases(nodes, outputs, values):
     by_result = {name: node for node in nodes for name in node["output"]}
     merged_names, nodes_left = set(), []
     for node in nodes:
-        for graph in _subgraphs_of(node):
-            graph["node"] = _fold_biases(graph["node"], _output_names(graph), values)
+        for graph in _list_subgraphs(node):
+            graph["node"] = _fold_biases(graph["node"], _collect_output_names(graph), values)
         nodes_left.append(node)
         if node["op_type"] != "Add":
             continue
@@ -110,7 +110,7 @@ def _fold_biases(nodes, outputs, values):
     if not merged_names:
         return nodes
     nodes_left = [node for node in nodes_left if node["name"] not in merged_names or len(node["input"]) == 3]
-    return _remove_unused(nodes_left, set(outputs))  # removes the Reshape nodes of biases
+    return _remove_unused_nodes(nodes_left, set(outputs))  # removes the Reshape nodes of biases
 
 
 def _merge_bias(product, vector, output):
@@ -122,7 +122,7 @@ def _match_bias(product, name, by_result, values):
     """Return the name of the vector that a node adds, if the product accepts it as a bias per channel or column, else
     None.
     """
-    shapes = [_shape_or_none(values, n) for n in (*product["input"], name)]
+    shapes = [_get_shape_or_none(values, n) for n in (*product["input"], name)]
     if None in shapes or "float" not in values[name].dtype:
         return None
     x, w, bias = shapes
@@ -139,10 +139,10 @@ def _match_bias(product, name, by_result, values):
     source = by_result.get(name)
     if bias not in (channel_shape, (1, *channel_shape)) or source is None or source["op_type"] != "Reshape":
         return None
-    return source["input"][0] if _shape_or_none(values, source["input"][0]) == (channels,) else None
+    return source["input"][0] if _get_shape_or_none(values, source["input"][0]) == (channels,) else None
 
 
-def _shape_or_none(values, name):
+def _get_shape_or_none(values, name):
     """Return the dimensions of a value, or None if they are unknown."""
     value = values.get(name)
     return None if value is None else value.shape
@@ -176,7 +176,7 @@ def rename_nodes(nodes: list[Message], fixed_names: set[str], calls: Mapping[str
     for node, _ in nodes_and_calls:
         node["input"] = [new.get(name, name) for name in node["input"]]
         node["output"] = [new.get(name, name) for name in node["output"]]
-        for graph in _subgraphs_of(node):
+        for graph in _list_subgraphs(node):
             for value in graph["output"]:
                 value["name"] = new.get(value["name"], value["name"])
 
@@ -190,5 +190,5 @@ def _walk_nodes(nodes):
 
 def _walk_subgraphs(node):
     """Yield the nodes of all subgraphs of a node."""
-    for graph in _subgraphs_of(node):
+    for graph in _list_subgraphs(node):
         yield from _walk_nodes(graph["node"])

@@ -60,7 +60,7 @@ def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer:
             results = None
         if results is None:
             results = tuple(Value("", dtype, shape) for dtype, shape in b.types)
-        env[node] = tuple(_fit_to_type(b, value, *kind) for value, kind in zip(results, b.types, strict=False))
+        env[node] = tuple(_cast_to_graph_type(b, value, *kind) for value, kind in zip(results, b.types, strict=False))
         b.prefix, b.types = prefix, types
     return [value_of(b, source, slot, env) for source, slot in graph.outputs]
 
@@ -90,7 +90,7 @@ def value_of(b: Builder, node: AnfNode, slot: int, env: Env) -> Value:
     return values[0]
 
 
-def _fit_to_type(b, value, dtype, shape):
+def _cast_to_graph_type(b, value, dtype, shape):
     """Cast a result to the type in the graph and complete its shape."""
     if value is None:
         return Value("", dtype, shape)
@@ -150,22 +150,24 @@ def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, An
 def kernel_graph_of(node: CNode) -> FuncGraph | None:
     """Return the kernel of an operator as a graph of JAX primitives, or None if there is no kernel."""
     if isinstance(node.kernel, list):  # several traces of one network, see `symbolic`
-        graphs = [_read_kernel(kernel) for kernel in node.kernel]
+        graphs = [_read_kernel_graph(kernel) for kernel in node.kernel]
         return merged(graphs, node.attrs["_sizes"])
-    return _read_kernel(node.kernel) if hasattr(node.kernel, "eqns") else None
+    return _read_kernel_graph(node.kernel) if hasattr(node.kernel, "eqns") else None
 
 
-def _read_kernel(kernel):
+def _read_kernel_graph(kernel):
     def add_parameters(node, equation, path):
         if node is not None:
-            node.attrs.update({key: _to_python(value) for key, value in equation.params.items() if value is not None})
+            node.attrs.update(
+                {key: _convert_to_python(value) for key, value in equation.params.items() if value is not None}
+            )
             if node.op == "Scan":
                 node.attrs["num_carry"] = scan_counts(equation)[1]
 
     return read(kernel, "kernel", visit=add_parameters)
 
 
-def _to_python(value):
+def _convert_to_python(value):
     """Convert a parameter of a primitive to Python numbers, strings and tuples where possible."""
     if isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
@@ -174,7 +176,7 @@ def _to_python(value):
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (tuple, list)):
-        items = [_to_python(v) for v in value]
+        items = [_convert_to_python(v) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
 
@@ -202,12 +204,12 @@ def graph_message(b: Builder, name: str, inputs: list[Value], outputs: list[Valu
     return {
         "node": b.nodes,
         "name": name,
-        "input": [onnx.value_info(v.name, v.dtype, _shape_message(v.shape)) for v in inputs],
-        "output": [onnx.value_info(v.name, v.dtype, _shape_message(v.shape)) for v in names],
+        "input": [onnx.value_info(v.name, v.dtype, _make_shape_message(v.shape)) for v in inputs],
+        "output": [onnx.value_info(v.name, v.dtype, _make_shape_message(v.shape)) for v in names],
     }
 
 
-def _shape_message(shape):
+def _make_shape_message(shape):
     return None if shape is None else [str(n) if not isinstance(n, (int, np.integer)) else n for n in shape]
 
 
@@ -229,7 +231,7 @@ def _write_switch(b, node, inputs, env, missing, outer):
             inner = b.inner()
             rest = inner.op("Sub", index, inner.like(1, index), shape=()) if len(graph_list) > 1 else None
             results = write_choice(inner, graph_list, rest)
-            results = [_fit_to_type(inner, value, *kind) for value, kind in zip(results, types, strict=True)]
+            results = [_cast_to_graph_type(inner, value, *kind) for value, kind in zip(results, types, strict=True)]
             messages.append(graph_message(inner, title, [], results))
         kinds, shapes = zip(*types, strict=True)
         attrs = {"then_branch": messages[0], "else_branch": messages[1]}
@@ -252,13 +254,13 @@ def _write_while(b, node, inputs, env, missing, outer):
     body_env = {**env, **{p: (v,) for p, v in zip(body.parameters, free[body] + carried)}}
     new_state = write_nodes(inner, body, body_env, missing, outer)
     new_state = [
-        _fit_to_type(inner, value, old.dtype, old.shape) for value, old in zip(new_state, carried, strict=True)
+        _cast_to_graph_type(inner, value, old.dtype, old.shape) for value, old in zip(new_state, carried, strict=True)
     ]
     next_condition = write_nodes(
         inner, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + new_state)}}, missing, outer
     )
     message = graph_message(inner, "body", [count, condition, *carried], [*next_condition, *new_state])
-    state = [_fit_to_type(b, value, old.dtype, old.shape) for value, old in zip(state, carried, strict=True)]
+    state = [_cast_to_graph_type(b, value, old.dtype, old.shape) for value, old in zip(state, carried, strict=True)]
     return b.ops(
         "Loop",
         None,
@@ -284,13 +286,13 @@ def _write_scan(b, node, inputs, env, missing, outer):
     body_env = {**env, **{p: (v,) for p, v in zip(body.parameters, values[:free] + names)}}
     results = write_nodes(inner, body, body_env, missing, outer)
     kinds = [(v.dtype, v.shape) for v in names[:count]]
-    results = [_fit_to_type(inner, v, *kinds[i]) if i < count else v for i, v in enumerate(results)]
+    results = [_cast_to_graph_type(inner, v, *kinds[i]) if i < count else v for i, v in enumerate(results)]
     message = graph_message(inner, "body", names, results)
     backwards = [1 if node.attrs.get("reverse") else 0]
     dtypes, shapes = zip(*b.types, strict=True)
     return b.ops(
         "Scan",
-        *[_fit_to_type(b, v, n.dtype, None) for v, n in zip(values[free:], names, strict=True)],
+        *[_cast_to_graph_type(b, v, n.dtype, None) for v, n in zip(values[free:], names, strict=True)],
         count=len(b.types),
         dtypes=list(dtypes),
         shapes=list(shapes),
@@ -312,11 +314,11 @@ def _write_counted_loop(b, node, values, env, missing, outer):
     rounds, condition = inner.graph_input("round", "int64", ()), inner.graph_input("going", "bool", ())
     body_env = {**env, **{p: (v,) for p, v in zip(body.parameters, values[:free] + names)}}
     results = write_nodes(inner, body, body_env, missing, outer)
-    results = [_fit_to_type(inner, v, n.dtype, n.shape) for v, n in zip(results, names)] + results[count:]
+    results = [_cast_to_graph_type(inner, v, n.dtype, n.shape) for v, n in zip(results, names)] + results[count:]
     message = graph_message(inner, "body", [rounds, condition, *names], [condition, *results])
     dtypes, shapes = zip(*b.types, strict=True)
     length = b.const(np.array(node.attrs.get("length", 0), np.int64))
-    values = [_fit_to_type(b, v, n.dtype, None) for v, n in zip(values[free:], names, strict=True)]
+    values = [_cast_to_graph_type(b, v, n.dtype, None) for v, n in zip(values[free:], names, strict=True)]
     return b.ops(
         "Loop", length, None, *values, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message
     )

@@ -62,7 +62,7 @@ def _lower_reverse_sequence(b, x, seq_lengths, *, seq_dim, batch_dim):
 def _lower_getitem(b, x, starts, tensors, *, plan):
     """Lower slices and integers, or slices and index Tensors."""
     if _ARRAY in plan:
-        return _write_gather(b, x, tensors, plan)
+        return _write_index_by_tensors(b, x, tensors, plan)
     starts = iter(starts)
     sliced: dict[str, list[Any]] = {"begin": [], "end": [], "axes": [], "steps": []}
     numbers, new_axes, dimension, position = [], [], 0, 0
@@ -101,7 +101,7 @@ def _lower_getitem(b, x, starts, tensors, *, plan):
     return b.unsqueeze(x, new_axes)
 
 
-def _write_gather(b, x, tensors, plan):
+def _write_index_by_tensors(b, x, tensors, plan):
     """Write slices, then one Gather or GatherND. GatherND needs the indexed axes in front.
 
     Index Tensors that are not adjacent are left to the kernel.

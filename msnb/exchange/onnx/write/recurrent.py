@@ -23,7 +23,7 @@ def _lower_lstm(b, x, h, c, w, *, input_size, hidden_size, num_layers, has_bias,
     if x.dtype != "float32":
         return NotImplemented
     directions = 2 if bidirectional else 1
-    offsets = _weight_offsets(math.prod(w.shape), input_size, hidden_size, num_layers, has_bias, directions)
+    offsets = _compute_weight_offsets(math.prod(w.shape), input_size, hidden_size, num_layers, has_bias, directions)
     flat = b.reshape(w, (math.prod(w.shape),))
 
     def slice_weights(starts, columns):
@@ -79,7 +79,7 @@ def _lower_lstm(b, x, h, c, w, *, input_size, hidden_size, num_layers, has_bias,
     return y, h, c, empty, empty
 
 
-def _weight_offsets(size, input_size, hidden_size, num_layers, has_bias, directions):
+def _compute_weight_offsets(size, input_size, hidden_size, num_layers, has_bias, directions):
     """Return the offsets of matrices and biases in the flat weights, per layer and direction; see
     msnb/ops/nn/recurrent/lstm.py.
     """

@@ -27,17 +27,17 @@ class OfFunction(Cell):
         for name, value in arguments.items():
             setattr(self, name, value)
 
-    def _named_arguments(self) -> dict[str, Any]:
+    def _get_named_arguments(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._given}
 
     def construct(self, input: Tensor) -> Any:
         """Return the result of the function for `input`."""
-        return self._function(input, **self._named_arguments())
+        return self._function(input, **self._get_named_arguments())
 
     def extend_repr(self) -> str:
         """Return the constructor arguments shown by `repr`."""
         return ", ".join(
-            f"{name}={value}" for name, value in self._named_arguments().items() if not isinstance(value, Tensor)
+            f"{name}={value}" for name, value in self._get_named_arguments().items() if not isinstance(value, Tensor)
         )
 
 
@@ -46,4 +46,4 @@ class OfTarget(OfFunction):
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the loss."""
-        return self._function(input, target, **self._named_arguments())
+        return self._function(input, target, **self._get_named_arguments())

@@ -16,7 +16,7 @@ from msnb.nn.cell import Cell
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"]
 
 
-def _int_tuple_kind(least):
+def _make_int_tuple_kind(least):
     def accept(value):
         sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
         if not sizes or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
@@ -37,8 +37,8 @@ def _accept_padding(value):
     return _OFFSETS.accept(value)
 
 
-_OFFSETS = _int_tuple_kind(0)
-Sizes = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(1)]
+_OFFSETS = _make_int_tuple_kind(0)
+Sizes = Annotated[int | tuple[int, ...] | list[int], _make_int_tuple_kind(1)]
 Offsets = Annotated[int | tuple[int, ...] | list[int], _OFFSETS]
 Padding = Annotated[
     int | str | tuple[int, ...] | list[int],
@@ -53,7 +53,7 @@ class _ConvBase(Cell):
 
     _dims: ClassVar[int] = 0
 
-    def _expand_sizes(self, **sizes: Any) -> None:
+    def _expand_sizes_to_tuples(self, **sizes: Any) -> None:
         """Set attributes to tuples with one number for each dimension."""
         for name, size in sizes.items():
             size = (size,) if isinstance(size, int) else size  # a default
@@ -103,11 +103,11 @@ class _Conv(_ConvBase):
     ) -> None:
         super().__init__()
         self.padding: Any = ()
-        self._expand_sizes(kernel_size=kernel_size, stride=stride, dilation=dilation)
+        self._expand_sizes_to_tuples(kernel_size=kernel_size, stride=stride, dilation=dilation)
         if isinstance(padding, str):
             self.padding = padding
         else:
-            self._expand_sizes(padding=padding)
+            self._expand_sizes_to_tuples(padding=padding)
         if padding == "same" and any(step != 1 for step in self.stride):
             raise ValueError(f"For '{self.cls_name}', 'stride' should be 1 with 'same' padding, but got {self.stride}.")
         self.padding_mode: str = padding_mode
@@ -280,8 +280,10 @@ class ConvTranspose2d(_ConvBase):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        self._expand_sizes(kernel_size=kernel_size, stride=stride, padding=padding, output_padding=output_padding)
-        self._expand_sizes(dilation=dilation)
+        self._expand_sizes_to_tuples(
+            kernel_size=kernel_size, stride=stride, padding=padding, output_padding=output_padding
+        )
+        self._expand_sizes_to_tuples(dilation=dilation)
         self.padding_mode: str = padding_mode
         self._create_parameters(
             in_channels, out_channels, groups, (in_channels, out_channels // groups, *self.kernel_size), bias, dtype

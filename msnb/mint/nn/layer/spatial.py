@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-def _int_tuple_kind(count):
+def _make_int_tuple_kind(count):
     def accept(value):
         sides = (value,) * count if isinstance(value, int) else tuple(value)
         if not all(isinstance(side, int) and not isinstance(side, bool) for side in sides):
@@ -37,9 +37,9 @@ def _int_tuple_kind(count):
     return Kind(f"an int or a tuple of {count} ints", accept)
 
 
-TwoSides = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(2)]
-FourSides = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(4)]
-SixSides = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(6)]
+TwoSides = Annotated[int | tuple[int, ...] | list[int], _make_int_tuple_kind(2)]
+FourSides = Annotated[int | tuple[int, ...] | list[int], _make_int_tuple_kind(4)]
+SixSides = Annotated[int | tuple[int, ...] | list[int], _make_int_tuple_kind(6)]
 
 
 class Identity(Cell):

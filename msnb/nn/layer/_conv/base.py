@@ -19,7 +19,7 @@ from msnb.ops import operations as P
 from msnb.ops.nn.conv._shared import transposed_length
 
 
-def _padding_kind(count, word):
+def _make_padding_kind(count, word):
     def accept(value):
         if not isinstance(value, tuple):
             return accept_value(NonNegInt, value)
@@ -31,8 +31,8 @@ def _padding_kind(count, word):
     return Kind(f"a non-negative int or a tuple of {word}", accept)
 
 
-FourSides = Annotated[int | tuple[int, int, int, int], _padding_kind(4, "four")]
-SixSides = Annotated[int | tuple[int, int, int, int, int, int], _padding_kind(6, "six")]
+FourSides = Annotated[int | tuple[int, int, int, int], _make_padding_kind(4, "four")]
+SixSides = Annotated[int | tuple[int, int, int, int, int, int], _make_padding_kind(6, "six")]
 PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
@@ -48,11 +48,11 @@ class Filtered(Cell):
         self.format = data_format
         for name, value in attributes.items():
             setattr(self, name, value)
-        self._check_combinations()
+        self._check_argument_combinations()
 
     def _create_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Create the Parameters and the operators."""
-        shape = self._weight_shape()
+        shape = self._compute_weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
         self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
         self.weight = Parameter(initializer(weight_init, shape, dtype), "weight")
@@ -71,7 +71,7 @@ class Filtered(Cell):
         axis = -1 if self.format == "NHWC" else 1
         return self.in_channels, axis, f"{self.in_channels} channels in {'axis 1' if axis == 1 else 'the last axis'}"
 
-    def _check_combinations(self):
+    def _check_argument_combinations(self):
         if self.pad_mode != "pad" and any(np.ravel(self.padding)):
             raise ValueError(
                 f"For '{self.cls_name}', 'padding' must be 0 when 'pad_mode' is '{self.pad_mode}', "
@@ -83,7 +83,7 @@ class Filtered(Cell):
                 f"but got {self.group} for {self.in_channels} and {self.out_channels}."
             )
 
-    def _weight_shape(self):
+    def _compute_weight_shape(self):
         """Return the weight shape. The summed channels, divided by `group`, are axis 1, or the last axis for NHWC."""
         there, here = self.out_channels, self.in_channels
         if self._transposed:
@@ -91,7 +91,7 @@ class Filtered(Cell):
         here //= self.group
         return [there, *self.kernel_size, here] if self.format == "NHWC" else [there, here, *self.kernel_size]
 
-    def _operator_attributes(self):
+    def _get_operator_attributes(self):
         """Return the attributes that all convolution operators share."""
         return {
             "kernel_size": self.kernel_size,
@@ -159,21 +159,23 @@ class Convolution(Filtered):
     def _create_operator(self):
         """Create the operator. A transposed convolution uses the gradient with respect to the input."""
         if self._transposed:
-            self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._operator_attributes())
+            self.conv2d_transpose = P.Conv2DBackpropInput(
+                out_channel=self.in_channels, **self._get_operator_attributes()
+            )
         else:
             self.conv2d = P.Conv2D(
-                out_channel=self.out_channels, data_format=self.format, **self._operator_attributes()
+                out_channel=self.out_channels, data_format=self.format, **self._get_operator_attributes()
             )
 
     def _convolve(self, x):
         if self._transposed:
             check_dims(self.cls_name, x, 4)
-            image = self.conv2d_transpose(x, self.weight, self._transposed_output_shape(x.shape))
+            image = self.conv2d_transpose(x, self.weight, self._infer_transposed_shape(x.shape))
         else:
             image = self.conv2d(x, self.weight)
         return self.bias_add(image, self.bias) if self.has_bias else image
 
-    def _transposed_output_shape(self, shape):
+    def _infer_transposed_shape(self, shape):
         """Return the output shape of a transposed convolution for an input of `shape`."""
         sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
         axes = zip(shape[2:], self.kernel_size, self.stride, self.dilation, sides[::2], sides[1::2], strict=False)

@@ -19,7 +19,7 @@ class _VolumeFilters(Filtered):
 
     _before_weight = ", "
 
-    def _create_with_defaults(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+    def _create_filter_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Create the Parameters. The default initial values keep the variance of activations (He et al., 2015)."""
         self._log_unused_bias(bias_init, None)
         self._create_parameters(weight_init, bias_init, dtype)
@@ -100,11 +100,11 @@ class Conv3d(_VolumeFilters):
             group=group,
             has_bias=has_bias,
         )
-        self._create_with_defaults(weight_init, bias_init, dtype)
+        self._create_filter_parameters(weight_init, bias_init, dtype)
 
     def _create_operator(self):
         self.conv3d: P.Conv3D = P.Conv3D(
-            out_channel=self.out_channels, data_format=self.format, **self._operator_attributes()
+            out_channel=self.out_channels, data_format=self.format, **self._get_operator_attributes()
         )
 
     def construct(self, x: Tensor) -> Tensor:
@@ -191,7 +191,7 @@ class Conv3dTranspose(_VolumeFilters):
             output_padding=along(3, output_padding),
             has_bias=has_bias,
         )
-        self._create_with_defaults(weight_init, bias_init, dtype)
+        self._create_filter_parameters(weight_init, bias_init, dtype)
 
     def _create_operator(self):
         self.conv3d_transpose: P.Conv3DTranspose = P.Conv3DTranspose(
@@ -199,7 +199,7 @@ class Conv3dTranspose(_VolumeFilters):
             out_channel=self.out_channels,
             output_padding=self.output_padding,
             data_format=self.format,
-            **self._operator_attributes(),
+            **self._get_operator_attributes(),
         )
 
     def construct(self, x: Tensor) -> Tensor:

@@ -52,26 +52,26 @@ class FeatureNorm(Cell):
                 f"but got shape {x.shape}."
             )
 
-    def _apply_operator(self, operator, x):
+    def _apply_norm_operator(self, operator, x):
         return operator(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
     def extend_repr(self) -> str:
         """Return sizes, settings and Parameters for `repr`."""
         names = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
-        return ", ".join(f"{name}={self._repr_value(name)}" for name in names)
+        return ", ".join(f"{name}={self._get_repr_value(name)}" for name in names)
 
-    def _repr_value(self, name: str) -> Any:
+    def _get_repr_value(self, name: str) -> Any:
         return getattr(self, name)
 
 
 class _BatchNorm(FeatureNorm):
     """Batch normalisation of inputs with features on axis 1, or on the last axis for NHWC."""
 
-    def _repr_value(self, name: str) -> Any:
+    def _get_repr_value(self, name: str) -> Any:
         """Return a value for `repr`. MindSpore 2 shows the momentum argument, r1.1 the weight of the new
         statistics."""
         is_api2_momentum = name == "momentum" and api_generations.shared == 2
-        return round(1 - self.momentum, 12) if is_api2_momentum else super()._repr_value(name)
+        return round(1 - self.momentum, 12) if is_api2_momentum else super()._get_repr_value(name)
 
     @checked
     def __init__(
@@ -114,7 +114,7 @@ class _BatchNorm(FeatureNorm):
         self._check_rank(x)
         chosen = self.use_batch_statistics
         normalise = self.bn_train if (self.training if chosen is None else chosen) else self.bn_infer
-        return self._apply_operator(normalise, x)
+        return self._apply_norm_operator(normalise, x)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -285,11 +285,11 @@ class _DistributedBatchNorm(_BatchNorm):
         if not (self.training if chosen is None else chosen) or size(_WORLD) == 1:
             return super().construct(x)
         self._check_rank(x)
-        group = self._device_group(size(_WORLD))
+        group = self._get_device_group(size(_WORLD))
         running = self.moving_mean, self.moving_variance
         return normalize_across_devices(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
-    def _device_group(self, number):
+    def _get_device_group(self, number):
         """Return the name of the group of this device among `number` devices. A group shares its statistics."""
         raise NotImplementedError
 
@@ -356,7 +356,7 @@ class GlobalBatchNorm(_DistributedBatchNorm):
         )
         self.group: int = device_num_each_group
 
-    def _device_group(self, number):
+    def _get_device_group(self, number):
         if number % self.group:
             raise ValueError(
                 f"For '{self.cls_name}', 'device_num_each_group' should divide the {number} devices, but got "
@@ -432,7 +432,7 @@ class SyncBatchNorm(_DistributedBatchNorm):
         )
         self.process_groups: list[list[int]] | None = process_groups
 
-    def _device_group(self, number):
+    def _get_device_group(self, number):
         groups = self.process_groups
         if groups is None:
             return _WORLD

@@ -156,7 +156,7 @@ class GroupNorm(Cell):
 class _InstanceNorm(FeatureNorm):
     """Base of instance normalisation: statistics per channel and sample, and running statistics per channel."""
 
-    def _initialize(
+    def _initialize_instance_norm(
         self, use_batch_statistics: bool, num_features: int, eps: float, momentum: float, **initial: Any
     ) -> None:
         self.use_batch_statistics = use_batch_statistics
@@ -168,7 +168,7 @@ class _InstanceNorm(FeatureNorm):
     def construct(self, x: Tensor) -> Tensor:
         """Return the normalised input."""
         self._check_rank(x)
-        return self._apply_operator(self.instance_bn, x)
+        return self._apply_norm_operator(self.instance_bn, x)
 
 
 class _NewerInstanceNorm(_InstanceNorm):
@@ -186,7 +186,7 @@ class _NewerInstanceNorm(_InstanceNorm):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._initialize(
+        self._initialize_instance_norm(
             True,
             num_features,
             eps,
@@ -263,7 +263,7 @@ class InstanceNorm2d(_InstanceNorm):
     ) -> None:
         super().__init__()
         self.input_dims: str = input_dims
-        self._initialize(
+        self._initialize_instance_norm(
             use_batch_statistics,
             num_features,
             eps,

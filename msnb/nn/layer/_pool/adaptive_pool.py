@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def _output_size_check(axes, length=PositiveInt):
+def _make_output_size_check(axes, length=PositiveInt):
     def accept(value):
         sizes = value if isinstance(value, tuple) else (value,) * axes
         if len(sizes) != axes:
@@ -32,20 +32,20 @@ def _output_size_check(axes, length=PositiveInt):
 
 Pixels = int | None
 OutputSize = Annotated[
-    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _output_size_check(2))
+    Pixels | tuple[Pixels, Pixels], Kind("a positive int, None or a tuple of two of them", _make_output_size_check(2))
 ]
 VolumeSize = Annotated[
     Pixels | tuple[Pixels, Pixels, Pixels],
-    Kind("a positive int, None or a tuple of three of them", _output_size_check(3)),
+    Kind("a positive int, None or a tuple of three of them", _make_output_size_check(3)),
 ]
 # In MindSpore, average pooling of images and volumes may have an output of length 0.
 MeanSize = Annotated[
     Pixels | tuple[Pixels, Pixels],
-    Kind("a non-negative int, None or a tuple of two of them", _output_size_check(2, NonNegInt)),
+    Kind("a non-negative int, None or a tuple of two of them", _make_output_size_check(2, NonNegInt)),
 ]
 MeanVolumeSize = Annotated[
     Pixels | tuple[Pixels, Pixels, Pixels],
-    Kind("a non-negative int, None or a tuple of three of them", _output_size_check(3, NonNegInt)),
+    Kind("a non-negative int, None or a tuple of three of them", _make_output_size_check(3, NonNegInt)),
 ]
 
 

@@ -10,7 +10,7 @@ from msnb.ops import functional as F
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 
-def _size_or_tuple_kind(kind, words):
+def _make_size_or_tuple_kind(kind, words):
     def accept(value):
         if isinstance(value, tuple):
             return tuple(accept_value(kind, size) for size in value)
@@ -19,8 +19,8 @@ def _size_or_tuple_kind(kind, words):
     return Kind(f"{words} or a tuple of them", accept)
 
 
-Sizes = Annotated[int | tuple[int, ...], _size_or_tuple_kind(PositiveInt, "a positive int")]
-Offsets = Annotated[int | tuple[int, ...], _size_or_tuple_kind(NonNegInt, "a non-negative int")]
+Sizes = Annotated[int | tuple[int, ...], _make_size_or_tuple_kind(PositiveInt, "a positive int")]
+Offsets = Annotated[int | tuple[int, ...], _make_size_or_tuple_kind(NonNegInt, "a non-negative int")]
 
 
 class _MaxUnpool(Cell):

@@ -12,7 +12,7 @@ from msnb.ops import functional as F
 __all__ = ["AvgPool1dExt", "AvgPool2dExt", "AvgPool3dExt", "MaxPool2dExt"]
 
 
-def _single_or_pair_kind(kind, words):
+def _make_single_size_kind(kind, words):
     def accept(value):
         if isinstance(value, (tuple, list)):
             if len(value) != 1:
@@ -23,8 +23,8 @@ def _single_or_pair_kind(kind, words):
     return Kind(f"{words} or a tuple of one", accept)
 
 
-OneSize = Annotated[int | tuple[int], _single_or_pair_kind(PositiveInt, "a positive int")]
-OneOffset = Annotated[int | tuple[int], _single_or_pair_kind(NonNegInt, "a non-negative int")]
+OneSize = Annotated[int | tuple[int], _make_single_size_kind(PositiveInt, "a positive int")]
+OneOffset = Annotated[int | tuple[int], _make_single_size_kind(NonNegInt, "a non-negative int")]
 
 
 class _Average(Cell):

@@ -28,7 +28,7 @@ class _VolumePool(Cell):
                 f'"{pad_mode.lower()}".'
             )
 
-    def _pool_with_batch(self, x, pool):
+    def _pool_with_batch_axis(self, x, pool):
         check_dims(self.cls_name, x, 4, 5)
         if x.ndim == 5:
             return pool(x)
@@ -90,7 +90,7 @@ class AvgPool3d(_VolumePool):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the means."""
-        return self._pool_with_batch(x, self.avg_pool)
+        return self._pool_with_batch_axis(x, self.avg_pool)
 
 
 class MaxPool3d(_VolumePool):
@@ -152,5 +152,5 @@ class MaxPool3d(_VolumePool):
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """Return the maxima."""
-        outputs = self._pool_with_batch(x, self.max_pool)
+        outputs = self._pool_with_batch_axis(x, self.max_pool)
         return outputs if self.return_indices or not isinstance(outputs, tuple) else outputs[0]

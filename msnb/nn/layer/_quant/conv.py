@@ -21,13 +21,13 @@ class QuantConvolution(Convolution):
     fake_quant_weight: Cell
     conv: P.Conv2D
 
-    def _make_observer(self, quant_config, quant_dtype):
+    def _create_weight_observer(self, quant_config, quant_dtype):
         self.quant_config = quant_config
         self.quant_dtype = quant_dtype
         self.conv = self.conv2d  # its name in MindSpore
         self.fake_quant_weight = weight_observer(quant_config, quant_dtype, self.out_channels)
 
-    def _convolve_with(self, x, weight, bias):
+    def _convolve_with_weight(self, x, weight, bias):
         y = self.conv(x, weight)
         return self.bias_add(y, bias) if self.has_bias else y
 
@@ -105,11 +105,11 @@ class Conv2dQuant(QuantConvolution):
             weight_init,
             bias_init,
         )
-        self._make_observer(quant_config, quant_dtype)
+        self._create_weight_observer(quant_config, quant_dtype)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolved images."""
-        return self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias)
+        return self._convolve_with_weight(x, self.fake_quant_weight(self.weight), self.bias)
 
 
 class Conv2dBnWithoutFoldQuant(QuantConvolution):
@@ -183,9 +183,9 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
             weight_init,
             bias_init,
         )
-        self._make_observer(quant_config, quant_dtype)
+        self._create_weight_observer(quant_config, quant_dtype)
         self.batchnorm: BatchNorm2d = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolved and normalised images."""
-        return self.batchnorm(self._convolve_with(x, self.fake_quant_weight(self.weight), self.bias))
+        return self.batchnorm(self._convolve_with_weight(x, self.fake_quant_weight(self.weight), self.bias))

@@ -57,7 +57,7 @@ class _FoldedConvolution(QuantConvolution):
     moving_mean: Parameter
     moving_variance: Parameter
 
-    def _make_normalization(self, eps, momentum, gamma, beta, mean, variance, fake):
+    def _create_norm_parameters(self, eps, momentum, gamma, beta, mean, variance, fake):
         self.eps = eps
         self.momentum = momentum
         self.fake = fake
@@ -157,8 +157,8 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
             weight_init,
             bias_init,
         )
-        self._make_normalization(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
-        self._make_observer(quant_config, quant_dtype)
+        self._create_norm_parameters(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
+        self._create_weight_observer(quant_config, quant_dtype)
         self.bn_train: P.FusedBatchNormEx = P.FusedBatchNormEx(epsilon=eps, momentum=1 - momentum)
         self.bn_infer: P.BatchNorm = P.BatchNorm(epsilon=eps)
         self.reshape: P.Reshape = P.Reshape()
@@ -261,8 +261,8 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
             weight_init,
             bias_init,
         )
-        self._make_normalization(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
-        self._make_observer(quant_config, quant_dtype)
+        self._create_norm_parameters(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
+        self._create_weight_observer(quant_config, quant_dtype)
         self.freeze_bn: int = freeze_bn
         self.batchnorm_fold: BatchNormFoldCell = BatchNormFoldCell(momentum, eps, freeze_bn)
         self.correct_mul: P.CorrectionMul = P.CorrectionMul(0)
@@ -273,12 +273,12 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the convolved and normalised images."""
-        plain = self._convolve_with(x, self.weight, self.bias)
+        plain = self._convolve_with_weight(x, self.weight, self.bias)
         statistics = self.batchnorm_fold(plain, self.moving_mean, self.moving_variance, self.step)
         batch_mean, batch_std, running_mean, running_std = statistics
         folded = self.correct_mul(self.weight, self.gamma, running_std)
         bias = self.correct_mul(self.bias, self.gamma, running_std) if self.has_bias else None
-        y = self._convolve_with(x, self._quantize_weight(folded), bias)
+        y = self._convolve_with_weight(x, self._quantize_weight(folded), bias)
         correct = self.batchnorm_fold2_train if self.training else self.batchnorm_fold2_infer
         y = correct(y, self.beta, self.gamma, batch_std, batch_mean, running_std, running_mean, self.step)
         if self.training:

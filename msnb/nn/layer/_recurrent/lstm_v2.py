@@ -103,7 +103,7 @@ class LSTM(_RecurrentLayers):
         for number, (all_times, times_of_lengths) in enumerate(self._calls):
             rows = slice(number * count, (number + 1) * count)
             spots = range(number * count, (number + 1) * count)
-            weights = _pack_weights([self._weights_of(spot, x.dtype) for spot in spots], x.dtype)
+            weights = _pack_weights([self._get_layer_weights(spot, x.dtype) for spot in spots], x.dtype)
             states = hx if len(self._calls) == 1 else tuple(state[rows] for state in hx)
             if number > 0:
                 x = self.dropout_op(x)

@@ -172,13 +172,13 @@ class Bijector(Cell):
             raise TypeError(f"For '{self.cls_name}', 'value' should be of type {dtype}, but got {value.dtype}.")
         return value
 
-    def _with_parameters(self, value):
+    def _check_value_and_cast_params(self, value):
         """Return `value`, and the parameters cast to the dtype of `value`."""
         value = self._check_value_dtype(value)
         return value, *(self.cast_param_by_value(value, p) for p in self.default_parameters)
 
     # ------------------------------------------------------------------ the function
-    def _call_own(self, name, value, args, kwargs):
+    def _call_implementation(self, name, value, args, kwargs):
         method = getattr(self, name, None)
         if method is None:
             raise NotImplementedError(f"{name[1:]} is not implemented for the bijector '{self._name}'.")
@@ -198,19 +198,19 @@ class Bijector(Cell):
         Returns:
             Tensor.
         """
-        return self._call_own("_forward", value, args, kwargs)
+        return self._call_implementation("_forward", value, args, kwargs)
 
     def inverse(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """Return the x with g(x) = value. See `forward` for the arguments."""
-        return self._call_own("_inverse", value, args, kwargs)
+        return self._call_implementation("_inverse", value, args, kwargs)
 
     def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """Return log |g'(value)|, from the derivative of `forward`. See `forward` for the arguments."""
-        return self._call_own("_forward_log_jacobian", value, args, kwargs)
+        return self._call_implementation("_forward_log_jacobian", value, args, kwargs)
 
     def inverse_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """Return the logarithm of the absolute derivative of `inverse` at `value`. See `forward` for the arguments."""
-        return self._call_own("_inverse_log_jacobian", value, args, kwargs)
+        return self._call_implementation("_inverse_log_jacobian", value, args, kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call a method by its name, as ``bijector("forward", x)``; for a Distribution return the

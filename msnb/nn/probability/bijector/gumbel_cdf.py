@@ -50,19 +50,19 @@ class GumbelCDF(Bijector):
         return self._scale
 
     def _forward(self, x):
-        x, loc, scale = self._with_parameters(x)
+        x, loc, scale = self._check_value_and_cast_params(x)
         return F.exp(-F.exp((loc - x) / scale))
 
     def _inverse(self, y):
-        y, loc, scale = self._with_parameters(y)
+        y, loc, scale = self._check_value_and_cast_params(y)
         return loc - scale * F.log(-F.log(y))
 
     def _forward_log_jacobian(self, x):
-        x, loc, scale = self._with_parameters(x)
+        x, loc, scale = self._check_value_and_cast_params(x)
         z = (x - loc) / scale
         return -z - F.exp(-z) - F.log(scale)
 
     def _inverse_log_jacobian(self, y):
-        y, _, scale = self._with_parameters(y)
+        y, _, scale = self._check_value_and_cast_params(y)
         log_y = F.log(y)
         return F.log(scale) - log_y - F.log(-log_y)

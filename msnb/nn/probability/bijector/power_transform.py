@@ -55,11 +55,11 @@ class PowerTransform(Bijector):
         return F.where(is_exp, x, (1.0 / power - 1.0) * F.log1p(power * x))
 
     def _inverse_log_jacobian(self, y):
-        y, power = self._with_parameters(y)
+        y, power = self._check_value_and_cast_params(y)
         return (power - 1.0) * F.log(y)
 
     def _separate_zero_power(self, value):
         """Return the value, the power with 0 replaced by 1, and a mask of the zeros."""
-        value, power = self._with_parameters(value)
+        value, power = self._check_value_and_cast_params(value)
         is_exp = power == 0.0
         return value, F.where(is_exp, 1.0, power), is_exp

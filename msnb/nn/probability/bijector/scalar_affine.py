@@ -51,17 +51,17 @@ class ScalarAffine(Bijector):
         return self._scale < 0.0
 
     def _forward(self, x):
-        x, scale, shift = self._with_parameters(x)
+        x, scale, shift = self._check_value_and_cast_params(x)
         return scale * x + shift
 
     def _inverse(self, y):
-        y, scale, shift = self._with_parameters(y)
+        y, scale, shift = self._check_value_and_cast_params(y)
         return (y - shift) / scale
 
     def _forward_log_jacobian(self, x):
-        _, scale, _ = self._with_parameters(x)
+        _, scale, _ = self._check_value_and_cast_params(x)
         return F.log(F.abs(scale))
 
     def _inverse_log_jacobian(self, y):
-        _, scale, _ = self._with_parameters(y)
+        _, scale, _ = self._check_value_and_cast_params(y)
         return -F.log(F.abs(scale))

@@ -41,17 +41,17 @@ class Softplus(Bijector):
         return self._sharpness
 
     def _forward(self, x):
-        x, sharpness = self._with_parameters(x)
+        x, sharpness = self._check_value_and_cast_params(x)
         return -F.logsigmoid(-sharpness * x) / sharpness
 
     def _inverse(self, y):
-        y, sharpness = self._with_parameters(y)
+        y, sharpness = self._check_value_and_cast_params(y)
         return y + _LogOneMinusExp.functional(-sharpness * y) / sharpness
 
     def _forward_log_jacobian(self, x):
-        x, sharpness = self._with_parameters(x)
+        x, sharpness = self._check_value_and_cast_params(x)
         return F.logsigmoid(sharpness * x)
 
     def _inverse_log_jacobian(self, y):
-        y, sharpness = self._with_parameters(y)
+        y, sharpness = self._check_value_and_cast_params(y)
         return -_LogOneMinusExp.functional(-sharpness * y)

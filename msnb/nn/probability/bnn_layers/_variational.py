@@ -17,7 +17,7 @@ def normal_posterior(name: str, shape: Any) -> NormalPosterior:
     return NormalPosterior(name=name, shape=shape)
 
 
-def _check_normal(distribution, argument, layer):
+def _check_contains_normal(distribution, argument, layer):
     """Raise TypeError unless the Cell `distribution` contains a normal distribution and no other Cell."""
     cells = distribution.name_cells() if isinstance(distribution, Cell) else {}
     if list(cells) != ["normal"] or not isinstance(cells["normal"], Normal):
@@ -36,12 +36,12 @@ class Variational(Cell):
     bias_prior: Any
     bias_posterior: Any
 
-    def _add_distributions(
+    def _add_prior_and_posterior(
         self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]
     ) -> None:
         """Create the prior and the posterior of `what`, "weight" or "bias", for a shape."""
         prior = prior_fn if isinstance(prior_fn, Cell) else prior_fn()
-        _check_normal(prior, f"{what}_prior_fn", self.cls_name)
+        _check_contains_normal(prior, f"{what}_prior_fn", self.cls_name)
         if None in prior.normal.default_parameters:
             raise TypeError(f"For '{self.cls_name}', the Normal of '{what}_prior_fn' should have a mean and an sd.")
         try:
@@ -51,7 +51,7 @@ class Variational(Cell):
                 f"For '{self.cls_name}', '{what}_posterior_fn' should be a function of 'name' and 'shape' that returns "
                 f"a NormalPosterior: {error}"
             ) from error
-        _check_normal(posterior, f"{what}_posterior_fn", self.cls_name)
+        _check_contains_normal(posterior, f"{what}_posterior_fn", self.cls_name)
         setattr(self, f"{what}_prior", prior)
         setattr(self, f"{what}_posterior", posterior)
 
@@ -64,7 +64,7 @@ class Variational(Cell):
         loss = _kl_divergence(self.weight_prior, self.weight_posterior)
         return loss + _kl_divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
 
-    def _repr_of_posteriors(self):
+    def _format_posteriors(self):
         text = (
             f"weight_mean={self.weight_posterior.mean}, weight_std={self.weight_posterior.untransformed_std}, "
             f"has_bias={self.has_bias}"

@@ -56,7 +56,9 @@ class WithBNNLossCell(Cell):
         self._loss_fn = loss_fn
         self.dnn_factor = dnn_factor
         self.bnn_factor = bnn_factor
-        self.kl_loss: list[Callable[[], Tensor]] = [layer.compute_kl_loss for layer in _bayesian_layers(backbone)]
+        self.kl_loss: list[Callable[[], Tensor]] = [
+            layer.compute_kl_loss for layer in _iterate_bayesian_layers(backbone)
+        ]
 
     def construct(self, x: Any, label: Any) -> Tensor:
         """Return the loss."""
@@ -69,6 +71,6 @@ class WithBNNLossCell(Cell):
         return self._backbone
 
 
-def _bayesian_layers(net: Cell) -> Iterator[Variational]:
+def _iterate_bayesian_layers(net: Cell) -> Iterator[Variational]:
     """Yield the Bayesian layers of a network, including the network."""
     return (cell for _, cell in net.cells_and_names() if isinstance(cell, Variational))

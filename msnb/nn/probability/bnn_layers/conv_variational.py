@@ -78,10 +78,10 @@ class ConvReparam(Convolution, Variational):
     ) -> None:
         super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias)
         self.weight.requires_grad = False
-        self._add_distributions("weight", self._weight_shape(), weight_prior_fn, weight_posterior_fn)
+        self._add_prior_and_posterior("weight", self._compute_weight_shape(), weight_prior_fn, weight_posterior_fn)
         if self.bias is not None:
             self.bias.requires_grad = False
-            self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+            self._add_prior_and_posterior("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
 
     def construct(self, inputs: Tensor) -> Tensor:
         """Return the images convolved with random kernels."""
@@ -93,5 +93,5 @@ class ConvReparam(Convolution, Variational):
         return (
             f"in_channels={self.in_channels}, out_channels={self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}, pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "
-            f"group={self.group}, {self._repr_of_posteriors()}"
+            f"group={self.group}, {self._format_posteriors()}"
         )

@@ -49,9 +49,9 @@ class _DenseVariational(Variational):
         self.in_channels: int = in_channels
         self.out_channels: int = out_channels
         self.has_bias: bool = has_bias
-        self._add_distributions("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
+        self._add_prior_and_posterior("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
         if has_bias:
-            self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+            self._add_prior_and_posterior("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
         self.activation = activation
         self.activation_flag: bool = activation is not None
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
@@ -68,7 +68,7 @@ class _DenseVariational(Variational):
 
     def extend_repr(self) -> str:
         """Return a text with the sizes and the Parameters of the posteriors."""
-        text = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._repr_of_posteriors()}"
+        text = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._format_posteriors()}"
         return f"{text}, activation={self.activation}" if self.activation_flag else text
 
 

@@ -17,7 +17,7 @@ from msnb.nn.probability._parameters import CheckTensor, CheckTuple, as_type, ch
 _check_tensor, _check_tuple = CheckTensor(), CheckTuple()
 
 
-def _make_binder(formula, required, shape=False):
+def _make_argument_binder(formula, required, shape=False):
     """Return a function that binds call arguments to the formula's parameters, and its signature. The first
     `required` arguments are mandatory; missing distribution parameters are None."""
     own = list(inspect.signature(formula).parameters.values())[1:]
@@ -42,7 +42,7 @@ def _make_method(formula, signature, body):
 
 def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that makes a method from a formula of the parameters: ``formula(self, *parameters)``."""
-    bound, signature = _make_binder(formula, 0)
+    bound, signature = _make_argument_binder(formula, 0)
 
     def body(self, *args, **kwargs):
         return formula(self, *self._all_parameters(*bound(args, kwargs)))
@@ -52,7 +52,7 @@ def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that makes a method from a formula at a value: ``formula(self, value, *parameters)``."""
-    bound, signature = _make_binder(formula, 1)
+    bound, signature = _make_argument_binder(formula, 1)
 
     def body(self, *args, **kwargs):
         value, *bound_parameters = bound(args, kwargs)
@@ -74,7 +74,7 @@ def two_distributions(family: str, others: int) -> Callable[[Callable[..., Any]]
     """
 
     def decorate(formula):
-        bound, signature = _make_binder(formula, others)
+        bound, signature = _make_argument_binder(formula, others)
         name = inspect.Parameter("dist", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         names = list(signature.parameters)
 
@@ -100,12 +100,12 @@ def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
 
     The method takes the sample shape, () by default. The result has the sample shape followed by the parameter shape.
     """
-    bound, signature = _make_binder(formula, 1, shape=True)
+    bound, signature = _make_argument_binder(formula, 1, shape=True)
 
     def body(self, *args, **kwargs):
         shape, *bound_parameters = bound(args, kwargs)
         parameters = self._all_parameters(*bound_parameters)
-        full_shape = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
+        full_shape = (*_check_tuple(shape, "shape"), *self._get_sample_shape(*parameters))
         return as_type(formula(self, full_shape, *parameters), self.dtype)
 
     return _make_method(formula, signature, body)

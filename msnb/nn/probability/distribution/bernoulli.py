@@ -80,7 +80,7 @@ class Bernoulli(Distribution):
 
     @at_value
     def _log_prob(self, value, probs1):
-        return _mix_log_probabilities(value, probs1)
+        return _compute_log_likelihood(value, probs1)
 
     @at_value
     def _cdf(self, value, probs1):
@@ -92,7 +92,7 @@ class Bernoulli(Distribution):
 
     @two_distributions("Bernoulli", 1)
     def _kl_loss(self, probs1_b, probs1):
-        return _mix_log_probabilities(probs1, probs1) - _mix_log_probabilities(probs1, probs1_b)
+        return _compute_log_likelihood(probs1, probs1) - _compute_log_likelihood(probs1, probs1_b)
 
     _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
@@ -101,7 +101,7 @@ class Bernoulli(Distribution):
         return UniformReal.functional(shape, seed=self._seed) < probs1
 
 
-def _mix_log_probabilities(value, probs1):
+def _compute_log_likelihood(value, probs1):
     """Return value * log(p) + (1 - value) * log(1 - p). A term with factor 0 is 0 with gradient 0, even if its
     logarithm is infinite."""
     of_one = F.where(value == 0.0, 0.0, value * F.log(F.where(value == 0.0, 1.0, probs1)))

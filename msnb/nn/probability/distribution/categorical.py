@@ -82,12 +82,12 @@ class Categorical(Distribution):
         """The probabilities of the classes."""
         return self._probs
 
-    def _batch_of(self, *parameters):
+    def _get_sample_shape(self, *parameters):
         return parameters[0].shape[:-1]
 
     @of_parameters
     def _mean(self, probs):
-        return F.reduce_sum(_count_classes(probs) * probs, -1, True)
+        return F.reduce_sum(_list_class_indices(probs) * probs, -1, True)
 
     @of_parameters
     def _mode(self, probs):
@@ -95,7 +95,7 @@ class Categorical(Distribution):
 
     @of_parameters
     def _var(self, probs):
-        classes = _count_classes(probs)
+        classes = _list_class_indices(probs)
         mean = F.reduce_sum(classes * probs, -1, True)
         return F.reduce_sum(F.square(classes - mean) * probs, -1, True)
 
@@ -129,7 +129,7 @@ class Categorical(Distribution):
         return F.reshape(F.transpose(sampled_classes, (1, 0)), shape)
 
 
-def _count_classes(probs):
+def _list_class_indices(probs):
     return Tensor(np.arange(probs.shape[-1]), probs.dtype)
 
 

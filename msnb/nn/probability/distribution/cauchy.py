@@ -78,13 +78,13 @@ class Cauchy(Distribution):
         return loc
 
     def _mean(self, *args, **kwargs):
-        raise _raise_undefined("mean")
+        raise _make_undefined_error("mean")
 
     def _sd(self, *args, **kwargs):
-        raise _raise_undefined("standard deviation")
+        raise _make_undefined_error("standard deviation")
 
     def _var(self, *args, **kwargs):
-        raise _raise_undefined("variance")
+        raise _make_undefined_error("variance")
 
     @of_parameters
     def _entropy(self, loc, scale):
@@ -115,5 +115,5 @@ class Cauchy(Distribution):
         return loc + scale * F.tan(math.pi * (self._draw_uniform(shape) - 0.5))
 
 
-def _raise_undefined(what):
+def _make_undefined_error(what):
     return ValueError(f"The {what} of a Cauchy distribution is not defined: its integral does not exist.")

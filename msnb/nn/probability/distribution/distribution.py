@@ -35,15 +35,15 @@ _check_tensor = CheckTensor()
 _SMALLEST = 2.0**-24  # half the distance between neighbouring results of UniformReal
 
 
-def _complement_of(p):
+def _compute_complement(p):
     return 1.0 - p
 
 
-def _log_complement(p):
+def _compute_log_complement(p):
     return F.log1p(-p)
 
 
-def _one_minus_exp(log_p):
+def _compute_one_minus_exp(log_p):
     return -F.expm1(log_p)
 
 
@@ -92,18 +92,18 @@ class Distribution(Cell):
         self._parameters: dict[str, Any] = {k: v for k, v in param.items() if k != "self" and not k.startswith("_")}
         self._reset_parameters()
         if "distribution" not in self._parameters:
-            self._set_parameter_info(self._parameters.get("param_dict", {}))
+            self._set_dtype_and_shapes(self._parameters.get("param_dict", {}))
 
-    def _set_parameter_info(self, parameters):
+    def _set_dtype_and_shapes(self, parameters):
         """Set the attributes for dtype and shapes from the dict `parameters`."""
         self.parameter_type: mstype.Type = set_param_type(parameters, self._dtype)
         self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in parameters.values())
         self._batch_shape: tuple[int, ...] | None = None
         if not any(v is None for v in parameters.values()):
-            self._batch_shape = self._common_shape(*(np.shape(v) for v in parameters.values()))
+            self._batch_shape = self._compute_common_shape(*(np.shape(v) for v in parameters.values()))
         self._broadcast_shape = self._batch_shape
 
-    def _common_shape(self, *shapes):
+    def _compute_common_shape(self, *shapes):
         try:
             return np.broadcast_shapes(*shapes)
         except ValueError:
@@ -183,7 +183,7 @@ class Distribution(Cell):
         parameters = [self._parameter(*one) for one in entries]
         if len({x.shape for x in parameters}) < 2:
             return tuple(parameters)
-        self._common_shape(*(x.shape for x in parameters))
+        self._compute_common_shape(*(x.shape for x in parameters))
         return _BroadcastTensors.functional(tuple(parameters))
 
     def _check_param_type(self, *args):
@@ -194,7 +194,7 @@ class Distribution(Cell):
     def _check_value(self, value, name):
         return _check_tensor(value, name)
 
-    def _batch_of(self, *parameters):
+    def _get_sample_shape(self, *parameters):
         """Return the shape of one sample for the parameters of a call."""
         return parameters[0].shape
 
@@ -238,8 +238,8 @@ class Distribution(Cell):
         ways = {
             "_cdf": None,
             "_log_cdf": F.exp,
-            "_survival_function": _complement_of,
-            "_log_survival": _one_minus_exp,
+            "_survival_function": _compute_complement,
+            "_log_survival": _compute_one_minus_exp,
         }
         return self._call_first_defined("cdf", ways, (value, *args), kwargs)
 
@@ -248,14 +248,19 @@ class Distribution(Cell):
         ways = {
             "_log_cdf": None,
             "_cdf": F.log,
-            "_survival_function": _log_complement,
+            "_survival_function": _compute_log_complement,
             "_log_survival": _LogOneMinusExp.functional,
         }
         return self._call_first_defined("log_cdf", ways, (value, *args), kwargs)
 
     def survival_function(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """Return the probability that a sample is greater than `value`. See `prob` for the arguments."""
-        ways = {"_survival_function": None, "_log_survival": F.exp, "_cdf": _complement_of, "_log_cdf": _one_minus_exp}
+        ways = {
+            "_survival_function": None,
+            "_log_survival": F.exp,
+            "_cdf": _compute_complement,
+            "_log_cdf": _compute_one_minus_exp,
+        }
         return self._call_first_defined("survival_function", ways, (value, *args), kwargs)
 
     def log_survival(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -263,7 +268,7 @@ class Distribution(Cell):
         ways = {
             "_log_survival": None,
             "_survival_function": F.log,
-            "_cdf": _log_complement,
+            "_cdf": _compute_log_complement,
             "_log_cdf": _LogOneMinusExp.functional,
         }
         return self._call_first_defined("log_survival", ways, (value, *args), kwargs)
@@ -358,7 +363,7 @@ class Distribution(Cell):
         return self.cls_name
 
     # ------------------------------------------------------------------ as a Cell
-    def _bind_positional(self, args, kwargs):
+    def _bind_keywords_to_positions(self, args, kwargs):
         """Convert keyword arguments to positional arguments, since a graph takes no keywords."""
         bound = inspect.signature(getattr(self, f"_{args[0]}", getattr(self, args[0], None))).bind(*args[1:], **kwargs)
         bound.apply_defaults()

@@ -95,7 +95,7 @@ class LogNormal(TransformedDistribution):
     def _entropy(self, loc, scale):
         return loc + F.log(scale) + 0.5 * (1.0 + math.log(2 * math.pi))
 
-    def _call_at_log(self, method, value, loc, scale, below):
+    def _call_normal_at_log(self, method, value, loc, scale, below):
         """Call a method of the normal distribution at log(value). The result for values up to 0 is `below`."""
         is_inside = value > 0.0
         log_value = F.log(F.where(is_inside, value, 1.0))  # avoids NaN in the gradient
@@ -103,24 +103,24 @@ class LogNormal(TransformedDistribution):
 
     @at_value
     def _log_prob(self, value, loc, scale):
-        of_log, log_value = self._call_at_log("log_prob", value, loc, scale, -math.inf)
+        of_log, log_value = self._call_normal_at_log("log_prob", value, loc, scale, -math.inf)
         return of_log - log_value
 
     @at_value
     def _cdf(self, value, loc, scale):
-        return self._call_at_log("cdf", value, loc, scale, 0.0)[0]
+        return self._call_normal_at_log("cdf", value, loc, scale, 0.0)[0]
 
     @at_value
     def _survival_function(self, value, loc, scale):
-        return self._call_at_log("survival_function", value, loc, scale, 1.0)[0]
+        return self._call_normal_at_log("survival_function", value, loc, scale, 1.0)[0]
 
     @at_value
     def _log_cdf(self, value, loc, scale):
-        return self._call_at_log("log_cdf", value, loc, scale, -math.inf)[0]
+        return self._call_normal_at_log("log_cdf", value, loc, scale, -math.inf)[0]
 
     @at_value
     def _log_survival(self, value, loc, scale):
-        return self._call_at_log("log_survival", value, loc, scale, 0.0)[0]
+        return self._call_normal_at_log("log_survival", value, loc, scale, 0.0)[0]
 
     @two_distributions("LogNormal", 2)
     def _kl_loss(self, loc_b, scale_b, loc_a, scale_a):

@@ -95,7 +95,7 @@ class TransformedDistribution(Distribution):
         # An impossible value keeps probability 0, even if the derivative is infinite.
         return F.where(of_x == -math.inf, -math.inf, of_x + self._bijector.inverse_log_jacobian(value))
 
-    def _tail_probability(self, method, other, value, args, kwargs):
+    def _compute_tail_probability(self, method, other, value, args, kwargs):
         """Return the method `method` of X at the inverse image of `value`, a tail probability. If g decreases, the
         method `other` is used."""
         x = self._bijector.inverse(value)
@@ -106,16 +106,16 @@ class TransformedDistribution(Distribution):
         return F.where(is_decreasing, getattr(self._distribution, other)(x, *args, **kwargs), share)
 
     def _cdf(self, value, *args, **kwargs):
-        return self._tail_probability("cdf", "survival_function", value, args, kwargs)
+        return self._compute_tail_probability("cdf", "survival_function", value, args, kwargs)
 
     def _survival_function(self, value, *args, **kwargs):
-        return self._tail_probability("survival_function", "cdf", value, args, kwargs)
+        return self._compute_tail_probability("survival_function", "cdf", value, args, kwargs)
 
     def _log_cdf(self, value, *args, **kwargs):
-        return self._tail_probability("log_cdf", "log_survival", value, args, kwargs)
+        return self._compute_tail_probability("log_cdf", "log_survival", value, args, kwargs)
 
     def _log_survival(self, value, *args, **kwargs):
-        return self._tail_probability("log_survival", "log_cdf", value, args, kwargs)
+        return self._compute_tail_probability("log_survival", "log_cdf", value, args, kwargs)
 
     def _mean(self, *args, **kwargs):
         if not self._is_linear_transformation:
@@ -125,7 +125,7 @@ class TransformedDistribution(Distribution):
             )
         return self._bijector.forward(self._distribution.mean(*args, **kwargs))
 
-    def _log_constant_derivative(self, of_x, what):
+    def _get_log_constant_derivative(self, of_x, what):
         """Return the logarithm of the constant derivative of g, in the dtype of the Tensor `of_x`."""
         if not self._is_linear_transformation:
             raise NotImplementedError(f"{what} is not implemented for the distribution '{self._name}'.")
@@ -133,16 +133,16 @@ class TransformedDistribution(Distribution):
 
     def _mode(self, *args, **kwargs):
         of_x = self._distribution.mode(*args, **kwargs)
-        self._log_constant_derivative(of_x, "mode")
+        self._get_log_constant_derivative(of_x, "mode")
         return self._bijector.forward(of_x)
 
     def _sd(self, *args, **kwargs):
         of_x = self._distribution.sd(*args, **kwargs)
-        return of_x * F.exp(self._log_constant_derivative(of_x, "sd"))
+        return of_x * F.exp(self._get_log_constant_derivative(of_x, "sd"))
 
     def _entropy(self, *args, **kwargs):
         of_x = self._distribution.entropy(*args, **kwargs)
-        return of_x + self._log_constant_derivative(of_x, "entropy")
+        return of_x + self._get_log_constant_derivative(of_x, "entropy")
 
     def _sample(self, *args, **kwargs):
         return self._bijector.forward(self._distribution.sample(*args, **kwargs))

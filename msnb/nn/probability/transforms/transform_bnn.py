@@ -33,11 +33,11 @@ _OF_CONV = (
 _Arguments = Callable[[Any], dict[str, Any]]
 
 
-def _dense_args(layer):
+def _get_dense_args(layer):
     return {name: getattr(layer, name) for name in _OF_DENSE}
 
 
-def _conv_args(layer):
+def _get_conv_args(layer):
     return {name: getattr(layer, name) for name in _OF_CONV}
 
 
@@ -81,8 +81,8 @@ class TransformToBNN:
 
     def transform_to_bnn_model(
         self,
-        get_dense_args: _Arguments = _dense_args,
-        get_conv_args: _Arguments = _conv_args,
+        get_dense_args: _Arguments = _get_dense_args,
+        get_conv_args: _Arguments = _get_conv_args,
         add_dense_args: dict[str, Any] | None = None,
         add_conv_args: dict[str, Any] | None = None,
     ) -> TrainOneStepCell:
@@ -141,7 +141,7 @@ class TransformToBNN:
                 raise ValueError(
                     f"For 'transform_to_bnn_layer', '{argument}' should be {names}, but got {describe(layer_type)}."
                 )
-        usual = _dense_args if dnn_layer_type is Dense else _conv_args
+        usual = _get_dense_args if dnn_layer_type is Dense else _get_conv_args
         self._replace_layers(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
         return self._build_training_step()
 

@@ -110,10 +110,10 @@ def HSigmoid(input_x):
         Tensor, shape and type of `input_x`.
     """
     _check.dtype_in("HSigmoid", "input_x", input_x, _REAL)
-    return (_relu6_of_shifted(input_x) / 6).astype(input_x.dtype)
+    return (_compute_relu6_of_x_plus_3(input_x) / 6).astype(input_x.dtype)
 
 
-def _relu6_of_shifted(x):
+def _compute_relu6_of_x_plus_3(x):
     shifted = x + 3
     low = jnp.where(shifted <= 0, jnp.zeros_like(shifted), shifted)
     return jnp.where(shifted >= 6, jnp.full_like(shifted, 6), low)
@@ -152,7 +152,7 @@ def HSwishGrad(y_grad, x):
 
 
 @spelling(Sigmoid, method="sigmoid_")
-def _sigmoid_into(self: Tensor) -> Tensor:
+def _sigmoid_inplace(self: Tensor) -> Tensor:
     """Replace each element by 1 / (1 + exp(-x)), in place, and return the Tensor."""
     return take_over("sigmoid_", self, Sigmoid.functional(self))
 

@@ -14,13 +14,13 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 
 
-def _accept_axis(value):
+def _accept_axis_as_tuple(value):
     value = kind_of(IntOrTuple).accept(value)
     return value if isinstance(value, tuple) else (value,)
 
 
 # MindSpore's Softmax stores its axis as a tuple, and user code reads that attribute.
-Axes = Kind("an int or a tuple of int", _accept_axis, python=int | tuple[int, ...])
+Axes = Kind("an int or a tuple of int", _accept_axis_as_tuple, python=int | tuple[int, ...])
 
 
 @operator

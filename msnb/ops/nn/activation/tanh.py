@@ -53,7 +53,7 @@ def Softsign(input_x):
 
 
 @spelling(Tanh, function="tanh_", method="tanh_")
-def _tanh_into(input: Tensor) -> Tensor:
+def _tanh_inplace(input: Tensor) -> Tensor:
     """Replace each element by its hyperbolic tangent, in place.
 
     Args:

@@ -62,7 +62,7 @@ def Conv2DBackpropInput(
     compare_weight(op, w, out_channel, kernel_size)
     if pad_list is not None:
         pad_mode, pad = "pad", pad_list
-    geometry = _backward_geometry(op, out_backprop, w, input_sizes, pad_mode, pad, stride, dilation, group)
+    geometry = _make_backward_geometry(op, out_backprop, w, input_sizes, pad_mode, pad, stride, dilation, group)
     dx = primitive.conv_input_grad(out_backprop, w, input_sizes, geometry)
     return jnp.moveaxis(dx, 1, -1) if last else dx
 
@@ -114,13 +114,13 @@ def Conv2DBackpropFilter(
         filter_sizes = (filter_sizes[0], filter_sizes[3], filter_sizes[1], filter_sizes[2])
     w = jax.ShapeDtypeStruct(filter_sizes, input_x.dtype)
     compare_weight(op, w, out_channel, kernel_size)
-    geometry = _backward_geometry(op, out_backprop, w, input_x.shape, pad_mode, pad, stride, dilation, group)
+    geometry = _make_backward_geometry(op, out_backprop, w, input_x.shape, pad_mode, pad, stride, dilation, group)
     compare_pad_list(op, pad_list, geometry.padding)
     dw = primitive.conv_filter_grad(input_x, out_backprop, filter_sizes, geometry)
     return jnp.moveaxis(dw, 1, -1) if last else dw
 
 
-def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group):
+def _make_backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group):
     _check.dtype_in(op, "out_backprop", dy, _check.FLOAT)
     _check.rank(op, "out_backprop", dy, 4)
     if len(image) != 4 or len(w.shape) != 4:

@@ -137,7 +137,7 @@ def Conv3DBackpropInput(
     op = "Conv3DBackpropInput"
     weight = check_weight(op, weight, out_channel, kernel_size)
     padding = spatial_pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation)
-    return _input_grad(dout, weight, input_size, Geometry(stride, padding, dilation, group))
+    return _compute_input_grad(dout, weight, input_size, Geometry(stride, padding, dilation, group))
 
 
 @operator
@@ -234,10 +234,12 @@ def Conv3DTranspose(
     dimensions = zip(dout.shape[2:], kernel_size, stride, dilation, pad[::2], pad[1::2], output_padding, strict=True)
     size = tuple(transposed_length(pad_mode, *dimension) for dimension in dimensions)
     padding = spatial_pads(op, pad_mode, pad, size, kernel_size, stride, dilation)
-    return _input_grad(dout, weight, (dout.shape[0], out_channel, *size), Geometry(stride, padding, dilation, group))
+    return _compute_input_grad(
+        dout, weight, (dout.shape[0], out_channel, *size), Geometry(stride, padding, dilation, group)
+    )
 
 
-def _input_grad(dy, w, image, geometry):
+def _compute_input_grad(dy, w, image, geometry):
     return apply_transpose(lambda x: direct(x, w, geometry), image, dy)
 
 

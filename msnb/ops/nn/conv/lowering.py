@@ -59,7 +59,7 @@ def channels_last(x, w, g):
     return y.transpose(0, 3, 1, 2)
 
 
-def _shifted_images(x, kernel, g):
+def _yield_shifted_images(x, kernel, g):
     """Yield for every tap (i, j) of the kernel, in row order, the pixels of NCHW `x` that it multiplies."""
     n, c = x.shape[:2]
     ho, wo = g.output(x.shape[2:], kernel)
@@ -80,7 +80,7 @@ def columns(x, w, g):
     The weights keep their layout. This lowering is chosen if they are larger than the images; transposing them would
     take longer than the product.
     """
-    shifted = list(_shifted_images(x, w.shape[2:], g))
+    shifted = list(_yield_shifted_images(x, w.shape[2:], g))
     n, c, ho, wo = shifted[0].shape
     o = w.shape[0]
     cols = jnp.stack([t.reshape(n, c, ho * wo) for t in shifted], 2) if len(shifted) > 1 else shifted[0]
@@ -90,7 +90,7 @@ def columns(x, w, g):
 
 def rows(x, w, g):
     """Convolve by im2col with pixels as rows and one matrix product: (N*Ho*Wo, C*kh*kw) @ (C*kh*kw, O)."""
-    cols = [t.transpose(0, 2, 3, 1) for t in _shifted_images(x, w.shape[2:], g)]
+    cols = [t.transpose(0, 2, 3, 1) for t in _yield_shifted_images(x, w.shape[2:], g)]
     n, ho, wo, _ = cols[0].shape
     o = w.shape[0]
     cols = jnp.concatenate(cols, axis=-1) if len(cols) > 1 else cols[0]
@@ -101,7 +101,7 @@ def rows(x, w, g):
 def taps(x, w, g):
     """Convolve by one matrix product for each tap of the kernel, and sum the products."""
     total = None
-    for index, t in enumerate(_shifted_images(x, w.shape[2:], g)):
+    for index, t in enumerate(_yield_shifted_images(x, w.shape[2:], g)):
         t = t.transpose(0, 2, 3, 1)
         n, ho, wo, c = t.shape
         y = lax.dot_general(
@@ -111,7 +111,7 @@ def taps(x, w, g):
     return total.reshape(n, ho, wo, -1).transpose(0, 3, 1, 2)
 
 
-def _loop_over_batch(way):
+def _wrap_in_batch_loop(way):
     """Return the lowering `way` as a loop over two or more slices of the batch.
 
     XLA fuses sums of many shifted images into every consumer and computes them once for each. The result of a loop is
@@ -129,7 +129,7 @@ def _loop_over_batch(way):
     return parts
 
 
-taps_in_parts, rows_in_parts = _loop_over_batch(taps), _loop_over_batch(rows)
+taps_in_parts, rows_in_parts = _wrap_in_batch_loop(taps), _wrap_in_batch_loop(rows)
 
 
 def depthwise(x, w, g):
@@ -138,7 +138,7 @@ def depthwise(x, w, g):
     if multiplier > 1:
         x = jnp.repeat(x, multiplier, axis=1)
     total = None
-    for index, t in enumerate(_shifted_images(x, w.shape[2:], g)):
+    for index, t in enumerate(_yield_shifted_images(x, w.shape[2:], g)):
         y = t * w[:, 0, index // w.shape[3], index % w.shape[3]][:, None, None]
         total = y if total is None else total + y
     return total
@@ -147,7 +147,7 @@ def depthwise(x, w, g):
 def grouped_columns(x, w, g):
     """Convolve by im2col and one matrix product that has the groups as a batch dimension."""
     o, n, groups = w.shape[0], x.shape[0], g.group
-    cols = [t.reshape(n, groups, -1, t.shape[2] * t.shape[3]) for t in _shifted_images(x, w.shape[2:], g)]
+    cols = [t.reshape(n, groups, -1, t.shape[2] * t.shape[3]) for t in _yield_shifted_images(x, w.shape[2:], g)]
     ho, wo = g.output(x.shape[2:], w.shape[2:])
     cols = jnp.concatenate(cols, axis=2) if len(cols) > 1 else cols[0]
     weights = w.transpose(0, 2, 3, 1).reshape(groups, o // groups, -1)

@@ -24,8 +24,8 @@ _SMALL_CHANNELS = 8
 def forward(x, w, g):
     """Return the lowering for an image of shape `x` (N, C, H, W) and weights of shape `w` (O, C / group, kh, kw)."""
     if g.group > 1:
-        return _choose_grouped(x, w, g, ways.direct)
-    pixels, depth, taps = _matrix_sizes(x, w, g)
+        return _choose_grouped_lowering(x, w, g, ways.direct)
+    pixels, depth, taps = _compute_matrix_sizes(x, w, g)
     if taps == 1:
         return ways.columns
     if taps > _MANY_TAPS:
@@ -40,8 +40,8 @@ def forward(x, w, g):
 def input_grad(x, w, g):
     """Return the lowering whose transpose gives the gradient with respect to the image."""
     if g.group > 1:
-        return _choose_grouped(x, w, g, ways.grouped_columns)
-    pixels, depth, taps = _matrix_sizes(x, w, g)
+        return _choose_grouped_lowering(x, w, g, ways.grouped_columns)
+    pixels, depth, taps = _compute_matrix_sizes(x, w, g)
     if taps == 1:
         return ways.columns
     if taps > _MANY_TAPS:
@@ -56,8 +56,8 @@ def input_grad(x, w, g):
 def filter_grad(x, w, g):
     """Return the lowering whose transpose gives the gradient with respect to the weights."""
     if g.group > 1:
-        return _choose_grouped(x, w, g, ways.grouped_columns)
-    pixels, _, taps = _matrix_sizes(x, w, g)
+        return _choose_grouped_lowering(x, w, g, ways.grouped_columns)
+    pixels, _, taps = _compute_matrix_sizes(x, w, g)
     if taps == 1:
         return ways.columns
     return ways.columns if taps <= _MANY_TAPS and w[0] >= pixels else ways.direct
@@ -68,11 +68,11 @@ def group_by_group(x, g):
     return 1 < g.group <= _MANY_GROUPS and x[1] != g.group
 
 
-def _matrix_sizes(x, w, g):
+def _compute_matrix_sizes(x, w, g):
     return x[0] * prod(g.output(x[2:], w[2:])), prod(w[1:]), prod(w[2:])
 
 
-def _choose_grouped(x, w, g, otherwise):
+def _choose_grouped_lowering(x, w, g, otherwise):
     if x[1] == g.group:
         return ways.depthwise if prod(w[2:]) <= _MANY_TAPS else ways.direct
     return otherwise  # the gradients XLA computes are up to 500 times slower than a batched product

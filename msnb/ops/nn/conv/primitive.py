@@ -42,11 +42,11 @@ def _compute_forward(x, w, *, way, geometry, **_):
     return way(x, w, geometry)
 
 
-def _input_grad(dy, w, *, way, image, geometry, **_):
+def _compute_input_grad(dy, w, *, way, image, geometry, **_):
     return jax.linear_transpose(lambda x: way(x, w, geometry), jax.ShapeDtypeStruct(image, dy.dtype))(dy)[0]
 
 
-def _filter_grad(x, dy, *, way, kernel, geometry, **_):
+def _compute_filter_grad(x, dy, *, way, kernel, geometry, **_):
     return jax.linear_transpose(lambda w: way(x, w, geometry), jax.ShapeDtypeStruct(kernel, dy.dtype))(dy)[0]
 
 
@@ -74,7 +74,7 @@ def _make_cpu_computation(compute, choose, axes):
     return lowered
 
 
-def _make_abstract_rule(shape_of):
+def _make_abstract_eval(shape_of):
     def rule(a, b, *, image, kernel, geometry):
         shape = shape_of(image, kernel, geometry)
         varying = frozenset(getattr(a, "vma", ())) | frozenset(getattr(b, "vma", ()))  # over shard_map's mesh axes
@@ -83,7 +83,7 @@ def _make_abstract_rule(shape_of):
     return rule
 
 
-def _output_shape(image, kernel, geometry):
+def _compute_output_shape(image, kernel, geometry):
     return (image[0], kernel[0], *geometry.output(image[2:], kernel[2:]))
 
 
@@ -91,7 +91,7 @@ def _define_primitive(name, shape_of, compute, choose, axes):
     primitive = Primitive(name)
     anywhere = partial(compute, way=direct)
     primitive.def_impl(lambda a, b, **attributes: jax.jit(partial(primitive.bind, **attributes))(a, b))
-    primitive.def_abstract_eval(_make_abstract_rule(shape_of))
+    primitive.def_abstract_eval(_make_abstract_eval(shape_of))
     xla_lowering = mlir.lower_fun(anywhere, multiple_results=False)
     cpu_lowering = mlir.lower_fun(_make_cpu_computation(compute, choose, axes), multiple_results=False)
 
@@ -109,12 +109,16 @@ def _define_primitive(name, shape_of, compute, choose, axes):
     return primitive
 
 
-_conv_p = _define_primitive("conv", _output_shape, _compute_forward, lowering_choice.forward, (1, 0, 1))
+_conv_p = _define_primitive("conv", _compute_output_shape, _compute_forward, lowering_choice.forward, (1, 0, 1))
 _input_grad_p = _define_primitive(
-    "conv_input_grad", lambda image, kernel, geometry: image, _input_grad, lowering_choice.input_grad, (1, 0, 1)
+    "conv_input_grad", lambda image, kernel, geometry: image, _compute_input_grad, lowering_choice.input_grad, (1, 0, 1)
 )
 _filter_grad_p = _define_primitive(
-    "conv_filter_grad", lambda image, kernel, geometry: kernel, _filter_grad, lowering_choice.filter_grad, (1, 1, 0)
+    "conv_filter_grad",
+    lambda image, kernel, geometry: kernel,
+    _compute_filter_grad,
+    lowering_choice.filter_grad,
+    (1, 1, 0),
 )
 
 ad.defbilinear(

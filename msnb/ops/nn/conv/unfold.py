@@ -31,12 +31,12 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
     """
     _check.rank("Im2ColExt", "input", input, 4)
     two = lambda v: tuple(v) * 2 if len(v) == 1 else tuple(v)
-    taps = _slide_windows(input, two(kernel_size), two(dilation), two(padding), two(stride))
+    taps = _extract_windows(input, two(kernel_size), two(dilation), two(padding), two(stride))
     images, channels, *window = taps.shape[:4]
     return taps.reshape(images, channels * math.prod(window), math.prod(taps.shape[4:]))
 
 
-def _slide_windows(images, kernel, dilation, padding, stride):
+def _extract_windows(images, kernel, dilation, padding, stride):
     """Return the pixels of all windows, (N, C, *kernel, *windows). One axis is sliced after the other.
 
     Pixels are copied and never multiplied: a product with 0 would carry NaN and infinity into other windows.
@@ -52,7 +52,7 @@ def _slide_windows(images, kernel, dilation, padding, stride):
     return pixels
 
 
-def _pair_of_ints(op, name, value):
+def _expand_to_int_pair(op, name, value):
     """Return two ints from an int, or from a list or tuple of one or two."""
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in values) or len(values) not in (1, 2):
@@ -92,7 +92,7 @@ def Col2Im(
     _check.dtype_in("fold", "input", x, _check.FLOAT | _check.COMPLEX)
     _check.rank("fold", "input", x, 4)
     kernel, dilation, padding, stride, size = (
-        _pair_of_ints("fold", name, value)
+        _expand_to_int_pair("fold", name, value)
         for name, value in (
             ("kernel_size", kernel_size),
             ("dilation", dilation),
@@ -103,7 +103,7 @@ def Col2Im(
     )
 
     def windows(images):
-        taps = _slide_windows(images, kernel, dilation, padding, stride)
+        taps = _extract_windows(images, kernel, dilation, padding, stride)
         return taps.reshape(*images.shape[:2], kernel[0] * kernel[1], math.prod(taps.shape[4:]))
 
     images = jax.ShapeDtypeStruct((*x.shape[:2], *size), x.dtype)
@@ -212,7 +212,7 @@ def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), 
 
 
 @spelling(Im2ColExt, method="unfold")
-def _unfold_of(
+def _tensor_unfold(
     self: Tensor,
     kernel_size: int | tuple[int, ...] | list[int],
     dilation: int | tuple[int, ...] | list[int] = 1,

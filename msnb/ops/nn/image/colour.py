@@ -17,7 +17,7 @@ def _check_channels(op, argument, x):
         raise ValueError(f"For '{op}', '{argument}' should have shape (*, 3), but got {x.shape}.")
 
 
-def _to_hsv(x):
+def _convert_rgb_to_hsv(x):
     red, green, blue = x[..., 0], x[..., 1], x[..., 2]
     value = jnp.max(x, -1)
     chroma = value - jnp.min(x, -1)
@@ -33,7 +33,7 @@ def _to_hsv(x):
     return jnp.stack([jnp.where(hue < 0, hue + 1, hue), saturation, value], -1)
 
 
-def _to_rgb(x):
+def _convert_hsv_to_rgb(x):
     hue, saturation, value = x[..., 0], x[..., 1], x[..., 2]
     sector = hue * 6
     shares = jnp.stack([jnp.abs(sector - 3) - 1, 2 - jnp.abs(sector - 2), 2 - jnp.abs(sector - 4)], -1)
@@ -57,7 +57,7 @@ def RGBToHSV(images):
         ValueError: If the last dimension is not 3.
     """
     _check_channels("RGBToHSV", "images", images)
-    return _to_hsv(images)
+    return _convert_rgb_to_hsv(images)
 
 
 @operator
@@ -76,7 +76,7 @@ def HSVToRGB(x):
         ValueError: If the last dimension is not 3.
     """
     _check_channels("HSVToRGB", "x", x)
-    return _to_rgb(x)
+    return _convert_hsv_to_rgb(x)
 
 
 @operator
@@ -97,9 +97,9 @@ def AdjustHue(image, delta):
         ValueError: If the last dimension is not 3.
     """
     _check_channels("AdjustHue", "image", image)
-    hsv = _to_hsv(image)
+    hsv = _convert_rgb_to_hsv(image)
     hue = hsv[..., :1] + delta.astype(image.dtype)
-    return _to_rgb(jnp.concatenate([hue - jnp.floor(hue), hsv[..., 1:]], -1))
+    return _convert_hsv_to_rgb(jnp.concatenate([hue - jnp.floor(hue), hsv[..., 1:]], -1))
 
 
 @operator
@@ -120,9 +120,9 @@ def AdjustSaturation(image, scale):
         ValueError: If the last dimension is not 3.
     """
     _check_channels("AdjustSaturation", "image", image)
-    hsv = _to_hsv(image)
+    hsv = _convert_rgb_to_hsv(image)
     saturation = jnp.clip(hsv[..., 1:2] * scale.astype(image.dtype), 0, 1)
-    return _to_rgb(jnp.concatenate([hsv[..., :1], saturation, hsv[..., 2:]], -1))
+    return _convert_hsv_to_rgb(jnp.concatenate([hsv[..., :1], saturation, hsv[..., 2:]], -1))
 
 
 _NO_SLOPE = "MindSpore has none"

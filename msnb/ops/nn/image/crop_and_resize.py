@@ -51,8 +51,8 @@ def CropAndResize(
             f"and {box_index.shape}."
         )
     height, width = x.shape[1:3]
-    ys = _crop_positions(boxes[:, 0], boxes[:, 2], height, crop_size[0], method)
-    xs = _crop_positions(boxes[:, 1], boxes[:, 3], width, crop_size[1], method)
+    ys = _compute_sample_positions(boxes[:, 0], boxes[:, 2], height, crop_size[0], method)
+    xs = _compute_sample_positions(boxes[:, 1], boxes[:, 3], width, crop_size[1], method)
     inside = _is_inside(ys, height, method)[:, :, None] & _is_inside(xs, width, method)[:, None, :]
     if method == "nearest":
         picked = _gather_pixels(x, box_index, _round_half_up(ys), _round_half_up(xs))
@@ -67,7 +67,7 @@ def CropAndResize(
     return jnp.where(is_valid_index[:, None, None, None], crops, jnp.nan)
 
 
-def _crop_positions(low, high, size, count, method):
+def _compute_sample_positions(low, high, size, count, method):
     """Return the positions of the samples of each box along an axis of `size` pixels, float32 of shape (boxes, count).
 
     They are computed in double precision. A compiler computes a position twice, for the pixel and for its weight. In

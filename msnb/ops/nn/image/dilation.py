@@ -14,7 +14,7 @@ from msnb.ops.nn.conv._shared import same_pads
 from msnb.ops.nn.pool._windows import window_extent, window_taps
 
 
-def _height_and_width(name, value):
+def _parse_height_and_width(name, value):
     """Return (height, width) from one int, two ints or (1, 1, height, width)."""
     sides = (value, value) if isinstance(value, int) else tuple(value)
     sides = sides[2:] if len(sides) == 4 and sides[:2] == (1, 1) else sides
@@ -27,7 +27,7 @@ def _height_and_width(name, value):
 
 def _check_attributes(attributes):
     for name in ("stride", "dilation"):
-        _height_and_width(name, attributes[name])
+        _parse_height_and_width(name, attributes[name])
 
 
 @operator(refuses=_check_attributes, generation=2)
@@ -70,7 +70,11 @@ def Dilation2D(
     dtype_in("Dilation2D", "x", x, FLOAT)
     same_dtype("Dilation2D", x=x, filter=filter)
     some("Dilation2D", "filter", filter, 1, 2)
-    step, gap, kernel = _height_and_width("stride", stride), _height_and_width("dilation", dilation), filter.shape[1:]
+    step, gap, kernel = (
+        _parse_height_and_width("stride", stride),
+        _parse_height_and_width("dilation", dilation),
+        filter.shape[1:],
+    )
     lengths = list(zip(x.shape[2:], kernel, step, gap, strict=True))
     pads = [same_pads(*sizes) for sizes in lengths] if pad_mode == "SAME" else [(0, 0), (0, 0)]
     if any(n + sum(p) < r for n, p, r in zip(x.shape[2:], pads, window_extent(kernel, gap), strict=True)):

@@ -13,7 +13,7 @@ Interpolation = OneOf("bilinear", "nearest")
 Outside = OneOf("zeros", "border", "reflection")
 
 
-def _reflect(where, low, high):
+def _reflect_positions(where, low, high):
     """Reflect positions on an axis at `low` and `high` into the range between them."""
     if high == low:
         return jnp.full_like(where, low)
@@ -23,14 +23,14 @@ def _reflect(where, low, high):
     return jnp.where(turns % 2 == 0, low + rest, high - rest)
 
 
-def _pixel_positions(grid, sides, padding_mode, align_corners):
+def _compute_pixel_positions(grid, sides, padding_mode, align_corners):
     """Return the pixel positions along each axis of the image. The last entry of `grid` is for the first axis."""
     positions = []
     for i, n in enumerate(sides):
         g = grid[..., len(sides) - 1 - i]
         where = (g + 1) / 2 * (n - 1) if align_corners else ((g + 1) * n - 1) / 2
         if padding_mode == "reflection":
-            where = _reflect(where, *((0, n - 1) if align_corners else (-0.5, n - 0.5)))
+            where = _reflect_positions(where, *((0, n - 1) if align_corners else (-0.5, n - 0.5)))
         positions.append(where if padding_mode == "zeros" else jnp.clip(where, 0, n - 1))
     return positions
 
@@ -63,7 +63,7 @@ def _sample_at_grid(op, input_x, grid, dims, interpolation_mode, padding_mode, a
         share = (where - low)[..., None]
         return between(positions, [*chosen, low]) * (1 - share) + between(positions, [*chosen, low + 1]) * share
 
-    positions = _pixel_positions(grid, sides, padding_mode, align_corners)
+    positions = _compute_pixel_positions(grid, sides, padding_mode, align_corners)
     out = pick(*map(jnp.round, positions)) if interpolation_mode == "nearest" else between(positions, [])
     return jnp.moveaxis(out, -1, 1)
 

@@ -49,7 +49,7 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     return x
 
 
-def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
+def _compute_size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
     """Return the new lengths, and the distances of neighbouring new pixels, measured in old pixels. The distances are
     None if they follow from the lengths.
     """
@@ -74,7 +74,7 @@ _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4}
 _Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area", "bicubic", "nearest-exact")
 
 
-def _arguments_of_1_8(args, kwargs):
+def _convert_arguments_of_1_8(args, kwargs):
     """Convert keyword arguments of MindSpore 1.8 to 1.10 to those of `interpolate`.
 
     Their default mode is linear with aligned corners.
@@ -97,7 +97,7 @@ def _arguments_of_1_8(args, kwargs):
 
 @spelling(_Resize, function=("interpolate", "upsample"))
 @keyword_aliases(
-    _arguments_of_1_8,
+    _convert_arguments_of_1_8,
     x="input",
     sizes="size",
     scales="scale_factor",
@@ -139,7 +139,7 @@ def interpolate(
         raise ValueError("For 'interpolate', 'input' should be a Tensor of 3 to 5 dimensions.")
     if recompute_scale_factor is not None:
         check(Bool | None, recompute_scale_factor, "recompute_scale_factor", "interpolate")
-    size, steps = _size_and_steps("interpolate", input, size, scale_factor, recompute_scale_factor)
+    size, steps = _compute_size_and_steps("interpolate", input, size, scale_factor, recompute_scale_factor)
     if mode in _RANKS and input.ndim != _RANKS[mode]:
         raise ValueError(f"For 'interpolate', mode '{mode}' needs {_RANKS[mode]} dimensions, but got {input.shape}.")
     if mode == "area":
@@ -152,13 +152,13 @@ def interpolate(
                 f"For 'interpolate', mode '{mode}' goes by the new lengths; 'scale_factor' should make whole ones of "
                 f"{tuple(input.shape[2:])}, or give recompute_scale_factor=True."
             )
-        return _resize_by_lengths(input, tuple(size), mode, bool(align_corners))
+        return _resize_bicubic_or_nearest(input, tuple(size), mode, bool(align_corners))
     if mode == "nearest":
         steps = None  # MindSpore's kernels of this mode use the lengths and ignore `recompute_scale_factor`
     return _Resize.functional(input, size, mode != "nearest", bool(align_corners), steps)
 
 
-def _resize_by_lengths(input, size, mode, align_corners):
+def _resize_bicubic_or_nearest(input, size, mode, align_corners):
     if mode == "bicubic":
         return ResizeBicubic.functional(input, size, align_corners, not align_corners)
     if input.ndim == 5:

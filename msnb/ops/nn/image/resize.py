@@ -121,7 +121,7 @@ def nearest_index(old, new, step=None):
     return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
 
 
-def _check_resize(op, x, size, dims, align_corners=False, half_pixel_centers=False):
+def _check_resize_arguments(op, x, size, dims, align_corners=False, half_pixel_centers=False):
     _check.dtype_in(op, "image", x, _check.NUMBER)
     _check.rank(op, "image", x, dims + 2)
     _check.some(op, "image", x, *range(2, dims + 2))
@@ -131,7 +131,7 @@ def _check_resize(op, x, size, dims, align_corners=False, half_pixel_centers=Fal
         raise ValueError(f"For '{op}', 'size' should be {dims} positive ints, but got {size}.")
 
 
-def _multiply_axes(x, matrices):
+def _multiply_axes_by_matrices(x, matrices):
     """Multiply each of the last axes of `x` by its matrix (new, old), in at least float32."""
     wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     for axis, matrix in enumerate(matrices, start=x.ndim - len(matrices)):
@@ -157,7 +157,7 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
     Raises:
         ValueError: If it has not 4 dimensions, or both attributes are True.
     """
-    _check_resize("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
+    _check_resize_arguments("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
     for axis, new in enumerate(size, start=2):
         old = image.shape[axis]
         if half_pixel_centers:
@@ -169,7 +169,7 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
     return image
 
 
-def _cubic_matrix(old, new, align_corners, half_pixel_centers):
+def _make_cubic_matrix(old, new, align_corners, half_pixel_centers):
     """Return the (new, old) matrix of cubic convolution along one axis (Keys 1981). Weights are computed at multiples
     of 1/1024 pixel.
     """
@@ -208,10 +208,10 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
     Raises:
         ValueError: If it has not 4 dimensions, or both attributes are True.
     """
-    _check_resize("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
+    _check_resize_arguments("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
     pairs = zip(image.shape[2:], size, strict=True)
-    matrices = [_cubic_matrix(old, new, align_corners, half_pixel_centers) for old, new in pairs]
-    return _multiply_axes(image, matrices).astype(image.dtype)
+    matrices = [_make_cubic_matrix(old, new, align_corners, half_pixel_centers) for old, new in pairs]
+    return _multiply_axes_by_matrices(image, matrices).astype(image.dtype)
 
 
 @operator
@@ -234,16 +234,16 @@ def ResizeLinear1D(
     Raises:
         ValueError: If it has not 3 dimensions.
     """
-    _check_resize("ResizeLinear1D", x, size, 1)
+    _check_resize_arguments("ResizeLinear1D", x, size, 1)
     align = coordinate_transformation_mode == "align_corners"
-    return _multiply_axes(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
+    return _multiply_axes_by_matrices(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
 
 
-def _volume_size_and_steps(op, x, output_size, scales):
+def _compute_volume_size_and_steps(op, x, output_size, scales):
     if (output_size is None) == (scales is None):
         raise ValueError(f"For '{op}', give exactly one of 'output_size' and 'scales'.")
     size = output_size if scales is None else [int(n * s) for n, s in zip(x.shape[2:], scales, strict=True)]
-    _check_resize(op, x, tuple(size), 3)
+    _check_resize_arguments(op, x, tuple(size), 3)
     return size, None if scales is None else [1 / s for s in scales]
 
 
@@ -263,7 +263,7 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
     """
-    size, steps = _volume_size_and_steps("UpsampleNearest3D", x, output_size, scales)
+    size, steps = _compute_volume_size_and_steps("UpsampleNearest3D", x, output_size, scales)
     for axis, new in enumerate(size, start=2):
         x = jnp.take(x, nearest_index(x.shape[axis], new, steps and steps[axis - 2]), axis=axis)
     return x
@@ -290,12 +290,12 @@ def UpsampleTrilinear3D(
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
     """
-    size, steps = _volume_size_and_steps("UpsampleTrilinear3D", x, output_size, scales)
+    size, steps = _compute_volume_size_and_steps("UpsampleTrilinear3D", x, output_size, scales)
     matrices = [
         lerp_matrix(old, new, align_corners, not align_corners, step)
         for old, new, step in zip(x.shape[2:], size, steps or (None,) * 3, strict=True)
     ]
-    return _multiply_axes(x, matrices).astype(x.dtype)
+    return _multiply_axes_by_matrices(x, matrices).astype(x.dtype)
 
 
 @operator
@@ -315,7 +315,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
     Raises:
         ValueError: If it has not 4 dimensions.
     """
-    _check_resize("ResizeArea", images, size, 2)
+    _check_resize_arguments("ResizeArea", images, size, 2)
     matrices = []
     for old, new in zip(images.shape[1:3], size, strict=True):
         scale = (old - 1) / (new - 1) if align_corners and new > 1 else old / new
@@ -325,7 +325,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
         matrix = np.zeros((new, old))
         np.add.at(matrix, (slice(None), np.minimum(pixel, old - 1)), cover)
         matrices.append(matrix)
-    wide = _multiply_axes(jnp.moveaxis(images, -1, 1).astype(jnp.float32), matrices)
+    wide = _multiply_axes_by_matrices(jnp.moveaxis(images, -1, 1).astype(jnp.float32), matrices)
     return jnp.moveaxis(wide, 1, -1).astype(jnp.float32)
 
 

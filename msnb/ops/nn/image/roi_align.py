@@ -63,12 +63,12 @@ def ROIAlign(
         size = jnp.maximum(size, 1.0)
     image = jnp.floor(rois[:, 0] + 0.5).astype(jnp.int32)
     if sample_num == -1:
-        rows = _pixel_weights(start[:, 1], size[:, 1], pooled_height, features.shape[2]).astype(wide.dtype)
-        columns = _pixel_weights(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
+        rows = _compute_pixel_weights(start[:, 1], size[:, 1], pooled_height, features.shape[2]).astype(wide.dtype)
+        columns = _compute_pixel_weights(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
         means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
         return lax.map(means, (image, rows, columns)).astype(features.dtype)
-    ys = _neighbours_of_samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
-    xs = _neighbours_of_samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
+    ys = _compute_sample_neighbours(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
+    xs = _compute_sample_neighbours(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
 
     def one(region):
         index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
@@ -89,7 +89,7 @@ def ROIAlign(
 _AT_ONCE = 1 << 23  # samples in memory at a time
 
 
-def _neighbours_of_samples(start, size, cells, samples, length):
+def _compute_sample_neighbours(start, size, cells, samples, length):
     """Return for every sample along one axis: the indices of the pixels on both sides, the distance from the first of
     them, and True if the sample is inside the image.
     """
@@ -104,7 +104,7 @@ def _neighbours_of_samples(start, size, cells, samples, length):
     return first, second, where - low, inside
 
 
-def _pixel_weights(start, size, cells, length):
+def _compute_pixel_weights(start, size, cells, length):
     """Return the weight of each pixel along one axis in each cell, (n, cells, length), for one sample per pixel.
 
     Samples are at least one pixel apart, so at most `length + 2` of them are inside. The index of the first one is

@@ -48,14 +48,14 @@ def lengths(name, of, axis):
     return Check(name, ranges)
 
 
-def _dense_labels(indices, values, batch, blank):
+def _convert_to_dense_labels(indices, values, batch, blank):
     """Convert sparse labels to rows (batch, L), padded with the blank. Return the rows and their lengths."""
     rows = jnp.full((batch, values.shape[0]), blank, jnp.int32)
     rows = rows.at[indices[:, 0], indices[:, 1]].set(values.astype(jnp.int32), mode="drop")
     return rows, jnp.zeros(batch, jnp.int32).at[indices[:, 0]].add(1, mode="drop")
 
 
-def _merge_repeats(rows, lengths, blank):
+def _merge_repeated_labels(rows, lengths, blank):
     """Merge equal neighbouring labels in each row. Return the new rows and their lengths."""
     positions = jnp.arange(rows.shape[1])
     keep = (positions < lengths[:, None]) & jnp.concatenate(
@@ -102,7 +102,7 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     return (loss, jnp.concatenate([first[None], steps]).swapaxes(0, 1)) if history else loss
 
 
-def _label_index_range(inputs):
+def _list_label_index_ranges(inputs):
     """Return the valid ranges of the two columns of label indices: the example, and the position of the label."""
     x, indices = inputs["x"], inputs["labels_indices"]
     fits = np.ndim(x) == 3 and np.shape(indices)[1:] == (2,)
@@ -112,7 +112,7 @@ def _label_index_range(inputs):
 @operator(
     checks=[
         label("labels_values", lambda inputs: (np.shape(inputs["x"]) or (0,))[-1]),
-        Check("labels_indices", _label_index_range),
+        Check("labels_indices", _list_label_index_ranges),
         lengths("sequence_length", "x", 0),
     ],
     loops=True,
@@ -157,9 +157,9 @@ def CTCLoss(
             f"and {sequence_length.shape}."
         )
     blank = x.shape[2] - 1
-    rows, lengths = _dense_labels(labels_indices, labels_values, x.shape[1], blank)
+    rows, lengths = _convert_to_dense_labels(labels_indices, labels_values, x.shape[1], blank)
     if preprocess_collapse_repeated:
-        rows, lengths = _merge_repeats(rows, lengths, blank)
+        rows, lengths = _merge_repeated_labels(rows, lengths, blank)
 
     def loss(x):
         values = ctc_nll(jax.nn.log_softmax(x), rows, lengths, sequence_length, blank, ctc_merge_repeated)

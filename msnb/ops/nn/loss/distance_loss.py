@@ -28,11 +28,11 @@ def _promote_pair(op, x, y):
     _check.tensor_only(op, "input", x)
     x, y = promote(x, y, op)
     if x.ndim and y.ndim and x.ndim != y.ndim:
-        _report_broadcast(x.shape, y.shape)
+        _warn_of_broadcast(x.shape, y.shape)
     return x, y
 
 
-def _report_broadcast(prediction_shape, target_shape):
+def _warn_of_broadcast(prediction_shape, target_shape):
     """Warn of shapes that broadcast to more elements than likely meant, such as (4, 1) and (4,), which give 16
     distances."""
     joint_shape = np.broadcast_shapes(prediction_shape, target_shape)

@@ -53,13 +53,15 @@ def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0
 
     def loss(acts):
         scores = jax.nn.log_softmax(acts.astype(jnp.promote_types(acts.dtype, jnp.float32)))
-        return jax.vmap(lambda *a: _transducer_nll(*a, blank_label))(scores, labels, input_lengths, label_lengths)
+        return jax.vmap(lambda *a: _compute_transducer_nll(*a, blank_label))(
+            scores, labels, input_lengths, label_lengths
+        )
 
     values, pull = jax.vjp(loss, acts)
     return values.astype(acts.dtype), lax.stop_gradient(pull(jnp.ones_like(values))[0])
 
 
-def _transducer_nll(scores, labels, time, length, blank):
+def _compute_transducer_nll(scores, labels, time, length, blank):
     """Return -log p(labels) of one example from scores (T, U, V): a sum over monotone paths of blanks and labels."""
     blanks = scores[..., blank]
     emits = jnp.take_along_axis(scores[:, :-1], labels[None, :, None].astype(jnp.int32), axis=2)[..., 0]

@@ -31,14 +31,14 @@ def standardise(x, axes, epsilon, scale=None, shift=None):
     """Return (result, mean, variance): `x` standardised to mean 0 and variance 1 over `axes`, scaled and shifted, and
     its moments."""
     axes = tuple(range(x.ndim)[axis] for axis in (axes if isinstance(axes, tuple) else (axes,)))
-    if all(_constant_along(axes, x.ndim, values) for values in (scale, shift)):
+    if all(_is_constant_along_axes(axes, x.ndim, values) for values in (scale, shift)):
         return _standardize(x, scale, shift, epsilon, axes)
     y, mean, variance = _standardize(x, None, None, epsilon, axes)
     y = y if scale is None else y * widened(scale)
     return (y if shift is None else y + widened(shift)), mean, variance
 
 
-def _constant_along(axes, ndim, values):
+def _is_constant_along_axes(axes, ndim, values):
     return values is None or all(values.shape[axis - ndim] == 1 for axis in axes if ndim - axis <= values.ndim)
 
 
@@ -48,7 +48,7 @@ def _standardize(x, scale, shift, epsilon, axes):
     return scale_and_shift(x, mean, variance, epsilon, scale, shift), mean, variance
 
 
-def _compute_tangent(axes, primals, tangents):
+def _standardize_jvp(axes, primals, tangents):
     """Return the values and the tangents of `_standardize`, with dy = factor * dx + slope * (standardised x) + offset.
 
     Its transpose needs two sums over `axes`: of the cotangent, and of its product with the standardized `x`. JAX's
@@ -77,4 +77,4 @@ def _compute_tangent(axes, primals, tangents):
     return (y, mean, variance), (dy, dmean, dvariance)
 
 
-_standardize.defjvp(_compute_tangent, symbolic_zeros=True)
+_standardize.defjvp(_standardize_jvp, symbolic_zeros=True)

@@ -13,7 +13,7 @@ PER_CHANNEL = "the statistics are per channel in either mode"
 FROM_FORWARD = "the statistics that the forward operator returned hold it already"
 
 
-def _normalize_fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="NCHW"):
+def _compute_fused_batch_norm(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="NCHW"):
     axis = channel_axis(op, x, data_format)
     check_channels(op, x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
     new_mean, new_variance, y, batch_mean, batch_variance = normalise_batch(
@@ -51,7 +51,7 @@ def FusedBatchNorm(
     Outputs:
         Tuple of the result, the running mean, the running variance, the mean and the inverse deviation of the batch.
     """
-    return _normalize_fused("FusedBatchNorm", x, scale, b, mean, variance, epsilon, momentum)
+    return _compute_fused_batch_norm("FusedBatchNorm", x, scale, b, mean, variance, epsilon, momentum)
 
 
 @operator(writes=("mean", "variance"))
@@ -84,7 +84,7 @@ def FusedBatchNormEx(
         Tuple of the result, the running mean, the running variance, the mean and the inverse deviation of the batch,
         and the mean again as reserved space.
     """
-    out = _normalize_fused("FusedBatchNormEx", x, scale, b, mean, variance, epsilon, momentum, data_format)
+    out = _compute_fused_batch_norm("FusedBatchNormEx", x, scale, b, mean, variance, epsilon, momentum, data_format)
     return (*out, out[5])
 
 

@@ -35,7 +35,7 @@ def InstanceNorm(
     Outputs:
         Tuple of the result, and mean and inverse deviation of each channel of each image, (N * C,).
     """
-    _check_instances(x, gamma, beta, mean, variance)
+    _check_instance_norm_inputs(x, gamma, beta, mean, variance)
     mean, variance = (jnp.tile(lax.stop_gradient(v), (x.shape[0], 1)) for v in (mean, variance))
     return _normalise_instances(x, gamma, beta, mean, variance, epsilon)
 
@@ -44,7 +44,7 @@ def InstanceNorm(
 def _instance_norm_training(
     x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1
 ):
-    _check_instances(x, gamma, beta, mean, variance)
+    _check_instance_norm_inputs(x, gamma, beta, mean, variance)
     flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
     image_mean, image_variance = (v[..., 0] for v in moments(flat, 2))
     share = flat.shape[2] / max(flat.shape[2] - 1, 1)  # the running variance is the sample variance
@@ -55,7 +55,7 @@ def _instance_norm_training(
     return (new_mean, new_variance, *_normalise_instances(x, gamma, beta, image_mean, image_variance, epsilon))
 
 
-def _check_instances(x, gamma, beta, mean, variance):
+def _check_instance_norm_inputs(x, gamma, beta, mean, variance):
     channel_axis("InstanceNorm", x, "NCHW")
     check_channels("InstanceNorm", x.shape[1], gamma=gamma, beta=beta, mean=mean, variance=variance)
 

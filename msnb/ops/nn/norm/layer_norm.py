@@ -102,7 +102,7 @@ def layer_norm(
 _LAYER_NORM_EPSILON = 1e-12  # the operator has no such attribute; the value is that of MindSpore's kernel
 
 
-def _check_statistics(op, x, variance, mean, gamma, norm_axis, params_axis):
+def _check_statistics_shapes(op, x, variance, mean, gamma, norm_axis, params_axis):
     norm, params = (
         _check.axis_in(op, axis, x.ndim, name)
         for axis, name in ((norm_axis, "begin_norm_axis"), (params_axis, "begin_params_axis"))
@@ -129,7 +129,7 @@ def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
 def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
     """Gradients of LayerNorm with respect to input, gamma and beta, from the mean and variance that LayerNorm
     returned."""
-    _check_statistics("LayerNormGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
+    _check_statistics_shapes("LayerNormGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
 
@@ -140,7 +140,7 @@ def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):
     """Gradients of LayerNormGrad with respect to `x`, `dy` and `gamma`. Mean and variance count as functions of `x`."""
-    _check_statistics("LayerNormGradGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
+    _check_statistics_shapes("LayerNormGradGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     axes = tuple(range(begin_norm_axis % x.ndim, x.ndim))
 
     def gradients(x, dy, gamma):

@@ -30,12 +30,12 @@ def check_slots(op, api2=frozenset(), **arrays):
     variable, gradient = next(iter(arrays.values())), None
     for name, x in arrays.items():
         if name in _GRADIENTS:
-            gradient = x = _cast_integers(op, name, x, variable)
+            gradient = x = _cast_integer_gradient(op, name, x, variable)
         _check.dtype_in(op, name, x, _check.FLOAT, api2)
     return gradient
 
 
-def _cast_integers(op, name, gradient, variable):
+def _cast_integer_gradient(op, name, gradient, variable):
     """Cast a gradient of integers or bool to the element type of a variable of floats, as MindSpore's signatures do."""
     _check.tensor_only(op, name, gradient)
     has_integers = gradient.dtype in _check.INT | _check.BOOL
@@ -52,7 +52,7 @@ def sum_duplicate_rows(op, grad, indices, **slots):
     """
     check_slots(op, **slots)
     var = next(iter(slots.values()))
-    grad = _cast_integers(op, "grad", grad, var)
+    grad = _cast_integer_gradient(op, "grad", grad, var)
     _check.dtype_in(op, "grad", grad, _check.FLOAT)
     _check.dtype_in(op, "indices", indices, _check.INDEX)
     _check.rank(op, "indices", indices, 1)

@@ -66,7 +66,7 @@ def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: 
     return cast_like(var, var - as_scalar(lr) * grad / (jnp.sqrt(accum) + epsilon), accum)
 
 
-def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0):
+def _update_sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0):
     rows, g = sum_duplicate_rows(op, grad, indices, var=var, accum=accum)
     total = read_rows(accum, rows)
     if update_slots:
@@ -103,7 +103,7 @@ def SparseApplyAdagrad(
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    return _sparse_adagrad("SparseApplyAdagrad", var, accum, grad, indices, lr, update_slots)
+    return _update_sparse_adagrad("SparseApplyAdagrad", var, accum, grad, indices, lr, update_slots)
 
 
 @operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
@@ -135,7 +135,7 @@ def SparseApplyAdagradV2(
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    return _sparse_adagrad("SparseApplyAdagradV2", var, accum, grad, indices, lr, update_slots, epsilon)
+    return _update_sparse_adagrad("SparseApplyAdagradV2", var, accum, grad, indices, lr, update_slots, epsilon)
 
 
 @operator(writes=("var", "accum"), returns="written")
@@ -161,7 +161,7 @@ def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(Fal
     return cast_like(var, proximal(var - rate * grad, rate, l1, l2), accum)
 
 
-def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
+def _update_sparse_proximal_adagrad(op, var, accum, lr, l1, l2, grad, indices):
     rows, g = sum_duplicate_rows(op, grad, indices, var=var, accum=accum)
     lr, l1, l2 = map(as_scalar, (lr, l1, l2))
     total = read_rows(accum, rows) + g * g
@@ -191,7 +191,7 @@ def FusedSparseProximalAdagrad(
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    return _sparse_proximal("FusedSparseProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
+    return _update_sparse_proximal_adagrad("FusedSparseProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
 
 
 @operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
@@ -214,7 +214,7 @@ def SparseApplyProximalAdagrad(
     Outputs:
         Tuple of `var` and `accum`, updated.
     """
-    return _sparse_proximal("SparseApplyProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
+    return _update_sparse_proximal_adagrad("SparseApplyProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
 
 
 _RATES = Values(0.1), Values(0.3), Values(0.2)

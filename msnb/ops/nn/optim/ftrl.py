@@ -52,7 +52,7 @@ def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: On
     return cast_like(var, *ftrl_rule(var, accum, linear, grad, lr, l1, l2, lr_power))
 
 
-def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, shrinkage=0.0):
+def _update_sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, shrinkage=0.0):
     rows, g = sum_duplicate_rows(op, grad, indices, var=var, accum=accum, linear=linear)
     new = ftrl_rule(
         read_rows(var, rows), read_rows(accum, rows), read_rows(linear, rows), g, lr, l1, l2, lr_power, shrinkage
@@ -92,7 +92,7 @@ def FusedSparseFtrl(
     Outputs:
         Tuple of `var`, `accum` and `linear`, updated.
     """
-    return _sparse_ftrl("FusedSparseFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
+    return _update_sparse_ftrl("FusedSparseFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
 
 @operator(writes=("var", "accum", "linear"), returns="written", checks=ROWS_EXIST)
@@ -127,7 +127,7 @@ def SparseApplyFtrl(
     Outputs:
         Tuple of `var`, `accum` and `linear`, updated.
     """
-    return _sparse_ftrl("SparseApplyFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
+    return _update_sparse_ftrl("SparseApplyFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
 
 @operator(writes=("var", "accum", "linear"), returns="written", checks=ROWS_EXIST)
@@ -164,7 +164,9 @@ def SparseApplyFtrlV2(
     Outputs:
         Tuple of `var`, `accum` and `linear`, updated.
     """
-    return _sparse_ftrl("SparseApplyFtrlV2", var, accum, linear, grad, indices, lr, l1, l2, lr_power, l2_shrinkage)
+    return _update_sparse_ftrl(
+        "SparseApplyFtrlV2", var, accum, linear, grad, indices, lr, l1, l2, lr_power, l2_shrinkage
+    )
 
 
 _TABLES = F(6, 4), U(6, 4, low=0.1), F(6, 4)

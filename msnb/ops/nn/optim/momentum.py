@@ -50,12 +50,12 @@ def ApplyMomentum(
     return cast_like(variable, variable - step, a)
 
 
-def _check_sgd(attributes):
+def _check_nesterov_dampening(attributes):
     if attributes["nesterov"] and attributes["dampening"] != 0:
         raise ValueError(f"For 'SGD', 'dampening' should be 0 with nesterov=True, but got {attributes['dampening']}.")
 
 
-@operator(writes=("parameters", "accum", "stat"), refuses=_check_sgd)
+@operator(writes=("parameters", "accum", "stat"), refuses=_check_nesterov_dampening)
 @shapes("learning_rate momentum: () | 1")
 @in_float32
 def SGD(

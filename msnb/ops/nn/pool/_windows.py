@@ -19,18 +19,18 @@ def max_pool(x, kernel, strides, padding, dilation=None):
 
     Dilated windows always use the chain of comparisons: JAX has no gradient of a dilated one.
     """
-    low = _lowest_number(x.dtype)
+    low = _get_lowest_number(x.dtype)
     if prod(kernel) <= _CHAINED_TAPS or (dilation and set(dilation) != {1}):
-        return _chain_of_maxima(x, kernel, strides, padding, low, dilation)
+        return _max_pool_by_comparisons(x, kernel, strides, padding, low, dilation)
     return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))
 
 
-def _lowest_number(dtype):
+def _get_lowest_number(dtype):
     """Return the smallest number of a type as a numpy scalar. With an array, JAX would not recognize the maximum."""
     return dtype.type(-np.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min)
 
 
-def _chain_of_maxima(x, kernel, strides, padding, low, dilation):
+def _max_pool_by_comparisons(x, kernel, strides, padding, low, dilation):
     """Return the maximum of each window, by one comparison for each tap. XLA fuses the comparisons, and the gradient is
     a sum of shifted selections.
     """
@@ -72,7 +72,7 @@ def max_with_position(x, kernel, strides, padding, dilation=None):
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
     best = where = None
     for value, number in zip(
-        window_taps(x, kernel, strides, padding, _lowest_number(x.dtype), dilation),
+        window_taps(x, kernel, strides, padding, _get_lowest_number(x.dtype), dilation),
         window_taps(numbers, kernel, strides, padding, 0, dilation),
         strict=True,
     ):
@@ -86,15 +86,15 @@ def max_with_position(x, kernel, strides, padding, dilation=None):
 
 def average_windows(x, kernel, strides, padding, count_padding=False, divisor=None):
     """Return the mean of each window over the pixels inside the image, or over all with `count_padding`."""
-    total = _window_sum(x, kernel, strides, padding)
+    total = _sum_windows(x, kernel, strides, padding)
     if divisor:
         return total / jnp.asarray(divisor, x.dtype)
     if count_padding or not any(map(any, padding)):
         return total / jnp.asarray(prod(kernel), x.dtype)
-    return total / _window_sum(jnp.ones((1, 1, *x.shape[2:]), x.dtype), kernel, strides, padding)
+    return total / _sum_windows(jnp.ones((1, 1, *x.shape[2:]), x.dtype), kernel, strides, padding)
 
 
-def _window_sum(x, kernel, strides, padding):
+def _sum_windows(x, kernel, strides, padding):
     return lax.reduce_window(
         x, np.zeros((), x.dtype), lax.add, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding)
     )

@@ -20,7 +20,7 @@ from msnb.ops.math._elementwise import is_integer
 from msnb.ops.nn._neighbours import weigh_neighbours
 
 
-def _output_size_kind(dims, length=PositiveInt):
+def _make_output_size_kind(dims, length=PositiveInt):
     def accept(value):
         values = value if isinstance(value, (tuple, list)) else (value,) * dims
         if len(values) != dims:
@@ -30,12 +30,12 @@ def _output_size_kind(dims, length=PositiveInt):
     return Kind(f"{length.__metadata__[0].expects}, None or a tuple of {dims} of them", accept)
 
 
-OutputSize1, OutputSize2, OutputSize3 = _output_size_kind(1), _output_size_kind(2), _output_size_kind(3)
+OutputSize1, OutputSize2, OutputSize3 = _make_output_size_kind(1), _make_output_size_kind(2), _make_output_size_kind(3)
 # MindSpore allows size 0 for mean pooling of images and volumes.
-MeanSize2, MeanSize3 = _output_size_kind(2, NonNegInt), _output_size_kind(3, NonNegInt)
+MeanSize2, MeanSize3 = _make_output_size_kind(2, NonNegInt), _make_output_size_kind(3, NonNegInt)
 
 
-def _bin_bounds(old, new):
+def _compute_bin_bounds(old, new):
     """Return the starts and ends of `new` nearly equal bins of an axis of length `old`."""
     i = np.arange(new)
     return i * old // new, -(-(i + 1) * old // new)
@@ -50,11 +50,11 @@ def _pool_adaptive(op, x, size, mean):
         lengths = [old if new is None else new for old, new in zip(x.shape[-dims:], size, strict=True)]
         return jnp.zeros((*x.shape[:-dims], *lengths), x.dtype)
     if mean and is_integer(x):
-        return _truncated_mean(x, size)
+        return _compute_integer_mean(x, size)
     for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
         old = x.shape[axis]
         new = old if new is None else new
-        starts, ends = _bin_bounds(old, new)
+        starts, ends = _compute_bin_bounds(old, new)
         if old % new == 0:
             x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1 :])
             x = jnp.mean(x, axis + 1) if mean else jnp.max(x, axis + 1)
@@ -69,25 +69,26 @@ def _pool_adaptive(op, x, size, mean):
     return x
 
 
-def _truncated_mean(x, size):
+def _compute_integer_mean(x, size):
     """Return the mean of each bin of integers, truncated to an integer. The sums are exact."""
     total, counts = x.astype(jnp.int64), np.int64(1)
     for axis, new in zip(range(x.ndim - len(size), x.ndim), size, strict=True):
-        starts, ends = _bin_bounds(x.shape[axis], x.shape[axis] if new is None else new)
+        starts, ends = _compute_bin_bounds(x.shape[axis], x.shape[axis] if new is None else new)
         bins = zip(starts, ends, strict=True)
         total = jnp.stack([jnp.sum(lax.slice_in_dim(total, a, b, axis=axis), axis) for a, b in bins], axis)
         counts = counts * (ends - starts).reshape(-1, *[1] * (x.ndim - 1 - axis))
     return lax.div(total, jnp.broadcast_to(jnp.asarray(counts, total.dtype), total.shape)).astype(x.dtype)
 
 
-def _largest_indices(op, x, size):
+def _find_largest_indices(op, x, size):
     """Return the flat index, over the last dimensions, of the largest value of each bin."""
     dims = len(size)
     _check.rank(op, "input", x, dims + 1, dims + 2)
     _check.some(op, "input", x, *range(-dims, 0))
     shape = x.shape[-dims:]
     bins = [
-        zip(*_bin_bounds(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)
+        zip(*_compute_bin_bounds(old, old if new is None else new), strict=True)
+        for old, new in zip(shape, size, strict=True)
     ]
     number = jnp.arange(math.prod(shape)).reshape(shape)
     indices = []
@@ -180,7 +181,7 @@ def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
     Outputs:
         Tensor of int64: the first of equal ones, counted through the image.
     """
-    return _largest_indices("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
+    return _find_largest_indices("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
 
 
 @spelling(AdaptiveMaxPool2D, _AdaptiveMaxPlaces2D)
@@ -264,7 +265,7 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
     Outputs:
         Tensor of int32: the first of equal ones, counted through the volume.
     """
-    return _largest_indices("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
+    return _find_largest_indices("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
 
 
 @operator
@@ -279,7 +280,7 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
         tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their flat indices in each volume, int32.
     """
     _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT | _check.INT)
-    indices = _largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
+    indices = _find_largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
     return _pool_adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), indices
 
 

@@ -19,7 +19,7 @@ def _repeat_per_dimension(value, dims):
     return (value,) * dims if isinstance(value, int) else tuple(value)
 
 
-def _window_starts(share, length, size, count):
+def _compute_window_starts(share, length, size, count):
     """Return the start indices of `count` windows of length `size` on an axis of length `length`, for the random
     numbers `share` in [0, 1) of shape (N, C)."""
     if count == 1:
@@ -30,7 +30,7 @@ def _window_starts(share, length, size, count):
     return jnp.where(jnp.arange(count) == count - 1, length - size, starts.astype(int))
 
 
-def _pool_windows(op, x, shares, dims, sizes, sides):
+def _compute_fractional_max_pool(op, x, shares, dims, sizes, sides):
     dtype_in(op, "input_x", x, NUMBER)
     dtype_in(op, "random_samples", shares, FLOAT)
     if x.ndim != dims + 2 or shares.shape != (*x.shape[:2], dims):
@@ -45,7 +45,7 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
     # For images, the first random number of a pair is for the width.
     order = range(dims) if dims == 3 else (1, 0)
     for axis, part in zip(range(dims), order):
-        begins = _window_starts(shares[..., part], lengths[axis], sizes[axis], sides[axis])
+        begins = _compute_window_starts(shares[..., part], lengths[axis], sizes[axis], sides[axis])
         indices = begins[..., None] + jnp.arange(sizes[axis])
         shape = [*x.shape[:2], *(1,) * (2 * dims)]
         shape[2 + axis], shape[2 + dims + axis] = sides[axis], sizes[axis]
@@ -81,7 +81,7 @@ def FractionalMaxPoolWithFixedKsize(
         ValueError: If the shapes do not fit.
     """
     sizes, sides = _repeat_per_dimension(ksize, 2), _repeat_per_dimension(output_shape, 2)
-    return _pool_windows("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
+    return _compute_fractional_max_pool("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
 
 
 @operator(generation=2)
@@ -107,7 +107,7 @@ def FractionalMaxPool3DWithFixedKsize(
         ValueError: If the shapes do not fit.
     """
     sizes, sides = _repeat_per_dimension(ksize, 3), _repeat_per_dimension(output_shape, 3)
-    return _pool_windows("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
+    return _compute_fractional_max_pool("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
 
 
 def _call_fractional_pool(

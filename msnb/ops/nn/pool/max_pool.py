@@ -65,7 +65,7 @@ def MaxPool(
     return from_channels_first(max_pool(x, kernel_size, strides, padding), data_format)
 
 
-def _make_forward_function(kernel, strides, pad_mode, data_format="NCHW"):
+def _make_max_pool_function(kernel, strides, pad_mode, data_format="NCHW"):
     def fn(x):
         x = jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
         y = max_pool(x, kernel, strides, window_pads("MaxPoolGrad", pad_mode, x.shape[2:], kernel, strides))
@@ -88,7 +88,7 @@ def MaxPoolGrad(
 ):
     """Gradient of MaxPool, from the input and output of the forward pass and the cotangent."""
     _check.rank("MaxPoolGrad", "x_origin", x_origin, 4)
-    return pull(_make_forward_function(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
+    return pull(_make_max_pool_function(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
 
 
 @operator
@@ -103,7 +103,7 @@ def MaxPoolGradGrad(
     pad_mode: PoolMode = "valid",
 ):
     """Gradient of MaxPoolGrad: for each window, the element of `grad` at the position of the largest input."""
-    return jax.jvp(_make_forward_function(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
+    return jax.jvp(_make_max_pool_function(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
 
 
 @operator

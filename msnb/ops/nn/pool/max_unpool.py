@@ -11,20 +11,20 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, dtype_in, rank, tensor_only
 
 
-def _per_dimension(value, dims):
+def _expand_per_dimension(value, dims):
     """Return `dims` ints from one int, from `dims` ints, or from ints for all dimensions (N and C first)."""
     return (value,) * dims if isinstance(value, int) else tuple(value)[-dims:]
 
 
-def _output_lengths(x, dims, ksize, strides, pads, output_shape):
+def _compute_output_lengths(x, dims, ksize, strides, pads, output_shape):
     """Return the spatial lengths of the result for pooled values `x`."""
     if output_shape:
         return tuple(output_shape)[-dims:]
-    sizes = _per_dimension(ksize, dims)
-    steps = sizes if strides in (0, None, ()) else _per_dimension(strides, dims)
+    sizes = _expand_per_dimension(ksize, dims)
+    steps = sizes if strides in (0, None, ()) else _expand_per_dimension(strides, dims)
     if min(*sizes, *steps) < 1:
         raise ValueError(f"For 'MaxUnpool{dims}D', windows and strides should be positive, but got {sizes}, {steps}.")
-    sides = zip(x.shape[-dims:], sizes, steps, _per_dimension(pads, dims), strict=True)
+    sides = zip(x.shape[-dims:], sizes, steps, _expand_per_dimension(pads, dims), strict=True)
     return tuple((n - 1) * step - 2 * pad + size for n, size, step, pad in sides)
 
 
@@ -46,7 +46,9 @@ def _unpool_windows(op, x, argmax, dims, ksize, strides, pads, output_shape, dat
     if last:
         x, argmax = jnp.moveaxis(x, -1, 1), jnp.moveaxis(argmax, -1, 1)
         output_shape = (*output_shape[:1], *output_shape[-1:], *output_shape[1:-1])
-    images = _scatter_to_positions(x, argmax, dims, _output_lengths(x, dims, ksize, strides, pads, output_shape))
+    images = _scatter_to_positions(
+        x, argmax, dims, _compute_output_lengths(x, dims, ksize, strides, pads, output_shape)
+    )
     return jnp.moveaxis(images, 1, -1) if last else images
 
 
@@ -137,11 +139,11 @@ def _MaxUnpool(
     rank(op, "x", x, dims + 1, dims + 2)
     if indices.shape != x.shape:
         raise ValueError(f"For '{op}', 'indices' should have the shape of 'x', {x.shape}, but got {indices.shape}.")
-    sides = _output_lengths(x, dims, kernel_size, stride, padding, output_size)
+    sides = _compute_output_lengths(x, dims, kernel_size, stride, padding, output_size)
     return _scatter_to_positions(x, indices, dims, sides)
 
 
-def _make_unpool(dims, letters):
+def _declare_max_unpool(dims, letters):
     def unpool(
         x: Tensor,
         indices: Tensor,
@@ -174,9 +176,9 @@ def _make_unpool(dims, letters):
     return spelling(_MaxUnpool)(unpool)
 
 
-max_unpool1d = _make_unpool(1, "L")
-max_unpool2d = _make_unpool(2, "H, W")
-max_unpool3d = _make_unpool(3, "D, H, W")
+max_unpool1d = _declare_max_unpool(1, "L")
+max_unpool2d = _declare_max_unpool(2, "H, W")
+max_unpool3d = _declare_max_unpool(3, "D, H, W")
 
 _INDICES = Values([[[[5, 7], [8, 2]]]], "int64")
 CASES = [

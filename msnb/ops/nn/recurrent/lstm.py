@@ -139,7 +139,7 @@ def LSTM(
 
 
 @variant(LSTM, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
-def _lstm_dropping(
+def _lstm_with_dropout(
     key,
     x,
     h,
@@ -182,7 +182,7 @@ def _LSTMOfLengths(
 
 
 @variant(_LSTMOfLengths, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
-def _lstm_of_lengths_dropping(
+def _lstm_of_lengths_with_dropout(
     key,
     x,
     h,
@@ -343,7 +343,7 @@ def BasicLSTMCell(
 
 
 @variant(BasicLSTMCell, lambda a: not is_constant(a["keep_prob"], 1.0), random=True)
-def _basic_lstm_cell_dropping(
+def _basic_lstm_cell_with_dropout(
     key,
     x,
     h,

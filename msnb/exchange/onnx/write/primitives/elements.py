@@ -45,7 +45,7 @@ for _name, _op in {
 @primitives.register(
     "copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint"
 )
-def _pass_through(b, *values, **_):
+def _lower_identity(b, *values, **_):
     return values
 
 
@@ -173,7 +173,7 @@ def _lower_rem(b, x, y, **_):
     return b.op("Mod", b.cast(x, kind), b.cast(y, kind), fmod=1)
 
 
-def _register_extreme(name, op, logic):
+def _register_min_or_max(name, op, logic):
     @primitives.register(name)
     def lower(b: Builder, x: Value, y: Value, **_: Any) -> Value:
         if x.dtype == "bool":
@@ -181,8 +181,8 @@ def _register_extreme(name, op, logic):
         return arithmetic(b, op, (x, y))
 
 
-_register_extreme("max", "Max", "Or")
-_register_extreme("min", "Min", "And")
+_register_min_or_max("max", "Max", "Or")
+_register_min_or_max("min", "Min", "And")
 
 
 @primitives.register("clamp")
@@ -272,7 +272,7 @@ def _lower_select_n(b, index, *cases, **_):
 
 
 @primitives.register("convert_element_type")
-def _lower_convert(b, x, **_):
+def _lower_convert_element_type(b, x, **_):
     return cast_as_xla(b, x, b.dtype)
 
 

@@ -44,15 +44,15 @@ _register_logical_reduction("reduce_and", "ReduceMin")
 _register_logical_reduction("reduce_or", "ReduceMax")
 
 
-def _register_arg_extreme(name, op):
+def _register_arg_min_or_max(name, op):
     @primitives.register(name)
     def lower(b: Builder, x: Value, axes: Sequence[int], **_: Any) -> Value:
         kind = "int32" if x.dtype == "bool" else b.computing(x.dtype)
         return b.op(op, b.cast(x, kind), dtype="int64", axis=axes[0], keepdims=0)
 
 
-_register_arg_extreme("argmax", "ArgMax")
-_register_arg_extreme("argmin", "ArgMin")
+_register_arg_min_or_max("argmax", "ArgMax")
+_register_arg_min_or_max("argmin", "ArgMin")
 
 
 @primitives.register("cumsum")

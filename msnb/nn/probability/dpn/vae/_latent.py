@@ -48,12 +48,12 @@ class Latent(Cell):
     def _decode(self, z):
         return self.decoder(self.dense3(z))
 
-    def _draw_with_deviation(self, mean, log_variance):
+    def _draw_latent_and_deviation(self, mean, log_variance):
         """Draw a latent variable for each mean. Return (latent variable, standard deviation)."""
         std = F.exp(0.5 * log_variance)
         return mean + std * StandardNormal.functional(mean.shape), std
 
-    def _check_generated(self, generate_nums: Any, shape: Any) -> int:
+    def _check_generate_args(self, generate_nums: Any, shape: Any) -> int:
         """Return `generate_nums`. Raise an error if it or the image shape `shape` is not valid."""
         check(PositiveInt, generate_nums, "generate_nums", self.cls_name)
         if not isinstance(shape, tuple) or len(shape) != 4 or shape[0] not in (-1, generate_nums):

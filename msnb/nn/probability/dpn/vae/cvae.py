@@ -58,10 +58,10 @@ class ConditionalVAE(Latent):
     def construct(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return (reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x, y)
-        z, std = self._draw_with_deviation(mu, log_variance)
-        return self._decode(self._append_class(z, y)), x, mu, std
+        z, std = self._draw_latent_and_deviation(mu, log_variance)
+        return self._decode(self._append_one_hot_class(z, y)), x, mu, std
 
-    def _append_class(self, z, y):
+    def _append_one_hot_class(self, z, y):
         return self.concat((z, self.one_hot(y)))
 
     def generate_sample(self, sample_y: Tensor, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
@@ -80,8 +80,8 @@ class ConditionalVAE(Latent):
             TypeError: If `generate_nums` is no int.
             ValueError: If it is less than 1, or `shape` is another.
         """
-        count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._append_class(self._draw_latent(count), sample_y)), shape)
+        count = self._check_generate_args(generate_nums, shape)
+        return F.reshape(self._decode(self._append_one_hot_class(self._draw_latent(count), sample_y)), shape)
 
     def reconstruct_sample(self, x: Tensor, y: Tensor) -> Tensor:
         """
@@ -94,4 +94,4 @@ class ConditionalVAE(Latent):
         Returns:
             Tensor, the reconstructed images.
         """
-        return self._decode(self._append_class(self._draw_with_deviation(*self._encode(x, y))[0], y))
+        return self._decode(self._append_one_hot_class(self._draw_latent_and_deviation(*self._encode(x, y))[0], y))

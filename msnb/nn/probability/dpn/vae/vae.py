@@ -44,7 +44,7 @@ class VAE(Latent):
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return (reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x)
-        z, std = self._draw_with_deviation(mu, log_variance)
+        z, std = self._draw_latent_and_deviation(mu, log_variance)
         return self._decode(z), x, mu, std
 
     def generate_sample(self, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
@@ -62,7 +62,7 @@ class VAE(Latent):
             TypeError: If `generate_nums` is no int.
             ValueError: If it is less than 1, or `shape` is another.
         """
-        count = self._check_generated(generate_nums, shape)
+        count = self._check_generate_args(generate_nums, shape)
         return F.reshape(self._decode(self._draw_latent(count)), shape)
 
     def reconstruct_sample(self, x: Tensor) -> Tensor:
@@ -75,4 +75,4 @@ class VAE(Latent):
         Returns:
             Tensor, the reconstructed images.
         """
-        return self._decode(self._draw_with_deviation(*self._encode(x))[0])
+        return self._decode(self._draw_latent_and_deviation(*self._encode(x))[0])
