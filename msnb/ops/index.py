@@ -80,6 +80,20 @@ def _build_numpy_index(tensors, plan):
     )
 
 
+def _check_index_tensors(x, tensors, plan):
+    """Raise ValueError if index Tensors do not broadcast, IndexError if they read an axis of length 0."""
+    shapes = [np.shape(indices) for indices in tensors]
+    try:
+        selected = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(f"For 'Tensor', index Tensors of shapes {shapes} do not broadcast.") from None
+    axis = 0
+    for entry in plan:
+        if entry == ARRAY and x.shape[axis] == 0 and 0 not in selected:
+            raise IndexError(f"For 'Tensor', axis {axis} of shape {x.shape} has no element that an index could read.")
+        axis += entry != NEW
+
+
 def _yield_index_ranges(inputs):
     """Yield the valid range of each index Tensor: the length of its dimension. `plan_of` has checked plain numbers."""
     tensors, dimension = iter(inputs["tensors"]), 0
@@ -108,6 +122,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
         Tensor of the element type of `x`.
     """
     if ARRAY in plan:
+        _check_index_tensors(x, tensors, plan)
         return x.at[_build_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
         x = jax.lax.dynamic_slice(x, *_compute_bounding_block(x, starts, plan))
@@ -148,6 +163,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         Tensor of the shape and element type of `x`.
     """
     if ARRAY in plan:
+        _check_index_tensors(x, tensors, plan)
         index = _build_numpy_index(tensors, plan)
         part = jax.eval_shape(lambda a: a[index], x).shape
         return x.at[index].set(_broadcast_value(value, part, x.dtype), mode="drop")

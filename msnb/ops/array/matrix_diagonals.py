@@ -14,6 +14,7 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import same_dtype, same_shape, tensor_only
 from msnb.ops._shapes import shapes
+from msnb.ops._upcast import in_float32
 
 Alignment = OneOf("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -299,6 +300,7 @@ def MatrixDiagPart(x, assist):
 
 
 @operator
+@in_float32
 @shapes("x: ... _ _")
 def MatrixSetDiag(x, diagonal, assist):
     """Replace the diagonals of matrices. `assist` holds matrices that are 1 on the diagonal and 0 elsewhere.

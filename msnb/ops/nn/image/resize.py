@@ -109,7 +109,7 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
 
 
 @operator
-@shapes("dout: n c _ _, x: n c h>0 w>0")
+@shapes("dout: n c h2>0 w2>0, x: n c h>0 w>0")
 def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     """Gradient of ResizeBilinear, from the cotangent and the input of the forward pass."""
     resized = lambda v: bilinear(v, dout.shape[2:], align_corners)

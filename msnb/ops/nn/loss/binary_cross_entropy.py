@@ -65,8 +65,9 @@ def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction:
     op = "BCEWithLogitsLoss"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
     _check.same_shape(op, logits=logits, label=label)
-    positive = label * log_one_plus_exp(-logits)
-    values = (positive if pos_weight is None else pos_weight * positive) + (1 - label) * log_one_plus_exp(logits)
+    x, y = widened(logits), widened(label)  # a float32 weight prevents the casts of `in_float32`
+    positive = y * log_one_plus_exp(-x)
+    values = (positive if pos_weight is None else pos_weight * positive) + (1 - y) * log_one_plus_exp(x)
     return reduce(values if weight is None else weight * values, reduction).astype(logits.dtype)
 
 
