@@ -805,6 +805,33 @@ def test_what_differs_is_on_screen_and_both_sides_are_folded_alike(show, old, ne
     assert folds[0] == folds[1]
 
 
+class Stack(nn.Cell):
+    def __init__(self, depth):
+        super().__init__()
+        block = [[nn.LayerNorm((4,)), nn.Dense(4, 4), nn.GELU(), nn.Dense(4, 4), nn.ReLU()] for _ in range(depth)]
+        self.blocks = nn.CellList([nn.SequentialCell(layers) for layers in block])
+
+    def construct(self, x):
+        for block in self.blocks:
+            x = x + block(x)
+        return x
+
+
+@pytest.mark.parametrize("old, new", [(2, 3), (3, 2)])
+def test_two_networks_open_the_scopes_that_both_have_alike(show, old, new):
+    x = Tensor(np.ones((2, 4), np.float32))
+    page = show(msnb.diff(Stack(old), Stack(new), x), height=560)
+    opened, closed = (
+        [
+            {label.split(",")[0] for label in stage.locator(boxes).evaluate_all("all => all.map(e => e.ariaLabel)")}
+            for stage in page.locator(".stage").all()
+        ]
+        for boxes in (".open", ".n[aria-expanded=false]")
+    )
+    assert opened[0] & closed[1] == opened[1] & closed[0] == set()
+    assert closed[0] and "blocks.2" in closed[int(new > old)], "this network is too small to say anything"
+
+
 def test_without_a_selection_expand_shows_the_heads_of_the_lanes(show):
     page = show(view("step", 40))
     page.click("text=expand")

@@ -205,6 +205,17 @@ export class App {
     pane.relayout();
     if (stay && far) Object.assign(pane, { k, x, y, kept: true });
   }
+  // Two networks side by side open no scope that the other one has and does not open.
+  alignScopes(pane) {
+    const other = this.panes.find((p) => p !== pane && p.w);
+    if (!other || !this.diff || this.data.offered?.length || pane.isNew || other.isNew) return;
+    for (const [here, there] of [
+      [pane, openPaths(other)],
+      [other, openPaths(pane)],
+    ])
+      for (const s of here.stage.scopes) if (there.get(pathOf(here.stage, s)) === false) here.layout.set(s, false);
+    other.arrange();
+  }
   // what a pane asks of the widget, and tells it
   face(heading) {
     return {
@@ -227,6 +238,7 @@ export class App {
           if (this.active === pane && pane.selected < 0) this.details(true);
         }
       },
+      onOpened: (pane) => this.alignScopes(pane),
       covered: () => (this.compact && !this.panel.hidden ? this.panel.offsetWidth : 0), // pixels on the right
       keys: () => this.root.classList.contains("keys"),
       onBusy: (text) => {

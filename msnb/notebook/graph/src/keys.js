@@ -1,14 +1,14 @@
 // The help box with the keys of a pane, shown until the next key or click.
 const KEYS = [
   ["Enter", "select a box; open or close a scope"],
-  ["arrows", "to the next box; with Shift, or where nothing is selected, move the graph"],
+  ["arrows", "next box; with Shift or without a selection, move the graph"],
   ["Tab, then arrows", "through a group of buttons, the links of the panel, the lines of the source"],
   ["+, −", "zoom"],
-  ["0, f", "all of it"],
-  ["1, Home", "where it began"],
+  ["0, f", "fit the graph"],
+  ["1, Home", "first view"],
   ["Page Up, Page Down", "up and down by a screen"],
   ["/", "search"],
-  ["Escape", "forget what was found, then what is selected"],
+  ["Escape", "clear the search, then the selection"],
   ["?", "these keys"],
 ];
 const html =

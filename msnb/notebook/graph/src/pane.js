@@ -79,12 +79,15 @@ export class Pane extends Camera {
   // Open scopes as far as all of the graph is seen and read. Of a graph that replaces another, only those that the
   // other did not have: the reader opened or closed the rest.
   begin() {
-    const id = this.isNew ? -1 : (this.app.differs?.(this.stage) ?? -1);
     this.layout.openInto(this.w - 24, this.h - 16, this.isNew);
-    if (id >= 0) {
-      this.layout.reveal(id);
-      this.layout.now();
-    }
+    this.app.onOpened?.(this);
+    this.arrange();
+  }
+  // draw what is open, and the first difference in sight
+  arrange() {
+    const id = this.isNew ? -1 : (this.app.differs?.(this.stage) ?? -1);
+    if (id >= 0) this.layout.reveal(id);
+    this.layout.now();
     this.build();
     if (this.kept) this.moved(true);
     else this.home();

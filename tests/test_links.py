@@ -1,0 +1,43 @@
+"""Links of README, docs and notebooks: each leads to a file, and each notebook and page can be reached by one."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, *NOTEBOOKS]
+LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
+
+
+def read_links(path):
+    """The addresses that a page links to, in order. Code blocks have none."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return LINK.findall(re.sub(r"```.*?```|`[^`\n]*`(?!\])", "", text, flags=re.S))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file(page):
+    own = [link.partition("#")[0] for link in read_links(page) if not re.match(r"\w+:|#", link)]
+    assert [link for link in own if not (page.parent / link).exists()] == []
+
+
+def test_the_readme_links_to_every_notebook():
+    links = read_links(ROOT / "README.md")
+    assert [path.name for path in NOTEBOOKS if f"notebooks/{path.name}" not in links] == []
+
+
+def test_what_the_readme_calls_a_page_is_a_link():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?<!\[)`(?:docs|notebooks)/[^`]*\.(?:md|ipynb)`", text) == []
+
+
+@pytest.mark.parametrize("page, following", [*zip(NOTEBOOKS, NOTEBOOKS[1:])], ids=lambda page: page.stem[:2])
+def test_a_notebook_ends_with_a_link_to_the_next(page, following):
+    assert read_links(page)[-1] == following.name
