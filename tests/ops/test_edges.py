@@ -128,3 +128,17 @@ def test_the_overlap_of_boxes_has_no_gradient():
 def test_flatten_in_column_major_order_reverses_the_axes_first(settings, shape):
     x = np.arange(24).reshape(2, 3, 4)
     np.testing.assert_array_equal(ops.flatten(Tensor(x), "F", **settings).asnumpy(), x.T.reshape(shape))
+
+
+@pytest.mark.parametrize("compiled", [lambda function: function, ms.ms_function])
+def test_clip_by_norm_refuses_an_infinite_norm_in_both_modes(compiled):
+    clip = compiled(lambda x: ops.clip_by_norm(x, 0.5, error_if_nonfinite=True))
+    np.testing.assert_allclose(clip(Tensor([3.0, 4.0])).asnumpy(), [0.3, 0.4], rtol=1e-5)
+    with pytest.raises(RuntimeError, match="finite norm"):
+        clip(Tensor([3.0, np.inf])).asnumpy()
+
+
+def test_the_gradient_of_an_embedding_is_divided_by_the_frequency_of_its_index():
+    table = Tensor(np.ones((3, 2), np.float32))
+    gradient = ops.GradOperation()(lambda w: ops.embedding(Tensor([0, 1, 0]), w, scale_grad_by_freq=True))(table)
+    assert gradient.asnumpy().tolist() == [[1, 1], [1, 1], [0, 0]]

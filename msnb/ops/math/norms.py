@@ -6,7 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Axis, Bool, DType, Float, Int, Ints, Number, Optional, Static
+from msnb.core.eager.kernel import Kernel
 from msnb.core.operator.cases import F, I, case, refused
+from msnb.core.operator import value_checks
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
@@ -46,6 +48,28 @@ def length(x, order, axes, keepdims=False):
 def _check_and_cast(op, argument, x, dtype):
     dtype_in(op, argument, x, NUMBER)
     return floating(x) if dtype is None else x.astype(np_dtype(dtype))
+
+
+def _find_not_finite(inputs):
+    """Return the range check that `x` has no element that is infinite or NaN."""
+    return [value_checks.Range(_count_not_finite.call(inputs["x"]), 1)]
+
+
+def _count_elements_not_finite(x):
+    return jnp.sum(~jnp.isfinite(x), dtype=jnp.int32)
+
+
+_count_not_finite = Kernel("CheckFinite", _count_elements_not_finite)
+_FINITE = value_checks.Check("x", _find_not_finite, always=True, sentence="have a finite norm, but got infinity or NaN.")
+
+
+@operator(checks=[_FINITE])
+def _ClipByNormCheck(x):
+    """Return the norm `x`, and raise RuntimeError if it is not finite: in a graph, after it has run."""
+    return x
+
+
+check_finite = _ClipByNormCheck.functional
 
 
 @operator(functional="vector_norm", generation=2)
