@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from msnb.common.kinds import Float, Kind, OneOf, Optional, PositiveInt
 from msnb.core.operator.cases import F, Values, case, refused
@@ -193,7 +192,7 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _accept_iou_mode
         - **gt_boxes** (Tensor) - True boxes, floating point of shape (M, 4).
 
     Outputs:
-        Tensor of shape (M, N) and the element type of `anchor_boxes`, without a gradient.
+        Tensor of shape (M, N) and the element type of `anchor_boxes`.
 
     Raises:
         KeyError: If `mode` is not "iou" or "iof".
@@ -215,7 +214,7 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _accept_iou_mode
     shared = width * height
     area = [(b[..., 2] - b[..., 0] + 1) * (b[..., 3] - b[..., 1] + 1) for b in (a, g)]
     denominator = area[0] + area[1] - shared if mode == "iou" else area[1]
-    return lax.stop_gradient((shared / denominator).astype(anchor_boxes.dtype))
+    return (shared / denominator).astype(anchor_boxes.dtype)
 
 
 _CLASSES = [

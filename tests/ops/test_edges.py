@@ -118,12 +118,6 @@ def test_the_grid_of_an_image_without_pixels_is_empty(align_corners):
     assert ops.affine_grid(maps, (1, 3, 0, 3), align_corners).shape == (1, 0, 3, 2)
 
 
-def test_the_overlap_of_boxes_has_no_gradient():
-    boxes = Tensor([[0.0, 0.0, 4.0, 4.0], [1.0, 1.0, 5.0, 6.0]])
-    for gradient in ops.GradOperation(get_all=True)(ops.IOU())(boxes, boxes + 0.5):
-        assert not gradient.asnumpy().any()
-
-
 @pytest.mark.parametrize(("settings", "shape"), [({}, (4, 6)), ({"start_dim": 0, "end_dim": 1}, (12, 2))])
 def test_flatten_in_column_major_order_reverses_the_axes_first(settings, shape):
     x = np.arange(24).reshape(2, 3, 4)
