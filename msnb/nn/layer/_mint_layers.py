@@ -369,9 +369,7 @@ class EmbeddingExt(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         """Return the vectors."""
-        return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
-        )
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
     def extend_repr(self) -> str:
         """Return the sizes and settings for `repr`."""

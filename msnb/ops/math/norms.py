@@ -7,8 +7,8 @@ import numpy as np
 
 from msnb.common.kinds import Axis, Bool, DType, Float, Int, Ints, Number, Optional, Static
 from msnb.core.eager.kernel import Kernel
-from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator import value_checks
+from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor
@@ -60,7 +60,9 @@ def _count_elements_not_finite(x):
 
 
 _count_not_finite = Kernel("CheckFinite", _count_elements_not_finite)
-_FINITE = value_checks.Check("x", _find_not_finite, always=True, sentence="have a finite norm, but got infinity or NaN.")
+_FINITE = value_checks.Check(
+    "x", _find_not_finite, always=True, sentence="have a finite norm, but got infinity or NaN."
+)
 
 
 @operator(checks=[_FINITE])
