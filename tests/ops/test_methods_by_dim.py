@@ -124,3 +124,10 @@ def test_the_first_of_equal_extremes_has_the_gradient_in_mindspore_2(second, nam
     assert gradient(lambda x: getattr(x, name)(axis=1))(equal).asnumpy().tolist() == first
     assert gradient(lambda x: getattr(x, name)(axis=1, keepdims=True))(equal).asnumpy().tolist() == first
     assert getattr(equal, name)(axis=1, initial=1.5).asnumpy().tolist() == ([1.5, 2.0] if name == "max" else [1.0, 1.5])
+
+
+def test_tiling_0_times_gives_an_empty_tensor_in_mindspore_2(second):
+    shapes = [X.tile((0, 1)).shape, X.tile((2, 0, 1)).shape, X.tile((0,)).shape, ms.mint.tile(X, (0, 1)).shape]
+    assert shapes == [(0, 3), (2, 0, 3), (2, 0), (0, 3)]
+    with pytest.raises(ValueError, match="negative"):
+        X.tile((-1, 1))
