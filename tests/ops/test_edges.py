@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, nn, ops
+from msnb import Tensor, mint, nn, ops
 from msnb.ops import operations as P
 from msnb.ops.operations import _inner_ops
 
@@ -136,3 +136,12 @@ def test_the_gradient_of_an_embedding_is_divided_by_the_frequency_of_its_index()
     table = Tensor(np.ones((3, 2), np.float32))
     gradient = ops.GradOperation()(lambda w: ops.embedding(Tensor([0, 1, 0]), w, scale_grad_by_freq=True))(table)
     assert gradient.asnumpy().tolist() == [[1, 1], [1, 1], [0, 0]]
+
+
+def test_scalars_and_lengths_of_0_are_arguments_like_others():
+    scalar, vector = Tensor(2.5), Tensor([3.0, 1.0])
+    assert mint.eye(0, 3).shape == (0, 3) and ops.eye(2, 0).shape == (2, 0)
+    assert ops.one_hot(Tensor([0, 1]), 0, 1.0, 0.0).shape == (2, 0)
+    assert mint.gather(scalar, 0, Tensor(0)).asnumpy() == mint.transpose(scalar, 0, -1).asnumpy() == 2.5
+    assert mint.masked_select(scalar, scalar > 0).asnumpy().tolist() == [2.5]
+    assert [x.asnumpy().tolist() for x in mint.meshgrid(scalar, vector)] == [[[2.5, 2.5]], [[3.0, 1.0]]]

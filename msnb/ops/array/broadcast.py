@@ -248,9 +248,9 @@ def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
     if len(inputs) < 2:
         raise ValueError(f"For 'Meshgrid', there should be at least 2 vectors, but got {len(inputs)}.")
     for i, x in enumerate(inputs):
-        rank("Meshgrid", f"inputs[{i}]", x, 1)
+        rank("Meshgrid", f"inputs[{i}]", x, 0, 1)
     same_dtype("Meshgrid", **{f"inputs[{i}]": x for i, x in enumerate(inputs)})
-    return tuple(jnp.meshgrid(*inputs, indexing=indexing))
+    return tuple(jnp.meshgrid(*(x.reshape(-1) for x in inputs), indexing=indexing))
 
 
 @spelling(Meshgrid)
