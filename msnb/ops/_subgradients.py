@@ -19,3 +19,9 @@ def larger(x, y):
 def smaller(x, y):
     """Return min(x, y). If both are equal, `x` gets the full gradient."""
     return jnp.where((x <= y) | (x != x), x, y)
+
+
+def first_largest(x, axis):
+    """Return the largest elements along `axis`. The first of several equal ones gets the full gradient."""
+    index = jnp.expand_dims(jnp.argmax(x, axis), axis)
+    return jnp.squeeze(jnp.take_along_axis(x, index, axis), axis)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import context, nn, ops
+from msnb import context, mint, nn, ops
 
 
 def _t(*shape):
@@ -459,6 +459,15 @@ def test_changing_a_container_changes_the_compiled_graph():
         assert net(x).asnumpy()[0] != pytest.approx(1 / (1 + np.e))
     finally:
         context.set_context(mode=context.PYNATIVE_MODE)
+
+
+@pytest.mark.parametrize(
+    ("layer", "names"), [(nn.GroupNorm, ["gamma", "beta"]), (mint.nn.GroupNorm, ["weight", "bias"])]
+)
+def test_group_norm_stores_scale_and_shift_that_are_not_learned(layer, names):
+    net = layer(2, 4, affine=False)
+    assert list(net.parameters_dict()) == names  # a checkpoint of MindSpore has them
+    assert not net.trainable_params()
 
 
 def test_every_public_name_of_r1_1_is_there():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, nn, ops
+from msnb import Tensor, mint, nn, ops
 from msnb.ops import operations as P
 from msnb.ops.operations import _inner_ops
 
@@ -116,3 +116,32 @@ def test_means_of_no_bins_are_empty(dtype):
 def test_the_grid_of_an_image_without_pixels_is_empty(align_corners):
     maps = Tensor(np.ones((1, 2, 3), np.float32))
     assert ops.affine_grid(maps, (1, 3, 0, 3), align_corners).shape == (1, 0, 3, 2)
+
+
+@pytest.mark.parametrize(("settings", "shape"), [({}, (4, 6)), ({"start_dim": 0, "end_dim": 1}, (12, 2))])
+def test_flatten_in_column_major_order_reverses_the_axes_first(settings, shape):
+    x = np.arange(24).reshape(2, 3, 4)
+    np.testing.assert_array_equal(ops.flatten(Tensor(x), "F", **settings).asnumpy(), x.T.reshape(shape))
+
+
+@pytest.mark.parametrize("compiled", [lambda function: function, ms.ms_function])
+def test_clip_by_norm_refuses_an_infinite_norm_in_both_modes(compiled):
+    clip = compiled(lambda x: ops.clip_by_norm(x, 0.5, error_if_nonfinite=True))
+    np.testing.assert_allclose(clip(Tensor([3.0, 4.0])).asnumpy(), [0.3, 0.4], rtol=1e-5)
+    with pytest.raises(RuntimeError, match="finite norm"):
+        clip(Tensor([3.0, np.inf])).asnumpy()
+
+
+def test_the_gradient_of_an_embedding_is_divided_by_the_frequency_of_its_index():
+    table = Tensor(np.ones((3, 2), np.float32))
+    gradient = ops.GradOperation()(lambda w: ops.embedding(Tensor([0, 1, 0]), w, scale_grad_by_freq=True))(table)
+    assert gradient.asnumpy().tolist() == [[1, 1], [1, 1], [0, 0]]
+
+
+def test_scalars_and_lengths_of_0_are_arguments_like_others():
+    scalar, vector = Tensor(2.5), Tensor([3.0, 1.0])
+    assert mint.eye(0, 3).shape == (0, 3) and ops.eye(2, 0).shape == (2, 0)
+    assert ops.one_hot(Tensor([0, 1]), 0, 1.0, 0.0).shape == (2, 0)
+    assert mint.gather(scalar, 0, Tensor(0)).asnumpy() == mint.transpose(scalar, 0, -1).asnumpy() == 2.5
+    assert mint.masked_select(scalar, scalar > 0).asnumpy().tolist() == [2.5]
+    assert [x.asnumpy().tolist() for x in mint.meshgrid(scalar, vector)] == [[[2.5, 2.5]], [[3.0, 1.0]]]

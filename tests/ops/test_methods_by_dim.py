@@ -114,3 +114,20 @@ def test_an_argument_that_is_given_by_both_names_is_refused():
 def test_a_length_that_does_not_come_out_is_refused():
     with pytest.raises(ValueError, match="'output_size' should be 4"):
         X.repeat_interleave(2, dim=0, output_size=3)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_the_first_of_equal_extremes_has_the_gradient_in_mindspore_2(second, name):
+    equal = Tensor([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]])
+    gradient = ms.ops.GradOperation()
+    first = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    assert gradient(lambda x: getattr(x, name)(axis=1))(equal).asnumpy().tolist() == first
+    assert gradient(lambda x: getattr(x, name)(axis=1, keepdims=True))(equal).asnumpy().tolist() == first
+    assert getattr(equal, name)(axis=1, initial=1.5).asnumpy().tolist() == ([1.5, 2.0] if name == "max" else [1.0, 1.5])
+
+
+def test_tiling_0_times_gives_an_empty_tensor_in_mindspore_2(second):
+    shapes = [X.tile((0, 1)).shape, X.tile((2, 0, 1)).shape, X.tile((0,)).shape, ms.mint.tile(X, (0, 1)).shape]
+    assert shapes == [(0, 3), (2, 0, 3), (2, 0), (0, 3)]
+    with pytest.raises(ValueError, match="negative"):
+        X.tile((-1, 1))

@@ -154,7 +154,7 @@ EXAMPLES = {
         {},
     ),
     "_LSTMOfLengths": ((*_lstm, i(2)), {"dropout": (0.3, 0.6)}, _sizes),
-    "_CosineSimilarity": ((f(4, 3), f(4, 3)), {"eps": (1.5, 4.0)}, {}),
+    "_CosineSimilarity": ((f(4, 3), f(4, 3)), {"eps": (15.0, 40.0)}, {}),
     "FillDiagonal": ((f(4, 3),), {"fill_value": (0.5, 2.0)}, {}),
     "Cauchy": ((), {"median": (0.5, 2.0), "sigma": (0.5, 2.0)}, {"size": (5,)}),
     "LogNormalReverse": ((f(5),), {"mean": (0.5, 2.0), "std": (0.5, 2.0)}, {}),

@@ -306,7 +306,8 @@ class EmbeddingExt(Cell):
         max_norm (float): Maximum norm of a vector; longer vectors are scaled down when they are looked up. Default:
             None.
         norm_type (float): Order of that norm. Default: 2.0.
-        scale_grad_by_freq (bool): Only False. Default: False.
+        scale_grad_by_freq (bool): Divide the gradient of a vector by how often the input has its index.
+            Default: False.
         sparse (bool): Only False. Default: False.
         _weight (Tensor): Initial table. Default: None, values of a normal distribution.
         _freeze (bool): Whether the table is not trained. Default: False.
@@ -336,7 +337,7 @@ class EmbeddingExt(Cell):
         padding_idx: Int | None = None,
         max_norm: AboveZero | None = None,
         norm_type: Float = 2.0,
-        scale_grad_by_freq: Annotated[bool, OneOf(False)] = False,
+        scale_grad_by_freq: Bool = False,
         sparse: Annotated[bool, OneOf(False)] = False,
         _weight: OptionalTensor = None,
         _freeze: Bool = False,
@@ -368,7 +369,7 @@ class EmbeddingExt(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         """Return the vectors."""
-        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
     def extend_repr(self) -> str:
         """Return the sizes and settings for `repr`."""

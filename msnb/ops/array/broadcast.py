@@ -146,7 +146,7 @@ def Tile(x, multiples: Ints):
     return jnp.tile(x, multiples)
 
 
-_SHORT_TILE = "fewer multiples than dimensions are those of the last ones"
+_SHORT_TILE = "fewer multiples than dimensions are those of the last ones, and 0 gives an empty result"
 
 
 @differs_in_api2(_SHORT_TILE)
@@ -161,11 +161,11 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
             those of the last ones, more add dimensions in front.
 
     Returns:
-        Tensor of the element type of `input`.
+        Tensor of the element type of `input`, empty if an entry is 0.
 
     Raises:
         TypeError: If `dims` is not made of int.
-        ValueError: If an entry is not positive.
+        ValueError: If an entry is negative.
 
     Examples:
         >>> print(ops.tile(Tensor([[1, 2]], mindspore.int32), (2, 2)))
@@ -173,7 +173,18 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
          [1 2 1 2]]
     """
     dims = check(Ints, dims, "dims", "tile")
-    return Tile.functional(input, (1,) * (tensor_argument("tile", "input", input).ndim - len(dims)) + dims)
+    return _tile(tensor_argument("tile", "input", input), dims, "dims")
+
+
+def _tile(x, dims, argument):
+    """Tile `x`; missing entries of `dims` in front are 1, and an entry of 0 gives an empty Tensor."""
+    dims = (1,) * (x.ndim - len(dims)) + dims
+    if any(n < 0 for n in dims):
+        raise ValueError(f"For 'tile', '{argument}' should not have negative entries, but got {dims}.")
+    if 0 in dims:
+        shape = (1,) * (len(dims) - x.ndim) + x.shape
+        return x.new_zeros(tuple(n * r for n, r in zip(shape, dims, strict=True)))
+    return Tile.functional(x, dims) if dims else x
 
 
 called_as(Tile, _tile_api2, _SHORT_TILE)
@@ -208,13 +219,7 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
         [[1 2 1 2]]
     """
     a, reps = as_tensor(a, "tile", "a"), check(Shape, reps, "reps", "tile")
-    reps = (1,) * (a.ndim - len(reps)) + reps
-    if any(n < 0 for n in reps):
-        raise ValueError(f"For 'tile', 'reps' should not have negative entries, but got {reps}.")
-    if 0 in reps:  # an empty result
-        empty = (1,) * (len(reps) - a.ndim) + a.shape
-        return a.new_zeros(tuple(n * r for n, r in zip(empty, reps, strict=True)))
-    return Tile.functional(a, reps) if reps else a
+    return _tile(a, reps, "reps")
 
 
 @operator
@@ -243,9 +248,9 @@ def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
     if len(inputs) < 2:
         raise ValueError(f"For 'Meshgrid', there should be at least 2 vectors, but got {len(inputs)}.")
     for i, x in enumerate(inputs):
-        rank("Meshgrid", f"inputs[{i}]", x, 1)
+        rank("Meshgrid", f"inputs[{i}]", x, 0, 1)
     same_dtype("Meshgrid", **{f"inputs[{i}]": x for i, x in enumerate(inputs)})
-    return tuple(jnp.meshgrid(*inputs, indexing=indexing))
+    return tuple(jnp.meshgrid(*(x.reshape(-1) for x in inputs), indexing=indexing))
 
 
 @spelling(Meshgrid)

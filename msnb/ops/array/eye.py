@@ -47,7 +47,8 @@ def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
     Returns:
         Tensor of shape (n, m).
     """
-    return Eye.functional(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
+    m, dtype = n if m is None else m, mstype.float32 if dtype is None else dtype
+    return _EyeAt.functional(n, m, 0, dtype) if 0 in (n, m) else Eye.functional(n, m, dtype)
 
 
 @operator

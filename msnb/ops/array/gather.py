@@ -159,6 +159,10 @@ def GatherD(x, dim: Int, index):
     """
     tensor_only("GatherD", "x", x)
     dtype_in("GatherD", "index", index, INDEX)
+    if x.ndim == index.ndim == 0:
+        x, index, scalar = x.reshape(1), index.reshape(1), True
+    else:
+        scalar = False
     dim = axis_in("GatherD", dim, x.ndim, "dim")
     if index.ndim != x.ndim or any(
         i > n and d != dim for d, (i, n) in enumerate(zip(index.shape, x.shape, strict=True))
@@ -168,7 +172,8 @@ def GatherD(x, dim: Int, index):
             f"{dim}, but got shapes {index.shape} and {x.shape}."
         )
     x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
-    return jnp.take_along_axis(x, index, dim, mode="fill")
+    gathered = jnp.take_along_axis(x, index, dim, mode="fill")
+    return gathered.reshape(()) if scalar else gathered
 
 
 def _list_index_ranges(inputs):

@@ -60,7 +60,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """
     tensor_argument("masked_select", "input", input)
     chosen = concrete_array("masked_select", mask)
-    shape = np.broadcast_shapes(input.shape, chosen.shape)
+    shape = np.broadcast_shapes(input.shape, chosen.shape) or (1,)  # a selected scalar is a vector
     if input.shape != shape:
         input = BroadcastTo.functional(input, shape)
     return input[box(jnp.asarray(np.broadcast_to(chosen, shape)))]

@@ -316,6 +316,8 @@ def TransposeExtView(input, dim0: Int, dim1: Int):
         ValueError: If a dimension is out of range.
     """
     tensor_only("TransposeExtView", "input", input)
+    if input.ndim == 0 and {dim0, dim1} <= {0, -1}:
+        return input
     axes = (axis_in("TransposeExtView", d, input.ndim, name) for d, name in ((dim0, "dim0"), (dim1, "dim1")))
     return jnp.swapaxes(input, *axes)
 

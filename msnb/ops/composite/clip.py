@@ -8,7 +8,8 @@ from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
+from msnb.ops.math.norms import VectorNorm, check_finite
+from msnb.ops.operations import Abs, Cast, Maximum, Minimum, ReduceMax, ReduceSum, Sqrt, Square, Stack
 
 _NO_BOUND = "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be given, but both are None."
 
@@ -61,8 +62,8 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
         x (Union[Tensor, list[Tensor], tuple[Tensor]]): Tensors to clip.
         max_norm (Union[float, int]): Largest norm.
         norm_type (Union[float, int]): Degree p of the norm; infinity gives the largest absolute value. Default: 2.0.
-        error_if_nonfinite (bool): Whether to raise an error if the norm is infinite or not a number; in a compiled
-            graph its value is not known. Default: False.
+        error_if_nonfinite (bool): Whether to raise an error if the norm is infinite or not a number. A compiled graph
+            raises it after it has run. Default: False.
 
     Returns:
         Tensor, or a list or tuple of Tensors, of the same shapes and dtypes.
@@ -77,10 +78,11 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
     sizes = [Abs()(Cast()(t, mstype.float32)) for t in tensors]
     if float(norm_type) == float("inf"):
         total = functools.reduce(Maximum(), [ReduceMax()(size) for size in sizes])
-    else:
-        total = Pow()(sum(ReduceSum()(Pow()(size, float(norm_type))) for size in sizes), 1 / norm_type)
-    if error_if_nonfinite and not bool(IsFinite()(total)):
-        raise RuntimeError(f"For 'clip_by_norm', the norm of order {norm_type} is not finite.")
+    else:  # the norm has the gradient 0 at 0, the power 1 / norm_type an infinite one
+        norms = [VectorNorm.functional(size, float(norm_type)) for size in sizes]
+        total = norms[0] if len(norms) == 1 else VectorNorm.functional(Stack()(norms), float(norm_type))
+    if error_if_nonfinite:
+        total = check_finite(total)
     scale = Minimum()(max_norm / (total + 1e-6), 1.0)
     clipped = [Cast()(Cast()(t, mstype.float32) * scale, t.dtype) for t in tensors]
     return clipped[0] if isinstance(x, Tensor) else type(x)(clipped)

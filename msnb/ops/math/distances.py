@@ -2,6 +2,7 @@
 
 import math
 
+import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float, Int, Static
@@ -10,18 +11,31 @@ from msnb.core.operator.declare import operator
 from msnb.core.support.type_promotion import promote
 from msnb.ops._check import FLOAT, axis_in, dtype_in, same_dtype
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import larger, magnitude
 from msnb.ops._upcast import in_float32
+
+
+@jax.custom_jvp
+def _compute_maximum_norm(sizes):
+    """Return the largest of the sizes along the last dimension. Each of several equal ones gets the full gradient."""
+    return jnp.max(sizes, -1, initial=0)
+
+
+@_compute_maximum_norm.defjvp
+def _derive_maximum_norm(primals, tangents):
+    largest = _compute_maximum_norm(primals[0])
+    return largest, jnp.sum(jnp.where(primals[0] == largest[..., None], tangents[0], 0), -1)
 
 
 def _compute_p_norm(difference, p):
     """Return the p-norm of the vectors along the last dimension. The gradient at the zero vector is 0."""
-    size = jnp.abs(difference)
+    size = magnitude(difference)
     if p == 0:
         return jnp.sum(difference != 0, -1).astype(difference.dtype)
     if p == 1:
         return jnp.sum(size, -1)
     if math.isinf(p):
-        return jnp.max(size, -1, initial=0)
+        return _compute_maximum_norm(size)
     equal = size == 0  # not `size > 0`, which would exclude NaN
     total = jnp.sum(jnp.where(equal, 0, jnp.where(equal, 1, size) ** p), -1)
     none = total == 0
@@ -94,7 +108,7 @@ def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
 
     Args:
         dim (int): The dimension. Default: 1.
-        eps (float): Lower bound of the norms in the divisor. Default: 1e-08.
+        eps (float): Lower bound of the divisor, which is the product of the norms. Default: 1e-08.
 
     Inputs:
         - **x1** (Tensor) - Floating point.
@@ -118,13 +132,12 @@ def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
     x, y = jnp.broadcast_arrays(x, y)
     dim = axis_in("cosine_similarity", dim, x.ndim, "dim")
 
-    def unit(v):
-        squares = jnp.sum(v * v, dim, keepdims=True)
+    def norm(v):
+        squares = jnp.sum(v * v, dim)
         none = squares == 0
-        length = jnp.where(none, 0, jnp.sqrt(jnp.where(none, 1, squares)))
-        return v / jnp.maximum(length, eps)
+        return jnp.where(none, 0, jnp.sqrt(jnp.where(none, 1, squares)))
 
-    return jnp.sum(unit(x) * unit(y), dim)
+    return jnp.sum(x * y, dim) / larger(norm(x) * norm(y), eps)
 
 
 CASES = [

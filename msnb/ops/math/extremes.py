@@ -118,11 +118,16 @@ def _reduce_like_r1_1(with_indices, reduction, of_two, x, axis, keepdims, initia
     return value if initial is None else of_two.functional(value, initial)
 
 
-def _reduce_like_mindspore_2(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
+def _reduce_like_mindspore_2(with_indices, values, of_two, x, dim, keepdim, axis, keepdims, **more):
     """Return MindSpore 2's `Tensor.max` or `Tensor.min`: (values, indices) along one `dim`, else `values(...)`."""
     if isinstance(dim, int) and more["initial"] is None and more["where"] is True:
         return with_indices(x, dim, keepdim)
     axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
+    if isinstance(axis, int) and not more["return_indices"]:
+        # The first of several equal elements gets the full gradient; a reduction shares it.
+        x = x if more["where"] is True else _Where.functional(more["where"], x, more["initial"])
+        extreme = with_indices(x, axis, keepdims)[0]
+        return extreme if more["initial"] is None else of_two.functional(extreme, more["initial"])
     return values(x, axis, keepdims, **more)
 
 
@@ -238,7 +243,7 @@ def _max_api2(
         `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
-    return _reduce_like_mindspore_2(max_, _tensor_max, self, dim, keepdim, axis, keepdims, **more)
+    return _reduce_like_mindspore_2(max_, _tensor_max, Maximum, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMin, Argmin, function="min")
@@ -353,7 +358,7 @@ def _min_api2(
         `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
-    return _reduce_like_mindspore_2(min_, _tensor_min, self, dim, keepdim, axis, keepdims, **more)
+    return _reduce_like_mindspore_2(min_, _tensor_min, Minimum, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMax, ReduceMin, method="ptp", generation=1)
@@ -465,7 +470,9 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: Bool = False) -> t
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
     """
-    return amin(input, axis, keepdims), amax(input, axis, keepdims)
+    if axis is None:
+        return amin(input, axis, keepdims), amax(input, axis, keepdims)
+    return min_(input, axis, keepdims)[0], max_(input, axis, keepdims)[0]
 
 
 CASES = [

@@ -193,7 +193,8 @@ def Fmax(input, other):
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
     """
-    return jnp.fmax(*promote(input, other, op="fmax"))
+    x, y = promote(input, other, op="fmax")
+    return jnp.where((x >= y) | (y != y), x, y)  # of two equal numbers, `jnp.fmax` takes the second
 
 
 @operator(functional="fmin", methods=("fmin",), generation=2)
@@ -211,7 +212,8 @@ def Fmin(input, other):
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
     """
-    return jnp.fmin(*promote(input, other, op="fmin"))
+    x, y = promote(input, other, op="fmin")
+    return jnp.where((x <= y) | (y != y), x, y)
 
 
 CASES = [

@@ -6,6 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Axis, Bool, DType, Float, Int, Ints, Number, Optional, Static
+from msnb.core.eager.kernel import Kernel
+from msnb.core.operator import value_checks
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import np_dtype
@@ -33,7 +35,14 @@ def length(x, order, axes, keepdims=False):
     if math.isinf(order):
         find, of_none = (jnp.max, 0) if order > 0 else (jnp.min, jnp.inf)
         return find(x, axes, keepdims=keepdims, initial=of_none)
-    return _take_root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
+    if order == 2:
+        powers = jnp.square(x)
+    elif 0 < order < 1:  # x**order has no finite gradient at 0
+        none = x == 0
+        powers = jnp.where(none, 0, jnp.where(none, 1, x) ** order)
+    else:
+        powers = x**order
+    return _take_root(jnp.sum(powers, axes, keepdims=keepdims), order)
 
 
 def _check_and_cast(op, argument, x, dtype):
@@ -41,9 +50,33 @@ def _check_and_cast(op, argument, x, dtype):
     return floating(x) if dtype is None else x.astype(np_dtype(dtype))
 
 
+def _find_not_finite(inputs):
+    """Return the range check that `x` has no element that is infinite or NaN."""
+    return [value_checks.Range(_count_not_finite.call(inputs["x"]), 1)]
+
+
+def _count_elements_not_finite(x):
+    return jnp.sum(~jnp.isfinite(x), dtype=jnp.int32)
+
+
+_count_not_finite = Kernel("CheckFinite", _count_elements_not_finite)
+_FINITE = value_checks.Check(
+    "x", _find_not_finite, always=True, sentence="have a finite norm, but got infinity or NaN."
+)
+
+
+@operator(checks=[_FINITE])
+def _ClipByNormCheck(x):
+    """Return the norm `x`, and raise RuntimeError if it is not finite: in a graph, after it has run."""
+    return x
+
+
+check_finite = _ClipByNormCheck.functional
+
+
 @operator(functional="vector_norm", generation=2)
 @in_float32
-def _VectorNorm(
+def VectorNorm(
     x, ord: Order = 2, axis: Optional(Axis) = None, keepdims: Bool = False, *, dtype: Optional(DType) = None
 ):
     """Norm of vectors.
@@ -234,8 +267,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 
 CASES = [
-    *(case(_VectorNorm, F(2, 3), order, 1) for order in (2, 1, 3.5, 0, math.inf, -1)),
-    case(_VectorNorm, F(2, 3), 2, None, True),
+    *(case(VectorNorm, F(2, 3), order, 1) for order in (2, 1, 3.5, 0, math.inf, -1)),
+    case(VectorNorm, F(2, 3), 2, None, True),
     *(case(_MatrixNorm, F(2, 3), order) for order in ("fro", "nuc", 1, -math.inf, 2)),
     case(_MatrixNorm, F(2, 3, 3), "fro", (0, 2), True),
     case(NuclearNorm, F(3, 2)),
@@ -248,5 +281,5 @@ CASES = [
     case(pdist, F(3, 2)),
     refused(ValueError, Pdist, F(3)),
     refused(ValueError, _MatrixNorm, F(2, 3), 3),
-    refused(ValueError, _VectorNorm, F(2), 2, 4),
+    refused(ValueError, VectorNorm, F(2), 2, 4),
 ]

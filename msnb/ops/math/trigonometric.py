@@ -1,5 +1,6 @@
 """Trigonometric and hyperbolic functions, and their inverses."""
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -143,12 +144,24 @@ def AsinhGrad(y, dout):
     return dout / jnp.cosh(y)
 
 
+@jax.custom_jvp
+def _arccosh(x):
+    """Return the inverse hyperbolic cosine. Below 1 it is NaN, and so is its gradient; JAX has a gradient below -1."""
+    return jnp.arccosh(x)
+
+
+@_arccosh.defjvp
+def _derive_arccosh(primals, tangents):
+    y = _arccosh(primals[0])
+    return y, tangents[0] / jnp.sinh(y)
+
+
 @of_real(
     x="[1.]", output="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2, numpy=angle("arccosh")
 )
 def Acosh(x):
     """Inverse hyperbolic cosine of each element."""
-    return jnp.arccosh(x)
+    return _arccosh(x)
 
 
 @operator

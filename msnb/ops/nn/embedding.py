@@ -1,10 +1,11 @@
 """Embedding lookup: rows of a table."""
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from msnb import log
-from msnb.common.kinds import Float, Int, Optional, PositiveFloat, Static
+from msnb.common.kinds import Bool, Float, Int, Optional, PositiveFloat, Static
 from msnb.core.operator.cases import F, I, Values, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.value_checks import index
@@ -40,13 +41,26 @@ def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degre
     return weight + (table * factor[:, None].astype(table.dtype) - table)
 
 
+@jax.custom_jvp
+def _scale_gradient(x, factor):
+    """Return `x`, whose gradient is multiplied by `factor`."""
+    return x
+
+
+@_scale_gradient.defjvp
+def _derive_scale_gradient(primals, tangents):
+    return primals[0], tangents[0] * primals[1]
+
+
 @operator(checks=[index("input", of="weight", negative=False)])
 @shapes("weight: n>0 d")
-def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
+def Embedding(input, weight, *, padding_idx: Optional(Int) = None, scale_grad_by_freq: Bool = False):
     """Look up rows of an embedding table by index.
 
     Args:
         padding_idx (int): index of a row that gets no gradient. Default: None.
+        scale_grad_by_freq (bool): divide the gradient of a row by the number of its indices in `input`.
+            Default: False.
 
     Inputs:
         - **input** (Tensor) - indices, int32 or int64, from 0 to rows - 1.
@@ -58,6 +72,9 @@ def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
     _check.dtype_in("embedding", "input", input, _check.INDEX)
     _check.rank("embedding", "weight", weight, 2)
     rows = weight.at[input].get(mode="fill", wrap_negative_indices=False)
+    if scale_grad_by_freq:
+        counts = jnp.zeros(weight.shape[0], jnp.int32).at[input.reshape(-1)].add(1, mode="drop")
+        rows = _scale_gradient(rows, (1 / counts[input]).astype(rows.dtype)[..., None])
     if padding_idx is None:
         return rows
     padding = (input == padding_idx % weight.shape[0])[..., None]
@@ -82,22 +99,21 @@ def embedding(
         max_norm (float): Selected rows with a larger norm are scaled to this norm, in place in the table. Default:
             None.
         norm_type (float): Degree p of the norm for `max_norm`; without it no effect. Default: 2.0.
-        scale_grad_by_freq (bool): Only False.
+        scale_grad_by_freq (bool): Divide the gradient of a row by the number of its indices in `input`.
+            Default: False.
 
     Returns:
         Tensor, shape of `input` followed by (features,).
 
     Raises:
         TypeError: If `weight` is no Parameter though `max_norm` is given, or a type is wrong.
-        ValueError: If `max_norm` is not positive, or `scale_grad_by_freq` is True.
+        ValueError: If `max_norm` is not positive.
     """
-    if scale_grad_by_freq:
-        raise ValueError("For 'embedding', 'scale_grad_by_freq' is not supported; scale the gradient of the table.")
     if max_norm is not None:
         _EmbeddingRenorm.functional(weight, input, max_norm, norm_type)
     elif norm_type != 2.0:
         log.unused("ops.embedding", "there is no 'max_norm' to hold a norm against", norm_type=True)
-    return Embedding.functional(input, weight, padding_idx)
+    return Embedding.functional(input, weight, padding_idx, scale_grad_by_freq)
 
 
 CASES = [

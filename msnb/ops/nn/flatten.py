@@ -74,7 +74,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
 
     Args:
         input (Tensor): Any shape.
-        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
+        order (str): "C" for row-major order; "F" reverses the axes first. Default: "C".
 
     Keyword Args:
         start_dim (int): First axis. Default: 1.
@@ -84,7 +84,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
         Tensor, a vector if there is nothing to join.
     """
     if order != "C":
-        input = _transpose_to_order(order, input, (0, *range(input.ndim - 1, 0, -1)))
+        input = _transpose_to_order(order, input, tuple(range(input.ndim - 1, -1, -1)))
     return FlattenExt.functional(input, start_dim, end_dim)
 
 

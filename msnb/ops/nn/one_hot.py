@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import Int, PositiveInt
+from msnb.common.kinds import Int, NonNegInt
 from msnb.core.operator.cases import I, Values, case, refused
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
@@ -11,7 +11,7 @@ from msnb.ops import _check
 
 
 @operator
-def OneHot(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
+def OneHot(indices, depth: NonNegInt, on_value, off_value, *, axis: Int = -1):
     """One-hot encoding: insert an axis of length `depth` with `on_value` at each index and `off_value` elsewhere.
 
     Args:
@@ -28,7 +28,7 @@ def OneHot(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
 
     Raises:
         TypeError: If `indices` is not int.
-        ValueError: If `axis` is out of range or `depth` is not positive.
+        ValueError: If `axis` is out of range or `depth` is negative.
 
     Examples:
         >>> on, off = Tensor(1.0, mindspore.float32), Tensor(0.0, mindspore.float32)

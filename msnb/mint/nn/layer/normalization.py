@@ -260,8 +260,9 @@ class GroupNorm(Cell):
         self.eps = eps
         self.affine: bool = affine
         kind = dtype or mstype.float32
-        self.weight: Any = Parameter(initializer("ones", (num_channels,), kind), "weight") if affine else None
-        self.bias: Any = Parameter(initializer("zeros", (num_channels,), kind), "bias") if affine else None
+        ones, zeros = initializer("ones", (num_channels,), kind), initializer("zeros", (num_channels,), kind)
+        self.weight: Parameter = Parameter(ones, "weight", requires_grad=affine)
+        self.bias: Parameter = Parameter(zeros, "bias", requires_grad=affine)
 
     def construct(self, input: Tensor) -> Tensor:
         """Return the normalised input."""

@@ -133,7 +133,7 @@ class GroupNorm(Cell):
         self.num_channels: int = num_channels
         for name, value in (("gamma", gamma_init), ("beta", beta_init)):
             start = initializer(value, num_channels, dtype)
-            setattr(self, name, Parameter(start, name) if affine else start)
+            setattr(self, name, Parameter(start, name, requires_grad=affine))
         self.group_norm: P.GroupNorm = P.GroupNorm(eps)
         if current_generation() == 2:
             self._returns_input_type = True

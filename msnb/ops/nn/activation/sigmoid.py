@@ -11,6 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
+from msnb.ops._subgradients import larger, smaller
 from msnb.ops._upcast import in_float32
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.activation.softplus import log_one_plus_exp
@@ -212,7 +213,7 @@ def Logit(x, *, eps: Static(Float) = -1.0):
         TypeError: If `x` is not floating point.
     """
     _check.dtype_in("logit", "input", x, _check.FLOAT)
-    x = x if eps < 0 else jnp.clip(x, eps, 1 - eps)
+    x = x if eps < 0 else smaller(larger(x, eps), 1 - eps)
     return jnp.log(x / (1 - x))
 
 

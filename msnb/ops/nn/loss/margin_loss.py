@@ -173,6 +173,11 @@ def triplet_margin_loss(
     return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)
 
 
+def _positive(x):
+    """Return max(x, 0) with gradient 0 at 0."""
+    return jnp.where(x <= 0, 0, x)
+
+
 @operator(checks=[value_checks.label("target", classes_of("x"))])
 @shapes("x: n c, target: n, weight: c")
 @in_float32
@@ -206,7 +211,7 @@ def MultiMarginLoss(
     _check.dtype_in("MultiMarginLoss", "x", x, _check.FLOAT)
     _check.dtype_in("MultiMarginLoss", "target", target, _check.INDEX)
     target_scores = jnp.take_along_axis(x, target[:, None], 1)
-    violations = larger(margin - target_scores + x, 0)
+    violations = _positive(margin - target_scores + x)
     violations = violations * violations if p == 2 else violations
     violations = jnp.where(jnp.arange(x.shape[1]) == target[:, None], 0, violations)
     violations = violations if weight is None else violations * weight[target][:, None]
@@ -269,7 +274,7 @@ def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
     labels = jnp.where(counts, target, 0)
     is_target = (counts[..., None] & (labels[..., None] == jnp.arange(classes))).any(-2)
     target_scores = jnp.take_along_axis(x, labels, -1)
-    violations = larger(1 - target_scores[..., :, None] + x[..., None, :], 0)
+    violations = _positive(1 - target_scores[..., :, None] + x[..., None, :])
     violations = jnp.where(counts[..., :, None] & ~is_target[..., None, :], violations, 0)
     return reduce(jnp.sum(violations, (-1, -2)) / classes, reduction), is_target.astype(jnp.int32)
 

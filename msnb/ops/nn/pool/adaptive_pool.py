@@ -15,6 +15,7 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._subgradients import first_largest
 from msnb.ops._upcast import widened
 from msnb.ops.math._elementwise import is_integer
 from msnb.ops.nn._neighbours import weigh_neighbours
@@ -51,20 +52,22 @@ def _pool_adaptive(op, x, size, mean):
         return jnp.zeros((*x.shape[:-dims], *lengths), x.dtype)
     if mean and is_integer(x):
         return _compute_integer_mean(x, size)
-    for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
+    # The last axis first: so the gradient of several largest values goes to the first of them in row-major order.
+    for axis, new in zip(range(x.ndim - 1, x.ndim - dims - 1, -1), reversed(size), strict=True):
         old = x.shape[axis]
         new = old if new is None else new
         starts, ends = _compute_bin_bounds(old, new)
         if old % new == 0:
             x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1 :])
-            x = jnp.mean(x, axis + 1) if mean else jnp.max(x, axis + 1)
+            x = jnp.mean(x, axis + 1) if mean else first_largest(x, axis + 1)
         elif mean:
             where = np.arange(old)
             inside = (where >= starts[:, None]) & (where < ends[:, None])
             x = weigh_neighbours(widened(x), axis, inside / inside.sum(1, keepdims=True)).astype(x.dtype)
         else:
             x = jnp.stack(
-                [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis
+                [first_largest(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)],
+                axis,
             )
     return x
 
