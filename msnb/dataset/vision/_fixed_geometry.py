@@ -221,7 +221,7 @@ class ResizedCrop(ImageOp):
 
     Args:
         top, left, height, width (int): The box.
-        size (Union[int, Sequence[int]]): (height, width) of the result; an int is the length of its shorter side.
+        size (Union[int, Sequence[int]]): (height, width) of the result; an int is both.
         interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
     """
 
@@ -240,12 +240,12 @@ class ResizedCrop(ImageOp):
         _check_box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
-        self._size = resize_height_width(size)
+        self._size = (size, size) if isinstance(size, int) else tuple(size)
         self.interpolation = interpolation
 
     def _transform_row(self, image):
         cropped = kernels.crop(image, self.left, self.top, self.width, self.height)
-        return kernels.resize(cropped, kernels.scaled_size(cropped.shape, self._size), self.interpolation)
+        return kernels.resize(cropped, self._size, self.interpolation)
 
 
 class Rotate(ImageOp):
