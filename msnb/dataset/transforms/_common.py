@@ -354,7 +354,8 @@ class Duplicate(TensorOp):
 class Unique(TensorOp):
     """Return the distinct elements of a column, the index of each element among them, and their counts.
 
-    A column of several dimensions is flattened. The distinct elements are in the order of their first occurrence. Name three output columns.
+    A column of several dimensions is flattened. The distinct elements are in the order of their first occurrence. Name
+    three output columns.
     """
 
     def _transform_row(self, array):

@@ -190,7 +190,7 @@ class CutMixBatch(TensorOp):
         cx, cy = stream.uniform_int(0, width), stream.uniform_int(0, height)
         x, y = np.clip(cx - w // 2, 0, width - 1), np.clip(cy - h // 2, 0, height - 1)
         x2, y2 = np.clip(cx + w // 2, 0, width - 1), np.clip(cy + h // 2, 0, height - 1)
-        return int(x), int(y), int(np.clip(x2 - x, 1, width - 1)), int(np.clip(y2 - y, 1, height - 1))
+        return int(x), int(y), max(1, min(int(x2 - x), width - 1)), max(1, min(int(y2 - y), height - 1))
 
     def _run_row(self, stream, *columns):
         if len(columns) < 2:
@@ -238,10 +238,10 @@ class RandomLighting(TensorOp):
     """
 
     deterministic = False
-    _components = np.array(
+    components = np.array(
         [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]], np.float32
     )
-    _values = np.array([55.46, 4.794, 1.148], np.float32)
+    values = np.array([55.46, 4.794, 1.148], np.float32)
 
     @checked
     def __init__(self, alpha: Annotated[float | int, within(0, 16777216, float, int)] = 0.05):
@@ -253,7 +253,7 @@ class RandomLighting(TensorOp):
     def _apply_params(self, noise, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
-        light = self._components @ (noise * self._values)
+        light = self.components @ (noise * self.values)
         lit = image.astype(np.float32) + light
         return np.clip(np.rint(lit), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else lit.astype(image.dtype)
 

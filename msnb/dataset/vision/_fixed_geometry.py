@@ -19,7 +19,6 @@ from msnb.dataset.vision._kinds import (
     PositiveInt24,
     ResizeSize,
     Translation,
-    resize_height_width,
     to_channel_values,
     validates_only,
 )

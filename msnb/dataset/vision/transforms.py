@@ -16,7 +16,7 @@ from msnb.dataset.engine.sources.samples import read_file as bytes_of
 from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util
-from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy
+from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomSelectSubpolicy
 from msnb.dataset.vision._auto import AutoAugment, RandAugment, TrivialAugmentWide
 from msnb.dataset.vision._boxes import (
     BoundingBoxAugment,
@@ -97,18 +97,38 @@ def _accept_pil_images(base: type[_T], pil_class: Any) -> type[_T]:
     return Unified
 
 
+def _create_pil_affine(degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
+    """Create the affine transform of PIL images. MindSpore 2 also draws a vertical shear for one number: 0."""
+    shear = (-shear, shear) if isinstance(shear, int | float) else shear
+    return py.RandomAffine(degrees, translate, scale, shear, resample, fill_value)
+
+
+class _PilLighting:
+    """Light of a random colour for PIL images. Its numbers are numpy's."""
+
+    def __init__(self, alpha=0.05):
+        self.alpha = alpha
+
+    def __call__(self, image):
+        light = _augment.RandomLighting
+        shares = np.random.normal(0, self.alpha, 3)
+        lit = np.asarray(image) + light.components @ (shares * light.values)
+        return util.pil().fromarray(np.clip(lit, 0, 255).astype(np.uint8))
+
+
 AutoContrast: type[_pixels.AutoContrast] = _accept_pil_images(_pixels.AutoContrast, py.AutoContrast)
 CenterCrop: type[_crops.CenterCrop] = _accept_pil_images(_crops.CenterCrop, py.CenterCrop)
 Equalize: type[_pixels.Equalize] = _accept_pil_images(_pixels.Equalize, py.Equalize)
 Invert: type[_pixels.Invert] = _accept_pil_images(_pixels.Invert, py.Invert)
 Pad: type[_geometry.Pad] = _accept_pil_images(_geometry.Pad, py.Pad)
-RandomAffine: type[_geometry.RandomAffine] = _accept_pil_images(_geometry.RandomAffine, py.RandomAffine)
+RandomAffine: type[_geometry.RandomAffine] = _accept_pil_images(_geometry.RandomAffine, _create_pil_affine)
 RandomColor: type[_pixels.RandomColor] = _accept_pil_images(_pixels.RandomColor, py.RandomColor)
 RandomColorAdjust: type[_pixels.RandomColorAdjust] = _accept_pil_images(_pixels.RandomColorAdjust, py.RandomColorAdjust)
 RandomCrop: type[_crops.RandomCrop] = _accept_pil_images(_crops.RandomCrop, py.RandomCrop)
 RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _accept_pil_images(
     _geometry.RandomHorizontalFlip, py.RandomHorizontalFlip
 )
+RandomLighting: type[_augment.RandomLighting] = _accept_pil_images(_augment.RandomLighting, _PilLighting)
 RandomResizedCrop: type[_crops.RandomResizedCrop] = _accept_pil_images(_crops.RandomResizedCrop, py.RandomResizedCrop)
 RandomRotation: type[_geometry.RandomRotation] = _accept_pil_images(_geometry.RandomRotation, py.RandomRotation)
 RandomSharpness: type[_pixels.RandomSharpness] = _accept_pil_images(_pixels.RandomSharpness, py.RandomSharpness)

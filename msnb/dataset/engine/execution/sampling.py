@@ -198,6 +198,10 @@ class FromPython(Running):
         self.count: Any = self.limit(self.rows)
         sampler._handshake(self.rows, self.count)
 
+    def size(self) -> int | None:
+        """Return the number of indices that the sampler yields."""
+        return len(self.sampler._get_indices())
+
     def draw(self) -> np.ndarray:
         if self.epoch:
             self.sampler.reset()
