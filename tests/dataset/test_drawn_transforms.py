@@ -141,3 +141,27 @@ def test_texts_without_tokens_stay_texts():
     data = ds.NumpySlicesDataset([""], ["t"]).map([text.PythonTokenizer(str.split), text.CaseFold()], "t")
     (row,) = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
     assert row[0].shape == (0,) and row[0].dtype.kind in "SU"
+
+
+def test_adjustments_of_pil_images_are_pillows():
+    image = Image.fromarray((np.arange(20 * 31 * 3).reshape(20, 31, 3) * 37 % 101 * 2).astype(np.uint8))
+    expected = {
+        vision.AdjustHue(0.3): 204885,
+        vision.AdjustBrightness(0.7): 129412,
+        vision.AdjustContrast(0.7): 185212,
+        vision.AdjustSaturation(0.7): 184968,
+    }
+    for transform, total in expected.items():
+        result = transform(image)
+        assert isinstance(result, Image.Image) and int(np.array(result).astype(int).sum()) == total
+
+
+def test_a_random_subset_shuffles_the_first_samples():
+    data = ds.NumpySlicesDataset(list(range(7)), ["a"], sampler=ds.SubsetRandomSampler([1, 2, 3, 4, 5], 3))
+    rows = [int(row[0]) for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    assert rows == [2, 3, 1]
+
+
+def test_slices_are_padded_in_every_channel():
+    slices = vision.SlicePatches(2, 2, vision.SliceMode.PAD, 7)(np.zeros((3, 3, 4), np.uint8))
+    assert slices[3][:, :, 3].tolist() == [[0, 7], [7, 7]]

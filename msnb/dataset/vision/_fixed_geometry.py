@@ -309,7 +309,7 @@ class SlicePatches(TensorOp):
             height, width = math.ceil(h / self.num_height), math.ceil(w / self.num_width)
             padding = (0, 0, width * self.num_width - w, height * self.num_height - h)
             if any(padding):
-                image = kernels.pad(image, padding, Border.CONSTANT, (self.fill_value,) * 3)
+                image = kernels.pad(image, padding, Border.CONSTANT, (self.fill_value,) * 4)
         else:
             height, width = h // self.num_height, w // self.num_width
         patches = tuple(

@@ -13,7 +13,7 @@ from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import Described, TensorOp, as_array
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.engine.sources.samples import read_file as bytes_of
-from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels
+from msnb.dataset.vision import _augment, _crops, _fixed_geometry, _fixed_pixels, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomSelectSubpolicy
@@ -34,18 +34,13 @@ from msnb.dataset.vision._fixed_geometry import (
     Erase,
     HorizontalFlip,
     PadToSize,
-    Perspective,
     ResizedCrop,
     Rotate,
     SlicePatches,
     VerticalFlip,
 )
 from msnb.dataset.vision._fixed_pixels import (
-    AdjustBrightness,
-    AdjustContrast,
     AdjustGamma,
-    AdjustHue,
-    AdjustSaturation,
     AdjustSharpness,
     ConvertColor,
     GaussianBlur,
@@ -103,7 +98,20 @@ def _create_pil_affine(degrees, translate=None, scale=None, shear=None, resample
     return py.RandomAffine(degrees, translate, scale, shear, resample, fill_value)
 
 
-class _PilLighting:
+def _create_from(function):
+    """Return what creates the PIL form of a transform: `function` with the transform's arguments after the image."""
+
+    def create(*args, **kwargs):
+        return lambda image: function(image, *args, *kwargs.values())
+
+    return create
+
+
+def _warp_pil(image, start_points, end_points, interpolation=Inter.BILINEAR):
+    return util.perspective(image, start_points, end_points, util.pillow_resampling(interpolation))
+
+
+class _PilLighting(Described):
     """Light of a random colour for PIL images. Its numbers are numpy's."""
 
     def __init__(self, alpha=0.05):
@@ -116,11 +124,24 @@ class _PilLighting:
         return util.pil().fromarray(np.clip(lit, 0, 255).astype(np.uint8))
 
 
+AdjustBrightness: type[_fixed_pixels.AdjustBrightness] = _accept_pil_images(
+    _fixed_pixels.AdjustBrightness, _create_from(util.adjust_brightness)
+)
+AdjustContrast: type[_fixed_pixels.AdjustContrast] = _accept_pil_images(
+    _fixed_pixels.AdjustContrast, _create_from(util.adjust_contrast)
+)
+AdjustHue: type[_fixed_pixels.AdjustHue] = _accept_pil_images(_fixed_pixels.AdjustHue, _create_from(util.adjust_hue))
+AdjustSaturation: type[_fixed_pixels.AdjustSaturation] = _accept_pil_images(
+    _fixed_pixels.AdjustSaturation, _create_from(util.adjust_saturation)
+)
 AutoContrast: type[_pixels.AutoContrast] = _accept_pil_images(_pixels.AutoContrast, py.AutoContrast)
 CenterCrop: type[_crops.CenterCrop] = _accept_pil_images(_crops.CenterCrop, py.CenterCrop)
 Equalize: type[_pixels.Equalize] = _accept_pil_images(_pixels.Equalize, py.Equalize)
 Invert: type[_pixels.Invert] = _accept_pil_images(_pixels.Invert, py.Invert)
 Pad: type[_geometry.Pad] = _accept_pil_images(_geometry.Pad, py.Pad)
+Perspective: type[_fixed_geometry.Perspective] = _accept_pil_images(
+    _fixed_geometry.Perspective, _create_from(_warp_pil)
+)
 RandomAffine: type[_geometry.RandomAffine] = _accept_pil_images(_geometry.RandomAffine, _create_pil_affine)
 RandomColor: type[_pixels.RandomColor] = _accept_pil_images(_pixels.RandomColor, py.RandomColor)
 RandomColorAdjust: type[_pixels.RandomColorAdjust] = _accept_pil_images(_pixels.RandomColorAdjust, py.RandomColorAdjust)

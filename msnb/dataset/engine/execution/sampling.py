@@ -161,7 +161,8 @@ class Subset(Running):
         return chosen % max(self.rows, 1)
 
     def _shuffle_order(self):
-        Mt32(fresh_seed()).shuffle(self.order)
+        chosen = self.order[: self.count]
+        self.order[: self.count] = Mt32(fresh_seed()).shuffle(chosen)
 
 
 class Weighted(Running):
