@@ -162,6 +162,13 @@ def test_a_random_subset_shuffles_the_first_samples():
     assert rows == [2, 3, 1]
 
 
+def test_tables_of_words_are_changed_row_by_row():
+    words = np.array([["a", "bb"], ["the", "d"]])
+    longer, shorter = text.AddToken("B")(words), text.Truncate(1)(words)
+    assert longer.shape == (2, 3) and shorter.shape == (2, 1)
+    assert [w.decode() if isinstance(w, bytes) else w for w in longer[1].tolist()] == ["B", "the", "d"]
+
+
 def test_slices_are_padded_in_every_channel():
     slices = vision.SlicePatches(2, 2, vision.SliceMode.PAD, 7)(np.zeros((3, 3, 4), np.uint8))
     assert slices[3][:, :, 3].tolist() == [[0, 7], [7, 7]]
