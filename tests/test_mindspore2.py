@@ -278,3 +278,9 @@ def test_gradients_of_all_inputs_are_those_of_tensors(mode, within):
         assert found[0].asnumpy().tolist() == [1.5, 1.5] and found[-1].asnumpy().tolist() == [2.0]
         counts.append(len(found))
     assert counts == [4, 2]
+
+
+def test_a_group_norm_without_affine_has_parameters_that_are_not_trained():
+    layer = nn2.GroupNorm(2, 4, affine=False)
+    assert [(p.name, p.requires_grad) for p in layer.get_parameters()] == [("gamma", False), ("beta", False)]
+    assert not list(nn.GroupNorm(2, 4, affine=False).get_parameters())

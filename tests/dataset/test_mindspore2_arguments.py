@@ -325,3 +325,10 @@ def test_map_of_r1_1_requires_column_order():
     d = ds.NumpySlicesDataset([1, 2], ["a"], shuffle=False)
     with pytest.raises(ValueError, match="column_order must be specified"):
         d.map(lambda a: (a, a), "a", ["x", "y"])
+
+
+def test_rows_hold_strings_as_tensors_in_mindspore_2(second_generation):
+    data = ds.NumpySlicesDataset([["a", "bb"]], ["t"], shuffle=False)
+    (row,) = data.create_dict_iterator(num_epochs=1)
+    assert repr(row["t"]) == "Tensor(shape=[2], dtype=String, value= ['a', 'bb'])" and str(row["t"]) == "['a' 'bb']"
+    assert row["t"].asnumpy().tolist() == ["a", "bb"] and type(row["t"].asnumpy()) is np.ndarray

@@ -173,3 +173,33 @@ def test_layers_that_users_derive_check_their_input_by_the_function_of_conv(name
     check((1,) * axes)
     with pytest.raises(ValueError, match=f"For 'Mine', the input should have {axes} axes"):
         check((1, 2), "Mine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "size", "total"),  # of 2.7.1
+    [
+        ({"pad_mode": "valid", "divisor_override": 3}, 2, 168.0),
+        ({"pad_mode": "same", "divisor_override": 3}, 3, 392.0),
+        ({"pad_mode": "valid", "ceil_mode": True}, 3, 178.5),
+        ({"pad_mode": "same", "ceil_mode": True}, 3, 130.666667),
+        ({"pad_mode": "valid", "count_include_pad": False}, 2, 56.0),
+        ({"pad_mode": "same", "count_include_pad": False}, 3, 178.5),
+    ],
+)
+def test_average_pooling_counts_in_every_pad_mode(arguments, size, total):
+    x = Tensor(np.arange(36.0).reshape(1, 1, 6, 6), mindspore.float32)
+    y = nn.AvgPool2d(3, 2, **arguments)(x)
+    assert y.shape == (1, 1, size, size)
+    np.testing.assert_allclose(y.asnumpy().sum(), total, rtol=1e-6)
+
+
+def test_average_pooling_of_volumes_takes_incomplete_windows_in_mode_valid():
+    x = Tensor(np.tile(np.arange(36.0).reshape(1, 1, 1, 6, 6), (1, 1, 6, 1, 1)), mindspore.float32)
+    y = nn.AvgPool3d(3, 2, pad_mode="valid", ceil_mode=True)(x)
+    assert y.shape == (1, 1, 3, 3, 3) and float(y.asnumpy().sum()) == 535.5
+
+
+def test_adafactor_lists_the_first_moment_before_the_second():
+    optimizer = nn.AdaFactor(nn.Dense(2, 3).trainable_params(), learning_rate=None, beta1=0.9)
+    names = [p.name for p in optimizer.get_parameters() if "exp_avg" in p.name]
+    assert names[:3] == ["exp_avg.weight", "exp_avg.bias", "exp_avg_sq_row_weight"]

@@ -45,7 +45,7 @@ def _format_each_element(array):
         digits = _DIGITS[name]
         return [f"{v:{digits + 7}.{digits}e}" for v in array.ravel().tolist()]
     words = [_format_number(v) for v in array.ravel().tolist()]
-    if kind == "c":
+    if kind in "cU":
         return words
     width = 5 if kind == "b" else max(map(len, words))
     return [word.rjust(width) for word in words]
@@ -55,7 +55,7 @@ def _format_number(value):
     """Format one number as a C++ stream does: floats with six digits."""
     if isinstance(value, complex):
         return f"{value.real:g}{value.imag:+g}j"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else repr(value) if isinstance(value, str) else str(value)
 
 
 def _format_vector(words, per_line):

@@ -125,7 +125,8 @@ class Tensor(Boxed):
     @property
     def dtype(self) -> mstype.Type:
         """Type of the elements, a MindSpore dtype."""
-        return _MS_DTYPE[self._array.dtype]
+        dtype = self._array.dtype
+        return _MS_DTYPE[dtype] if dtype in _MS_DTYPE else mstype.string
 
     @property
     def size(self) -> int:
@@ -494,6 +495,15 @@ def box(array: jax.Array) -> Tensor:
     tensor._array = array
     tensor._node = None
     return tensor
+
+
+class _StringArray(np.ndarray):
+    is_fully_addressable = True  # as of a jax.Array: no other process has values of it
+
+
+def box_strings(array: np.ndarray) -> Tensor:
+    """Return a Tensor of the element type String. It holds an array of str itself, because JAX has no strings."""
+    return box(array.view(_StringArray))  # pyright: ignore[reportArgumentType]
 
 
 def unbox(value: Any) -> Any:

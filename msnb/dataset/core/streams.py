@@ -218,34 +218,6 @@ class Mt32(Engine):
         self._normal = x * factor
         return y * factor
 
-    def forget_normal(self) -> None:
-        """Drop the saved value of the normal distribution, as a new distribution object does."""
-        self._normal = None
-
-    def gamma_float(self, alpha: float) -> Any:
-        """Draw from ``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000; with libstdc++'s
-        0.331)."""
-        f = np.float32
-        alpha = f(alpha)
-        malpha = alpha if alpha >= 1 else alpha + f(1)
-        a1 = malpha - f(f(1) / f(3))
-        a2 = f(1) / np.sqrt(f(9) * a1)
-        while True:
-            while True:
-                n = self.normal_float()
-                v = f(1) + a2 * n
-                if v > 0:
-                    break
-            v = v * v * v
-            u = self.canonical_float()
-            if float(u) <= 1.0 - 0.331 * float(n) ** 4 or np.log(u) <= f(0.5) * n * n + a1 * (f(1) - v + np.log(v)):
-                break
-        if alpha == malpha:
-            return f(a1 * v)
-        while (u := self.canonical_float()) == 0:
-            pass
-        return f(np.power(u, f(1) / alpha) * a1 * v)
-
     def sample(self, items: Any, count: int) -> Any:
         """Draw `count` of `items` without replacement, in their order, as ``std::sample`` does.
 
@@ -284,6 +256,44 @@ class Mt32(Engine):
     def discrete(self, cumulative: np.ndarray) -> int:
         """Draw an index from ``std::discrete_distribution`` with these normalised cumulative weights."""
         return int(np.searchsorted(cumulative, self.canonical(), side="left"))
+
+
+class Gamma:
+    """``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000; with libstdc++'s 0.331).
+
+    It holds a normal distribution, which saves the second value of a pair for the next draw.
+    """
+
+    __slots__ = ("_alpha", "_normal")
+
+    def __init__(self, alpha: float) -> None:
+        self._alpha = np.float32(alpha)
+        self._normal = None
+
+    def draw(self, engine: Mt32) -> Any:
+        """Draw a numpy float32 from `engine`."""
+        f = np.float32
+        alpha = self._alpha
+        malpha = alpha if alpha >= 1 else alpha + f(1)
+        a1 = malpha - f(f(1) / f(3))
+        a2 = f(1) / np.sqrt(f(9) * a1)
+        engine._normal, others = self._normal, engine._normal
+        while True:
+            while True:
+                n = engine.normal_float()
+                v = f(1) + a2 * n
+                if v > 0:
+                    break
+            v = v * v * v
+            u = engine.canonical_float()
+            if float(u) <= 1.0 - 0.331 * float(n) ** 4 or np.log(u) <= f(0.5) * n * n + a1 * (f(1) - v + np.log(v)):
+                break
+        self._normal, engine._normal = engine._normal, others
+        if alpha == malpha:
+            return f(a1 * v)
+        while (u := engine.canonical_float()) == 0:
+            pass
+        return f(np.power(u, f(1) / alpha) * a1 * v)
 
 
 def first_draws(seeds: np.ndarray, n: int) -> np.ndarray:

@@ -68,14 +68,11 @@ class TensorOp(Described):
     def _run_eagerly(self, *arrays):
         """Apply the transform to one row outside a pipeline.
 
-        A random transform continues the stream of its last call.
+        A random transform starts from the seed in every call, as in MindSpore.
         """
         if self.deterministic:
             return self._transform_row(*arrays)
-        state = self.__dict__.get("_eager_state")
-        if state is None:
-            state = self.__dict__["_eager_state"] = self._create_random_state()
-        return self._transform_row_with_state(state, *arrays)
+        return self._transform_row_with_state(self._create_random_state(), *arrays)
 
     def __call__(self, *inputs: Any) -> Any:
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
@@ -87,9 +84,6 @@ class TensorOp(Described):
         return (
             type(result)(map(_decode_strings, result)) if isinstance(result, tuple | list) else _decode_strings(result)
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_eager_state"}
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if not k.startswith("_"))

@@ -13,7 +13,7 @@ from msnb.common.kinds import Worded, check, checked
 from msnb.context import get_context
 from msnb.core.operator import api_generations
 from msnb.core.state import events
-from msnb.core.tensor.tensor import Tensor
+from msnb.core.tensor.tensor import Tensor, box_strings
 from msnb.dataset.core.config import settings
 from msnb.dataset.core.kinds import Columns, Flag, NoEnd
 from msnb.dataset.core.tensor_op import as_str
@@ -52,8 +52,13 @@ def _unset_iterator_cleanup():
 
 
 def _convert_rows_to_tensors(rows):
-    # Tensors cannot contain strings, which stay numpy arrays.
-    return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
+    # bytes, r1.1's strings, stay numpy arrays
+    return [[_box_value(a) for a in row] for row in rows]
+
+
+def _box_value(array):
+    kind = array.dtype.kind
+    return array if kind == "S" else box_strings(array) if kind == "U" else Tensor(array)
 
 
 def _decode_rows(rows):

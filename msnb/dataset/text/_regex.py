@@ -70,8 +70,9 @@ _PROPERTY = re.compile(r"\\([pP])(?:\{(\w+)\}|(\w))")
 def compile_icu(pattern):
     r"""Translate a pattern of ICU to Python's syntax and compile it with `re`.
 
-    \p{..} becomes a character class, \x{..} an escape.
+    \p{..} becomes a character class, \x{..} an escape, (?<name>..) a named group.
     """
+    pattern = re.sub(r"\(\?<(?=\w)", "(?P<", pattern)
     text = re.sub(r"\\x\{([0-9A-Fa-f]+)\}", lambda m: f"\\U{int(m[1], 16):08x}", pattern)
     out, position = [], 0
     for m in _PROPERTY.finditer(text):
@@ -111,12 +112,39 @@ def _is_inside_character_class(text):
     return bool(depth)
 
 
+_REFERENCE = re.compile(r"\\(.?)|\$(?:(\d+)|\{(\w+)\})?", re.DOTALL)
+
+
+def _parse_replacement(template, matcher):
+    """Split a replacement in ICU's syntax into texts and groups of `matcher`, each group as a tuple of one.
+
+    A backslash makes the next character literal. Of the digits after a $, the longest number of a group counts.
+    """
+    parts, position = [], 0
+    for m in _REFERENCE.finditer(template):
+        parts.append(template[position : m.start()])
+        position = m.end()
+        if m[0][0] == "\\":
+            parts.append(m[1])
+            continue
+        digits = m[2] or ""
+        group, count = m[3], len(digits)
+        while count and int(digits[:count]) > matcher.groups:
+            count -= 1
+        if count:
+            group = int(digits[:count])
+        elif group not in matcher.groupindex:
+            raise RuntimeError(f"RegexReplace: RegexReplace failed, the pattern has no group {m[0]!r}.")
+        parts += [(group,), digits[count:]]
+    return [part for part in (*parts, template[position:]) if part]
+
+
 class RegexReplace(TensorOp):
     """Replace matches of a regular expression.
 
     Args:
         pattern (str): The expression.
-        replace (str): Replacement; $1 is the first group.
+        replace (str): Replacement. $1 is the first group, and a backslash makes the next character literal.
         replace_all (bool, optional): True to replace every match. Default: True.
 
     Raises:
@@ -134,7 +162,11 @@ class RegexReplace(TensorOp):
             matcher = compile_icu(self.pattern)
         except ValueError as error:
             raise RuntimeError(f"RegexReplace: {error}") from None
-        replacement = re.sub(r"\$(\d)", r"\\g<\1>", self.replace.replace("\\", "\\\\"))
+        parts = _parse_replacement(self.replace, matcher)
+
+        def replacement(match):
+            return "".join(part if isinstance(part, str) else match[part[0]] or "" for part in parts)
+
         return map_strings(array, lambda text: matcher.sub(replacement, text, count=0 if self.replace_all else 1))
 
 

@@ -225,7 +225,7 @@ class TruncateSequencePair(TensorOp):
 
 
 class Truncate(TensorOp):
-    """Truncate a 1-D column at its end.
+    """Truncate a 1-D column, or each row of a 2-D one, at its end.
 
     Args:
         max_seq_len (int): Maximum length.
@@ -238,13 +238,13 @@ class Truncate(TensorOp):
         self.max_seq_len = max_seq_len
 
     def _transform_row(self, array):
-        if array.ndim != 1:
-            raise RuntimeError(f"Truncate: the input should be 1-D, but has shape {array.shape}.")
-        return array[: self.max_seq_len]
+        if array.ndim not in (1, 2):
+            raise RuntimeError(f"Truncate: the input should be 1-D or 2-D, but has shape {array.shape}.")
+        return array[..., : self.max_seq_len]
 
 
 class AddToken(TensorOp):
-    """Add a token to the beginning or end of a 1-D column.
+    """Add a token to the beginning or end of a 1-D column, or of each row of a 2-D one.
 
     Args:
         token (str): The word.
@@ -257,7 +257,7 @@ class AddToken(TensorOp):
         self.begin = begin
 
     def _transform_row(self, array):
-        if array.ndim != 1:
-            raise RuntimeError(f"AddToken: the input should be 1-D, but has shape {array.shape}.")
-        words, token = array.tolist(), self.token.encode("utf-8")
-        return np.array([token, *words] if self.begin else [*words, token])
+        if array.ndim not in (1, 2):
+            raise RuntimeError(f"AddToken: the input should be 1-D or 2-D, but has shape {array.shape}.")
+        tokens = np.full((*array.shape[:-1], 1), self.token.encode("utf-8"))
+        return np.concatenate([tokens, array] if self.begin else [array, tokens], -1)

@@ -52,7 +52,7 @@ def map_strings(array, function):
     if array.dtype.kind not in "SU":
         raise RuntimeError(f"A string column is needed, but it holds {array.dtype}.")
     values = [function(decode_utf8(v)).encode("utf-8") for v in array.ravel().tolist()]
-    return np.array(values).reshape(array.shape)
+    return np.array(values, None if values else "S").reshape(array.shape)
 
 
 class _Tokenizer(TensorOp):

@@ -189,29 +189,39 @@ class Vocab:
         return dict(self._ids)
 
     def tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
-        """Return the id of a word, or of each word of a list. The id of an unknown word is -1."""
-        if isinstance(tokens, np.ndarray):
-            tokens = tokens.tolist()
-        if isinstance(tokens, list | tuple):
-            return [self._ids.get(t, -1) for t in tokens]
-        of_type(str)(tokens, "tokens")
-        return self._ids.get(tokens, -1)
+        """Return the id of a word, or a list of the ids of several words. The id of an unknown word is -1."""
+        ids = [self._ids.get(t, -1) for t in _as_items(tokens, "tokens", str)]
+        return ids[0] if len(ids) == 1 else ids
 
     def ids_to_tokens(self, ids: int | list[int]) -> str | list[str]:
-        """Return the word of an id, or of each id of a list. The word of an unknown id is ''."""
+        """Return the word of an id, or a list of the words of several ids. The word of an unknown id is ''."""
         words = {number: word for word, number in self._ids.items()}
-        if isinstance(ids, np.ndarray):
-            ids = ids.tolist()
-        if isinstance(ids, list | tuple):
-            return [words.get(i, "") for i in ids]
-        of_type(int)(ids, "ids")
-        return words.get(ids, "")
+        numbers = _as_items(ids, "ids", int)
+        for i in numbers:
+            within(0, INT32_MAX)(i, "ids")
+        tokens = [words.get(i, "") for i in numbers]
+        return tokens[0] if len(tokens) == 1 else tokens
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def __contains__(self, word: object) -> bool:
         return word in self._ids
+
+
+def _as_items(values, name, kind):
+    """Return one value, or a list or array of them, as a list. Raise TypeError for a value that is no `kind`."""
+    of_type(kind, list, np.ndarray)(values, name)
+    items = (
+        np.ravel(values).tolist()
+        if isinstance(values, np.ndarray)
+        else [values]
+        if isinstance(values, kind)
+        else values
+    )
+    for i, item in enumerate(items):
+        of_type(kind)(item, f"{name}[{i}]")
+    return items
 
 
 @checked

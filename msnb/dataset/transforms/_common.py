@@ -352,14 +352,13 @@ class Duplicate(TensorOp):
 
 
 class Unique(TensorOp):
-    """Return the distinct elements of a 1-D column, the index of each element among them, and their counts.
+    """Return the distinct elements of a column, the index of each element among them, and their counts.
 
-    The distinct elements are in the order of their first occurrence. Name three output columns.
+    A column of several dimensions is flattened. The distinct elements are in the order of their first occurrence. Name
+    three output columns.
     """
 
     def _transform_row(self, array):
-        if array.ndim > 1 and array.size != array.shape[-1]:
-            raise RuntimeError(f"Only 1D tensors supported, but got shape {array.shape}.")
         array = array.reshape(-1)
         if array.dtype.kind in "SU":
             raise RuntimeError("Unique op only supports numeric input.")

@@ -171,11 +171,22 @@ class RandomOrder(_Composite):
 
     deterministic = False
 
+    @answered
+    def __init__(self, transforms: list[Any]) -> None:
+        super().__init__(transforms)
+        self._order = list(range(len(transforms)))
+
+    def _create_random_state(self):
+        return list(self._order), open_states(self.transforms)
+
+    def _run_eagerly(self, *arrays):
+        return self._transform_row_with_state((self._order, open_states(self.transforms)), *arrays)
+
     def _transform_row_with_state(self, state, *values):
-        order = list(range(len(self.transforms)))
-        random.shuffle(order)  # in MindSpore this is a Python transform, which uses `random`
+        order, states = state
+        random.shuffle(order)  # a Python transform of MindSpore: Python's random shuffles the last order again
         for i in order:
-            values = run_operation(self.transforms[i], state[1][i], values)
+            values = run_operation(self.transforms[i], states[i], values)
         return unwrap_single(values)
 
 

@@ -8,7 +8,7 @@ from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Real, above_zero, list_of, of_callable, of_type, positive, within
-from msnb.dataset.core.streams import Mt32
+from msnb.dataset.core.streams import Gamma, Mt32
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.transforms._composite import _Composite, check_non_empty, open_states, run_operation, unwrap_single
 from msnb.dataset.vision._kinds import two_tuple
@@ -143,8 +143,7 @@ class MixUpBatch(TensorOp):
         _check_image_batch(self, image, label)
         if image.shape[1] not in (1, 3) and image.shape[3] not in (1, 3):
             raise RuntimeError(f"MixUpBatch: Images must be in the shape of HWC or CHW, but got {image.shape}.")
-        stream.forget_normal()
-        x1, x2 = stream.gamma_float(self.alpha), stream.gamma_float(self.alpha)
+        x1, x2 = Gamma(self.alpha).draw(stream), Gamma(self.alpha).draw(stream)
         share = np.float32(x1 / (x1 + x2))
         other = np.array(stream.shuffle(list(range(len(image)))))
         mixed = float(share) * image.astype(np.float64) + float(np.float32(1) - share) * image[other].astype(np.float64)
@@ -186,12 +185,12 @@ class CutMixBatch(TensorOp):
         self.prob: float = prob
 
     def _sample_cut_box(self, stream, height, width, share):
-        cut = np.float32(1) - share
+        cut = np.sqrt(np.float32(1) - share)
         w, h = int(width * cut), int(height * cut)
         cx, cy = stream.uniform_int(0, width), stream.uniform_int(0, height)
         x, y = np.clip(cx - w // 2, 0, width - 1), np.clip(cy - h // 2, 0, height - 1)
         x2, y2 = np.clip(cx + w // 2, 0, width - 1), np.clip(cy + h // 2, 0, height - 1)
-        return int(x), int(y), int(np.clip(x2 - x, 1, width - 1)), int(np.clip(y2 - y, 1, height - 1))
+        return int(x), int(y), max(1, min(int(x2 - x), width - 1)), max(1, min(int(y2 - y), height - 1))
 
     def _transform_row_with_state(self, stream, *columns):
         if len(columns) < 2:
@@ -205,11 +204,11 @@ class CutMixBatch(TensorOp):
                 f"{image.shape}."
             )
         other = stream.shuffle(list(range(len(image))))
-        stream.forget_normal()
         height, width = image.shape[2:] if channels_first else image.shape[1:3]
         images, labels = image.copy(), label.astype(np.float32)
+        gammas = Gamma(self.alpha), Gamma(self.alpha)
         for i in range(len(image)):
-            x1, x2 = stream.gamma_float(self.alpha), stream.gamma_float(self.alpha)
+            x1, x2 = gammas[0].draw(stream), gammas[1].draw(stream)
             share = np.float32(x1 / (x1 + x2))
             if stream.canonical() >= self.prob:
                 continue
@@ -239,10 +238,10 @@ class RandomLighting(TensorOp):
     """
 
     deterministic = False
-    _components = np.array(
+    components = np.array(
         [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]], np.float32
     )
-    _values = np.array([55.46, 4.794, 1.148], np.float32)
+    values = np.array([55.46, 4.794, 1.148], np.float32)
 
     @checked
     def __init__(self, alpha: Annotated[float | int, within(0, 16777216, float, int)] = 0.05):
@@ -254,7 +253,7 @@ class RandomLighting(TensorOp):
     def _apply_params(self, noise, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
-        light = self._components @ (noise * self._values)
+        light = self.components @ (noise * self.values)
         lit = image.astype(np.float32) + light
         return np.clip(np.rint(lit), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else lit.astype(image.dtype)
 

@@ -65,9 +65,16 @@ _POLICIES = {
 _SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast", "Sharpness"}
 
 
-def _make_magnitude_tables(bins, height, width, wide=False):
+def _space_floats(start, end, count):
+    """Return `count` float32 numbers from `start` to `end`, each computed in float32."""
+    start = np.float32(start)
+    step = (np.float32(end) - start) / np.float32(count - 1)
+    return start + np.arange(count, dtype=np.float32) * step
+
+
+def _make_magnitude_tables(bins, height, width, wide=False, solarize_start=255):
     """Return {operation: magnitudes from weak to strong}, with None for operations without magnitude."""
-    line = np.linspace
+    line = _space_floats
     if wide:
         translations = {"TranslateX": line(0, 32, bins), "TranslateY": line(0, 32, bins)}
         shear, turn, colour, bits = 0.99, 135.0, 0.99, 6
@@ -85,7 +92,7 @@ def _make_magnitude_tables(bins, height, width, wide=False):
         "Rotate": line(0, turn, bins),
         **colours,
         "Posterize": 8 - np.round(np.arange(bins) / ((bins - 1) / bits)),
-        "Solarize": line(255, 0, bins),
+        "Solarize": line(solarize_start, 0, bins),
         "AutoContrast": None,
         "Equalize": None,
     }
@@ -161,14 +168,27 @@ class AutoAugment(_Policy):
 
     def _sample_params(self, stream, image):
         pairs = _POLICIES[self.policy]
-        magnitudes = _make_magnitude_tables(10, image.shape[0], image.shape[1])
+        magnitudes = _make_magnitude_tables(10, image.shape[0], image.shape[1], solarize_start=256)
         operations = []
-        for name, prob, magnitude in pairs[stream.uniform_int(0, len(pairs) - 1)]:
-            chance, sign = stream.uniform_float(0, 1), stream.uniform_int(0, 1)
+        pair = pairs[stream.uniform_int(0, len(pairs) - 1)]
+        chances = [stream.uniform_float(0, 1) for _ in pair]
+        signs = [stream.uniform_int(0, 1) for _ in pair]
+        for (name, prob, magnitude), chance, sign in zip(pair, chances, signs):
             if chance <= prob:
                 value = 0.0 if magnitude is None else float(magnitudes[name][magnitude])
                 operations.append((name, -value if name in _SIGNED and sign == 0 else value))
         return operations
+
+
+def _draw_name(stream, magnitudes):
+    """Draw the name of an operation. As in MindSpore, the first of the sorted names has two chances."""
+    names = sorted(magnitudes)
+    return names[stream.uniform_int(0, len(names)) % len(names)]
+
+
+def _draw_sign(stream, name):
+    """Draw the factor 1 or -1 for the magnitude of an operation. As in MindSpore, one of three is -1."""
+    return -1 if stream.uniform_int(0, 2) == 1 and name in _SIGNED else 1
 
 
 class RandAugment(_Policy):
@@ -202,14 +222,11 @@ class RandAugment(_Policy):
             "Identity": None,
             **_make_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1]),
         }
-        names = list(magnitudes)
         operations = []
         for _ in range(self.num_ops):
-            name = names[stream.uniform_int(0, len(names) - 1)]
+            name = _draw_name(stream, magnitudes)
             value = 0.0 if magnitudes[name] is None else float(magnitudes[name][self.magnitude])
-            if name in _SIGNED and stream.uniform_int(0, 1) == 0:
-                value = -value
-            operations.append((name, value))
+            operations.append((name, value * _draw_sign(stream, name)))
         return operations
 
 
@@ -237,11 +254,11 @@ class TrivialAugmentWide(_Policy):
             "Identity": None,
             **_make_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1], wide=True),
         }
-        names = list(magnitudes)
-        name = names[stream.uniform_int(0, len(names) - 1)]
-        value = (
-            0.0
-            if magnitudes[name] is None
-            else float(magnitudes[name][stream.uniform_int(0, self.num_magnitude_bins - 1)])
-        )
-        return [(name, -value if name in _SIGNED and stream.uniform_int(0, 1) == 0 else value)]
+        name = _draw_name(stream, magnitudes)
+        value = 0.0
+        if magnitudes[name] is not None:
+            # MindSpore draws one number too many, and then reads behind the table
+            value = float(
+                magnitudes[name][min(stream.uniform_int(0, self.num_magnitude_bins), len(magnitudes[name]) - 1)]
+            )
+        return [(name, value * _draw_sign(stream, name))]

@@ -19,7 +19,6 @@ from msnb.dataset.vision._kinds import (
     PositiveInt24,
     ResizeSize,
     Translation,
-    resize_height_width,
     to_channel_values,
     validates_only,
 )
@@ -221,7 +220,7 @@ class ResizedCrop(ImageOp):
 
     Args:
         top, left, height, width (int): The box.
-        size (Union[int, Sequence[int]]): (height, width) of the result; an int is the length of its shorter side.
+        size (Union[int, Sequence[int]]): (height, width) of the result; an int is both.
         interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
     """
 
@@ -240,12 +239,12 @@ class ResizedCrop(ImageOp):
         _check_box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
-        self._size = resize_height_width(size)
+        self._size = (size, size) if isinstance(size, int) else tuple(size)
         self.interpolation = interpolation
 
     def _transform_row(self, image):
         cropped = kernels.crop(image, self.left, self.top, self.width, self.height)
-        return kernels.resize(cropped, kernels.scaled_size(cropped.shape, self._size), self.interpolation)
+        return kernels.resize(cropped, self._size, self.interpolation)
 
 
 class Rotate(ImageOp):
@@ -310,7 +309,7 @@ class SlicePatches(TensorOp):
             height, width = math.ceil(h / self.num_height), math.ceil(w / self.num_width)
             padding = (0, 0, width * self.num_width - w, height * self.num_height - h)
             if any(padding):
-                image = kernels.pad(image, padding, Border.CONSTANT, (self.fill_value,) * 3)
+                image = kernels.pad(image, padding, Border.CONSTANT, (self.fill_value,) * 4)
         else:
             height, width = h // self.num_height, w // self.num_width
         patches = tuple(

@@ -327,7 +327,7 @@ def to_gray_rgb(array: np.ndarray) -> np.ndarray:
 
 def brightness(array: np.ndarray, alpha: float) -> np.ndarray:
     """Multiply the image by `alpha`."""
-    check_image(array, "AdjustBrightness", (3,))
+    check_image(array, "AdjustBrightness", None if array.ndim == 2 else (1, 3))
     if array.dtype == np.uint8:
         return cv2().convertScaleAbs(np.ascontiguousarray(array), alpha=alpha)
     return scale_values(array, alpha)

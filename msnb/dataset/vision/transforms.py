@@ -13,10 +13,10 @@ from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import Described, TensorOp, as_array
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.engine.sources.samples import read_file as bytes_of
-from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels
+from msnb.dataset.vision import _augment, _crops, _fixed_geometry, _fixed_pixels, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util
-from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy
+from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomSelectSubpolicy
 from msnb.dataset.vision._auto import AutoAugment, RandAugment, TrivialAugmentWide
 from msnb.dataset.vision._boxes import (
     BoundingBoxAugment,
@@ -34,18 +34,13 @@ from msnb.dataset.vision._fixed_geometry import (
     Erase,
     HorizontalFlip,
     PadToSize,
-    Perspective,
     ResizedCrop,
     Rotate,
     SlicePatches,
     VerticalFlip,
 )
 from msnb.dataset.vision._fixed_pixels import (
-    AdjustBrightness,
-    AdjustContrast,
     AdjustGamma,
-    AdjustHue,
-    AdjustSaturation,
     AdjustSharpness,
     ConvertColor,
     GaussianBlur,
@@ -97,12 +92,59 @@ def _make_pil_accepting_class(base: type[_T], pil_class: Any) -> type[_T]:
     return Unified
 
 
+def _create_pil_affine(degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
+    """Create the affine transform of PIL images. MindSpore 2 also draws a vertical shear for one number: 0."""
+    shear = (-shear, shear) if isinstance(shear, int | float) else shear
+    return py.RandomAffine(degrees, translate, scale, shear, resample, fill_value)
+
+
+def _create_from(function):
+    """Return what creates the PIL form of a transform: `function` with the transform's arguments after the image."""
+
+    def create(*args, **kwargs):
+        return lambda image: function(image, *args, *kwargs.values())
+
+    return create
+
+
+def _warp_pil(image, start_points, end_points, interpolation=Inter.BILINEAR):
+    return util.perspective(image, start_points, end_points, util.pillow_resampling(interpolation))
+
+
+class _PilLighting(Described):
+    """Light of a random colour for PIL images. Its numbers are numpy's."""
+
+    def __init__(self, alpha=0.05):
+        self.alpha = alpha
+
+    def __call__(self, image):
+        light = _augment.RandomLighting
+        shares = np.random.normal(0, self.alpha, 3)
+        lit = np.asarray(image) + light.components @ (shares * light.values)
+        return util.pil().fromarray(np.clip(lit, 0, 255).astype(np.uint8))
+
+
+AdjustBrightness: type[_fixed_pixels.AdjustBrightness] = _make_pil_accepting_class(
+    _fixed_pixels.AdjustBrightness, _create_from(util.adjust_brightness)
+)
+AdjustContrast: type[_fixed_pixels.AdjustContrast] = _make_pil_accepting_class(
+    _fixed_pixels.AdjustContrast, _create_from(util.adjust_contrast)
+)
+AdjustHue: type[_fixed_pixels.AdjustHue] = _make_pil_accepting_class(
+    _fixed_pixels.AdjustHue, _create_from(util.adjust_hue)
+)
+AdjustSaturation: type[_fixed_pixels.AdjustSaturation] = _make_pil_accepting_class(
+    _fixed_pixels.AdjustSaturation, _create_from(util.adjust_saturation)
+)
 AutoContrast: type[_pixels.AutoContrast] = _make_pil_accepting_class(_pixels.AutoContrast, py.AutoContrast)
 CenterCrop: type[_crops.CenterCrop] = _make_pil_accepting_class(_crops.CenterCrop, py.CenterCrop)
 Equalize: type[_pixels.Equalize] = _make_pil_accepting_class(_pixels.Equalize, py.Equalize)
 Invert: type[_pixels.Invert] = _make_pil_accepting_class(_pixels.Invert, py.Invert)
 Pad: type[_geometry.Pad] = _make_pil_accepting_class(_geometry.Pad, py.Pad)
-RandomAffine: type[_geometry.RandomAffine] = _make_pil_accepting_class(_geometry.RandomAffine, py.RandomAffine)
+Perspective: type[_fixed_geometry.Perspective] = _make_pil_accepting_class(
+    _fixed_geometry.Perspective, _create_from(_warp_pil)
+)
+RandomAffine: type[_geometry.RandomAffine] = _make_pil_accepting_class(_geometry.RandomAffine, _create_pil_affine)
 RandomColor: type[_pixels.RandomColor] = _make_pil_accepting_class(_pixels.RandomColor, py.RandomColor)
 RandomColorAdjust: type[_pixels.RandomColorAdjust] = _make_pil_accepting_class(
     _pixels.RandomColorAdjust, py.RandomColorAdjust
@@ -111,6 +153,7 @@ RandomCrop: type[_crops.RandomCrop] = _make_pil_accepting_class(_crops.RandomCro
 RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _make_pil_accepting_class(
     _geometry.RandomHorizontalFlip, py.RandomHorizontalFlip
 )
+RandomLighting: type[_augment.RandomLighting] = _make_pil_accepting_class(_augment.RandomLighting, _PilLighting)
 RandomResizedCrop: type[_crops.RandomResizedCrop] = _make_pil_accepting_class(
     _crops.RandomResizedCrop, py.RandomResizedCrop
 )

@@ -65,7 +65,11 @@ _BEHIND = "'padding' and what follows it are taken by position, and 'data_format
 
 
 class _Pool2d(OneOperator):
-    """Base class of 2-D pooling. Keyword-only arguments are MindSpore 2's and need `pad_mode` "pad"."""
+    """Base class of 2-D pooling. Keyword-only arguments are MindSpore 2's. Those that are not named in `_of_every_mode`
+    need `pad_mode` "pad".
+    """
+
+    _of_every_mode = frozenset()
 
     def __init__(self) -> None:
         Cell.__init__(self)  # not of OneOperator: `_set_window` creates the operator
@@ -82,13 +86,17 @@ class _Pool2d(OneOperator):
                 raise ValueError(f"For '{self.cls_name}', 'pad_mode' \"pad\" needs 'data_format' \"NCHW\".")
             self._set_operator(self._create_padded_operator(kernel_size, stride, **further))
             return
-        for name, value in further.items():
-            usual = self._usual[name]
-            if value not in (usual, (usual, usual)):
-                raise ValueError(
-                    f"For '{self.cls_name}', '{name}' needs 'pad_mode' \"pad\", but got {value!r} with "
-                    f'"{pad_mode.lower()}".'
-                )
+        unusual = {
+            name: value for name, value in further.items() if value not in (usual := self._usual[name], (usual, usual))
+        }
+        if unusual and unusual.keys() <= self._of_every_mode and data_format == "NCHW":
+            self._set_operator(self._create_counted_operator(kernel_size, stride, pad_mode, **further))
+            return
+        for name, value in unusual.items():
+            raise ValueError(
+                f"For '{self.cls_name}', '{name}' needs 'pad_mode' \"pad\", but got {value!r} with "
+                f'"{pad_mode.lower()}".'
+            )
         self._set_operator(self._operator(kernel_size, stride, pad_mode, data_format))
 
     def construct(self, x: Tensor) -> Tensor:
@@ -113,9 +121,28 @@ class _MaxPool(_Pool2d, operator=P.MaxPool, attribute_name="max_pool"):
 
 class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
     _usual = {"padding": 0, "ceil_mode": False, "count_include_pad": True, "divisor_override": None}
+    _of_every_mode = frozenset(("ceil_mode", "count_include_pad", "divisor_override"))
 
     def _create_padded_operator(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         return AvgPool2D(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+
+    def _create_counted_operator(self, kernel_size, stride, pad_mode, **further):
+        if pad_mode == "VALID":
+            return self._create_padded_operator(kernel_size, stride, **further)
+        del further["padding"]
+        return _PoolOfOneSlice(kernel_size, stride, pad_mode, **further)
+
+
+class _PoolOfOneSlice(Cell):
+    """Average pooling of images as volumes of depth 1. It may count the padding of "same"."""
+
+    def __init__(self, kernel_size, stride, pad_mode, ceil_mode, count_include_pad, divisor_override):
+        super().__init__()
+        kernel, step = ((1, *(v if isinstance(v, tuple) else (v, v))) for v in (kernel_size, stride))
+        self.avg_pool = P.AvgPool3D(kernel, step, pad_mode, 0, ceil_mode, count_include_pad, divisor_override or 0)
+
+    def construct(self, x):
+        return self.avg_pool(F.expand_dims(x, 2))[:, :, 0]
 
 
 class _Row(_Pool2d):
@@ -286,9 +313,9 @@ class AvgPool2d(_AvgPool):
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         padding (Union[int, tuple[int]]): For "pad", the number of pixels added above and below, left and right.
             Default: 0.
-        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
-        count_include_pad (bool): For "pad", whether the zeros count in the mean. Default: True.
-        divisor_override (int): For "pad", the divisor of the sum, instead of the number of pixels in the window.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+        divisor_override (int): The divisor of the sum, instead of the number of pixels in the window.
             Default: None.
 
     Inputs:
@@ -341,9 +368,9 @@ class AvgPool1d(_Row, _AvgPool):
         stride (int): Step of the window. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
         padding (int): For "pad", the number of elements added at each end. Default: 0.
-        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
-        count_include_pad (bool): For "pad", whether the zeros count in the mean. Default: True.
-        divisor_override (int): For "pad", the divisor of the sum, instead of the number of elements in the window.
+        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        count_include_pad (bool): Whether the zeros count in the mean. Default: True.
+        divisor_override (int): The divisor of the sum, instead of the number of elements in the window.
             Default: None.
 
     Inputs:

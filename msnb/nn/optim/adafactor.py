@@ -94,7 +94,9 @@ class AdaFactor(DeclaredOptimizer):
         self.scale_parameter: bool = scale_parameter and isinstance(rate, float)
         self.relative_step, self.warmup_init = relative_step, warmup_init
         self.use_first_moment: bool = self.beta1 > 0
-        moment = {"exp_avg": ("exp_avg", "zeros")} if self.use_first_moment else {}
+        moment = ("exp_avg",) if self.use_first_moment else ()
+        if moment:
+            self.exp_avg = self.parameters.clone(prefix="exp_avg", init="zeros")
         shapes = [(p.shape[:-1], (*p.shape[:-2], *p.shape[-1:]), (1,)) if p.ndim > 1 else None for p in self.parameters]
         self.exp_avg_sq_row, self.exp_avg_sq_col, self.exp_avg_sq = (
             ParameterTuple(
@@ -108,7 +110,7 @@ class AdaFactor(DeclaredOptimizer):
             )
             for i, name in enumerate(("exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq"))
         )
-        self._declare_state("exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq", **moment)
+        self._declare_state(*moment, "exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq")
         self.step: Parameter = Parameter(Tensor(np.zeros(1, np.float32)), name="afactor_step")
 
     def _compute_step_values(self):

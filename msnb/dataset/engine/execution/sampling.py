@@ -161,7 +161,8 @@ class Subset(Running):
         return chosen % max(self.rows, 1)
 
     def _shuffle_order(self):
-        Mt32(fresh_seed()).shuffle(self.order)
+        chosen = self.order[: self.count]
+        self.order[: self.count] = Mt32(fresh_seed()).shuffle(chosen)
 
 
 class Weighted(Running):
@@ -197,6 +198,10 @@ class FromPython(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)
         sampler._handshake(self.rows, self.count)
+
+    def size(self) -> int | None:
+        """Return the number of indices that the sampler yields."""
+        return len(self.sampler._get_indices())
 
     def draw(self) -> np.ndarray:
         if self.epoch:

@@ -79,7 +79,10 @@ class LayerNorm(Cell):
         return f"normalized_shape={self.normalized_shape}, {axes}, gamma{self.gamma}, beta={self.beta}"
 
 
-@differs_in_api2("the result has the element type of the input")
+@differs_in_api2(
+    "the result has the element type of the input; without `affine` scale and shift are Parameters that no optimizer "
+    "trains"
+)
 class GroupNorm(Cell):
     r"""
     Group normalisation (Wu and He, 2018): the channels of an image are split into groups, each of which gets mean 0 and
@@ -133,7 +136,8 @@ class GroupNorm(Cell):
         self.num_channels: int = num_channels
         for name, value in (("gamma", gamma_init), ("beta", beta_init)):
             start = initializer(value, num_channels, dtype)
-            setattr(self, name, Parameter(start, name, requires_grad=affine))
+            is_parameter = affine or current_generation() == 2
+            setattr(self, name, Parameter(start, name, requires_grad=affine) if is_parameter else start)
         self.group_norm: P.GroupNorm = P.GroupNorm(eps)
         if current_generation() == 2:
             self._returns_input_type = True

@@ -163,7 +163,7 @@ def AvgPool3D(
         strides (Union[int, tuple[int]]): step of the window. Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
-        ceil_mode (bool): whether to include a last window that reaches over the border, for "pad". Default: False.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
         count_include_pad (bool): whether to include the zeros of the padding in the mean. Default: True.
         divisor_override (int): divides the sum instead of the number of pixels, if not 0. Default: 0.
         data_format (str): "NCDHW". Default: "NCDHW".
@@ -176,7 +176,7 @@ def AvgPool3D(
     """
     op = "AvgPool3D"
     padding = volume_pads(op, x, pad_mode, pad, kernel_size, strides, ceil_mode)
-    if pad_mode == "pad":
+    if pad_mode != "same":
         return padded_average(op, x, kernel_size, strides, pad, ceil_mode, count_include_pad, divisor_override)
     return average_windows(x, kernel_size, strides, padding, count_include_pad, divisor_override)
 
