@@ -32,7 +32,7 @@ def placeholder(name, path, why):
         "__init_subclass__": classmethod(refuse),
         "__module__": path.replace("mindspore", "msnb", 1),
         "__doc__": f"{name}: not available yet, raises NotImplementedError.",
-        "_compute_next_round": why.rstrip("."),  # for code that reads the reason without calling
+        "_later": why.rstrip("."),  # for code that reads the reason without calling
     }
     return type(name, (), members)
 
@@ -41,12 +41,12 @@ class _PlaceholderType(type):
     """Metaclass of placeholders that can be subclassed: instances and methods raise an error."""
 
     def __call__(cls, *args, **kwargs):
-        raise not_yet(cls._path, cls._compute_next_round)
+        raise not_yet(cls._path, cls._later)
 
     def __getattr__(cls, name):
         if name.startswith("_"):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}", name=name, obj=cls)
-        raise not_yet(f"{cls._path}.{name}", cls._compute_next_round)
+        raise not_yet(f"{cls._path}.{name}", cls._later)
 
 
 def derivable(name: str, path: str, why: str) -> type:
@@ -54,7 +54,7 @@ def derivable(name: str, path: str, why: str) -> type:
     members = {
         "__module__": path.replace("mindspore", "msnb", 1),
         "_path": f"{path}.{name}",
-        "_compute_next_round": why.rstrip("."),
+        "_later": why.rstrip("."),
     }
     members["__doc__"] = f"{name}: not available, raises NotImplementedError when it is used."
     return _PlaceholderType(name, (), members)

@@ -256,8 +256,8 @@ def test_batches_for_a_device_are_sent_ahead_of_the_consumer(monkeypatch):
     made = []
     data = ds.NumpySlicesDataset({"x": np.arange(40)}, shuffle=False).batch(4)
     iterator = data.create_tuple_iterator(num_epochs=1)
-    boxed = iterator._box_rows
-    iterator._box_rows = lambda rows: made.append(threading.current_thread().name) or boxed(rows)
+    boxed = iterator._convert_rows_to_tensors
+    iterator._convert_rows_to_tensors = lambda rows: made.append(threading.current_thread().name) or boxed(rows)
     first = next(iterator)
     for _ in range(6000):
         if len(made) >= 4:
