@@ -22,7 +22,7 @@ def _compute_p_norm(difference, p):
         return jnp.sum(size, -1)
     if math.isinf(p):
         return jnp.max(size, -1, initial=0)
-    equal = size == 0  # not `size > 0`, which would exclude NaN
+    equal = size == 0  # not `~(size > 0)`, which is True for NaN
     total = jnp.sum(jnp.where(equal, 0, jnp.where(equal, 1, size) ** p), -1)
     none = total == 0
     return jnp.where(none, 0, jnp.where(none, 1, total) ** (1 / p))

@@ -22,12 +22,12 @@ def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degre
     scaling.
 
     Args:
-        max_norm (float): the largest norm that a named row keeps.
+        max_norm (float): the largest norm of a selected row after scaling.
         norm_type (float): degree of the norm. Default: 2.0.
 
     Inputs:
         - **weight** (Parameter) - the table, (rows, features); updated in place.
-        - **input** (Tensor) - indices of the named rows, int32 or int64.
+        - **input** (Tensor) - indices of the selected rows, int32 or int64.
 
     Outputs:
         The table, updated.
@@ -81,14 +81,14 @@ def embedding(
         padding_idx (int): Index of a row that gets no gradient. Default: None.
         max_norm (float): Selected rows with a larger norm are scaled to this norm, in place in the table. Default:
             None.
-        norm_type (float): Degree p of the norm for `max_norm`; without it no effect. Default: 2.0.
+        norm_type (float): Degree p of the norm that `max_norm` limits; no effect if `max_norm` is None. Default: 2.0.
         scale_grad_by_freq (bool): Only False.
 
     Returns:
         Tensor, shape of `input` followed by (features,).
 
     Raises:
-        TypeError: If `weight` is no Parameter though `max_norm` is given, or a type is wrong.
+        TypeError: If `weight` is not a Parameter though `max_norm` is given, or a type is wrong.
         ValueError: If `max_norm` is not positive, or `scale_grad_by_freq` is True.
     """
     if scale_grad_by_freq:
