@@ -1,9 +1,10 @@
 """msnb: MindSpore's interface on JAX, for notebooks.
 
-`import msnb as ms` is `import mindspore as ms`; in a notebook `%load_ext msnb` adds `%%mindspore` and the views.
+`import msnb as ms` replaces `import mindspore as ms`. In a notebook, `%load_ext msnb` adds the magic `%%mindspore` and
+the views of graphs and runs.
 """
 
-# ruff: noqa: E402 - the first imports stand in a block of their own
+# ruff: noqa: E402 - the first imports are inside a `with` block
 import os as _os
 import sys as _sys
 from importlib import import_module as _import_module
@@ -13,11 +14,11 @@ from msnb._util import command_line as _command_line  # first: `python -m msnb -
 from msnb._util.gc_pause import uncollected as _uncollected
 
 with _uncollected():
-    from msnb._util import version_check as _version_check  # isort: skip - it reports a wrong JAX before that fails
+    from msnb._util import version_check as _version_check  # isort: skip - it warns of an untested JAX before JAX fails
     from msnb import (
         context,
         log,
-        ops,  # the declarations give Tensor its methods
+        ops,  # its declarations attach the methods of Tensor
     )
 from msnb._version import __version__
 from msnb.common import dtype as _dtype
@@ -103,11 +104,11 @@ for _key in ("enable_dump", "save_dump_path"):
 context.on_change("print_file_path", lambda path: _import_submodule("train._print_file").redirect_to(path))
 context.on_parallel_change(lambda: _import_submodule("parallel.modes.select").follow_context())
 _shown_by(lambda value: _import_submodule("notebook.display.formatters").mime(value))
-if "marimo" in _sys.modules:  # marimo shows the attributes of an error, and has no hook for its display
+if "marimo" in _sys.modules:  # marimo has no hook for the display of errors
     _import_module("msnb.notebook.kernel.marimo_errors").install()
 _in_notebook(lambda: _import_submodule("notebook.kernel.progress").NotebookLine())
 
-if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
+if TYPE_CHECKING:  # editors need these imports, because they do not run `__getattr__`
     from msnb import (
         communication,
         dataset,
@@ -503,7 +504,7 @@ def __getattr__(name: str) -> Any:
     return _asked(__name__, name)
 
 
-# names that this module itself uses
+# names that this module imports for itself and does not export
 _HELPERS = frozenset(("Any", "TYPE_CHECKING"))
 
 

@@ -43,7 +43,7 @@ def quick_start() -> Path:
 
 
 def run_demo(options: Namespace) -> int:
-    """Execute the quick start cell by cell; write it and its HTML; print the accuracy of the network."""
+    """Execute the quick-start notebook, write it as a notebook and as HTML, and print the accuracy of the network."""
     missing = [
         name for name in ("nbclient", "nbconvert", "nbformat", "ipykernel") if not importlib.util.find_spec(name)
     ]
@@ -70,7 +70,7 @@ def run_demo(options: Namespace) -> int:
     executed, html = out / source.name, out / (source.stem + ".html")
     with writing(executed, "w", encoding="utf-8") as file:
         nbformat.write(notebook, file)
-    NotebookNotary().sign(notebook)  # the user has just run it, so JupyterLab may show its graphs without asking
+    NotebookNotary().sign(notebook)  # JupyterLab trusts a signed notebook and shows its graphs without asking
     page = notebook_page.to_html(notebook, is_trusted=True)
     with writing(html, "w", encoding="utf-8") as file:
         file.write(page)
@@ -92,13 +92,12 @@ def run_demo(options: Namespace) -> int:
 
 
 def _execute_notebook(notebook, folder, timeout):
-    """Run every code cell of `notebook` in `folder`. In a terminal a line shows the section and the time."""
+    """Run every code cell of `notebook` in `folder`. In a terminal, a progress line shows the current section."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
 
     class ThisPython(AsyncKernelManager):
-        """Starts a kernel of the running Python, whatever kernel the user has registered under the notebook's kernel
-        name."""
+        """Starts kernels with the running Python, even if the user has registered another kernel as `python3`."""
 
         @property
         def kernel_spec(self):
@@ -181,8 +180,8 @@ def run_html(options: Namespace) -> int:
 
 
 def run_lab(options: Namespace) -> int:
-    """Open JupyterLab on a copy of the quick start, so that edits change neither the repository nor the demo. Copies of
-    the other tutorials are beside it.
+    """Open JupyterLab on a copy of the quick start: edits change neither the repository nor the demo. The other
+    tutorials are copied to the same folder.
     """
     if not importlib.util.find_spec("jupyterlab"):
         return _print_error('JupyterLab is not installed: pip install "msnb[lab]"')
@@ -197,10 +196,10 @@ def run_lab(options: Namespace) -> int:
         return _print_error(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
     jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
     if os.name == "nt":  # on Windows execv returns to the shell while the server runs
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the server, which asks for confirmation
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C: it asks for confirmation
         return subprocess.call(jupyter)
     sys.stdout.flush()
-    os.execv(sys.executable, jupyter)  # the server replaces this process, so that Ctrl-C and `kill` reach only it
+    os.execv(sys.executable, jupyter)  # the server replaces this process: Ctrl-C and `kill` reach the server
 
 
 def run_tutorials(options: Namespace) -> int:
@@ -238,7 +237,7 @@ def run_stubs(options: Namespace) -> int:
 
 
 def run_devices(options: Namespace) -> int:
-    """List the devices that JAX finds, with their names for ``set_context(device_target=...)`` and their equipment."""
+    """List the devices that JAX finds, with their names for ``set_context(device_target=...)`` and their hardware."""
     for target, devices in context._find_devices_by_platform().items():
         for device in devices:
             mark = "*" if device == context.device() else " "

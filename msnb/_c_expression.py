@@ -1,4 +1,4 @@
-"""Names that Python code imports from MindSpore's C++ module: classes of Tensors and types, and its switches."""
+"""Names that Python code imports from MindSpore's C++ module: Tensor classes, type classes and build options."""
 
 from typing import Any
 

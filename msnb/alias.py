@@ -108,8 +108,8 @@ class _Finder:
         return _TOPS[self.generation] if spec.name == _THERE else spec.loader_state[0]
 
     def exec_module(self, module):
-        # The module has run already. Python has just set the alias's spec on it. Restore its own: reloading and
-        # relative imports must not use the alias.
+        # The module has run already, but Python has just replaced its spec by the alias's. Restore the module's own
+        # spec: reloading and relative imports must not use the alias.
         if not isinstance(module, _MindSpore):
             module.__spec__ = module.__spec__.loader_state[1]
 
@@ -144,20 +144,20 @@ class _Explainer:
 
 
 mindspore = _MindSpore(1)  # the result of `import mindspore`, also in %%mindspore cells
-mindspore2 = _MindSpore(2)  # for programs written for MindSpore 2
+mindspore2 = _MindSpore(2)  # the result of `import mindspore` in programs for MindSpore 2
 _TOPS = {1: mindspore, 2: mindspore2}
 _finder, _explainer = _Finder(), _Explainer()
 for _top in _TOPS.values():
     _top.__spec__ = ModuleSpec(_THERE, _finder, origin=msnb.__file__, is_package=True)
     _top.__loader__ = _finder
-_WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # the way to select a generation, for messages
+_WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # text for messages: how to select a generation
 
 
 class _Session:
     """The API generation that is selected in this process.
 
     Attributes:
-        generation (Union[int, None]): The one of the first program, or the one requested.
+        generation (Union[int, None]): The requested generation, or that of the first program. None if neither exists.
         is_asked (bool): True if `install(api=...)` has requested the generation.
         is_contradicted (bool): True if a message about a later program of another generation was printed.
     """
@@ -179,11 +179,11 @@ def install(warn: bool = True, api: int | None = None) -> None:
 
     Args:
         warn (bool): Whether to log once that an installed MindSpore is hidden until :func:`uninstall`. Default: True.
-        api (Union[int, None]): 1 gives names their meaning in MindSpore r1.1; 2 their meaning in MindSpore 2, where the
-            two disagree. Modules keep the generation with which they were imported, while the methods of Tensors, which
-            all modules share, follow the last call. Default: None, the environment variable MSNB_API, else the
-            generation of an earlier call or program, else that of the running script (one line on stderr names it),
-            else 1.
+        api (Union[int, None]): The API generation. Where MindSpore r1.1 and MindSpore 2 disagree, names have their
+            meaning in r1.1 with 1 and in MindSpore 2 with 2. A module keeps the generation with which it was imported.
+            All modules share the methods of Tensors; these follow the last call. With None, the generation is the first
+            of these that exists: the environment variable MSNB_API, the generation of an earlier call or program, that
+            of the running script (one line on stderr names it), 1. Default: None.
 
     Raises:
         ValueError: If `api` has another value.
@@ -217,8 +217,8 @@ def install(warn: bool = True, api: int | None = None) -> None:
 
 
 def chosen(api: Any = None) -> int:
-    """Return the generation that `api` selects; if it is None, that of the environment variable MSNB_API; else the
-    one selected in this process, or 1.
+    """Return the generation `api`. If it is None, return the generation in the environment variable MSNB_API, else the
+    generation that was selected in this process, else 1.
 
     Raises:
         ValueError: If there is no such generation.
@@ -241,7 +241,7 @@ def is_settled() -> bool:
 
 
 def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
-    """Let the first program of this process that indicates a generation select it, unless one was requested.
+    """Select the generation that a program indicates, if none was requested and no earlier program has selected one.
 
     Args:
         judgement (Judgement): The generation that the program indicates.
@@ -249,7 +249,7 @@ def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
         way (str): The way to select a generation, with `{0}` for its number.
 
     Returns:
-        str, a message for the user, or "".
+        str, a message for the user: that the generation was selected, or that the program contradicts it. Otherwise "".
     """
     generation = judgement.generation
     if is_asked() or generation is None:
@@ -297,8 +297,9 @@ def _select_script_generation():
 
 
 def uninstall() -> None:
-    """Undo :func:`install`: `import mindspore` imports the installed MindSpore again. Names imported before keep
-    msnb."""
+    """Undo :func:`install`: `import mindspore` imports the installed MindSpore again. Names that were imported before
+    still refer to msnb.
+    """
     if not installed():
         return
     sys.meta_path.remove(_finder)
@@ -314,7 +315,7 @@ def uninstall() -> None:
 
 
 def api() -> int:
-    """Return the generation of `import mindspore`: that of :func:`install`, else the result of `chosen`."""
+    """Return the generation of `import mindspore`. Before :func:`install`, return the result of `chosen`."""
     return _finder.generation if installed() else chosen()
 
 

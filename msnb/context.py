@@ -33,7 +33,7 @@ __all__ = [
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
-STRICT, COMPATIBLE, LAX = 0, 1, 2  # 2.x's values of jit_syntax_level
+STRICT, COMPATIBLE, LAX = 0, 1, 2  # MindSpore 2's values of jit_syntax_level
 
 
 class ParallelMode:
@@ -41,8 +41,8 @@ class ParallelMode:
 
     - STAND_ALONE: one device.
     - DATA_PARALLEL: each device has the complete network and a slice of the batch.
-    - HYBRID_PARALLEL: the network itself decides what is sharded.
-    - SEMI_AUTO_PARALLEL: sharded by the operators' strategies.
+    - HYBRID_PARALLEL: as DATA_PARALLEL, and the code of the network decides what else is sharded.
+    - SEMI_AUTO_PARALLEL: the strategies of the operators decide what is sharded.
     - AUTO_PARALLEL: strategies are searched for.
 
     ``MODE_LIST`` has all of them.
@@ -149,8 +149,8 @@ _TABLE = {
     "variable_memory_max_size": ("0GB", gigabytes(31), _XLA_DECIDES),
     "max_device_memory": ("1024GB", gigabytes(float("inf")), "set XLA_PYTHON_CLIENT_MEM_FRACTION before Python starts"),
     "enable_debug_runtime": (False, Bool, _XLA_DECIDES),
-    # 2.x
-    "save_compile_cache": (False, Bool, "set enable_compile_cache"),  # 1.2 and 1.3
+    # settings of MindSpore 1.2 and later
+    "save_compile_cache": (False, Bool, "set enable_compile_cache"),  # only in MindSpore 1.2 and 1.3
     "load_compile_cache": (False, Bool, "set enable_compile_cache"),
     "enable_compile_cache": (None, Instance(bool, str)),
     "compile_cache_path": ("", directory),
@@ -209,8 +209,8 @@ def set_context(**kwargs: Any) -> None:
         save_graphs_path (str): Folder for these graphs; created if missing. Default: ".".
         reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
         enable_compile_cache (bool): Whether compiled programs are cached on disk, for later processes and equal
-            networks. Default: None, they are, unless the environment has MSNB_COMPILE_CACHE=0 or JAX has its own
-            setting.
+            networks. With None they are cached, unless MSNB_COMPILE_CACHE=0 is in the environment or JAX's own cache is
+            configured. Default: None.
         compile_cache_path (str): Folder for the compiled programs. Default: "compiled" in the folder MSNB_CACHE, else
             in the user's cache folder.
         check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does.
@@ -219,15 +219,15 @@ def set_context(**kwargs: Any) -> None:
             losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
         show_progress (bool): Whether a line in the notebook or the terminal shows the progress of training and other
             long operations. MSNB_PROGRESS=0 in the environment switches it off, too. Default: True.
-        compile_effort (str): "full", or "quick" for programs that compile in a third of the time or less, with steps
-            that take up to three times as long: for networks that still change. It applies on CPU to later
-            compilations; networks in GRAPH mode are compiled again. The order of sums may differ, so results of the
-            two efforts agree up to rounding. Default: "full".
+        compile_effort (str): "full" or "quick". With "quick", compiling takes a third of the time or less, and steps
+            take up to three times as long: it is meant for networks that still change. The setting applies to
+            compilations for CPU; networks in GRAPH mode are compiled again. The order of sums may differ, so results of
+            the two efforts agree up to rounding. Default: "full".
         gpu_config (dict): Precision of a GPU: "matmul_allow_tf32" (bool) allows rounding the factors of float32 matrix
             products to TF32, which is many times faster and has three digits; "conv_allow_tf32" allows it for
             convolutions. Missing keys keep their value. Default: False and True, as in MindSpore.
-        kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
-            checked and stored; for one without effect under XLA this is logged once.
+        kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and of MindSpore 2.
+            They are checked and stored. If one has no effect under XLA, this is logged once.
 
     Raises:
         ValueError: If a key is unknown, a value is out of range, or the device does not exist.
@@ -275,12 +275,12 @@ _NAME_OF = {
     "cpu": "CPU",
     "gpu": "GPU",
     "tpu": "Ascend",
-}  # r1.1 programs know three names; a TPU takes the name of the accelerator
+}  # r1.1 has the names CPU, GPU and Ascend; programs for r1.1 see a TPU as Ascend
 _cached_platforms = None
 
 
 def _find_devices_by_platform():
-    """Return {platform: devices}, the best platform first. JAX is asked once, at the first use."""
+    """Return {platform: devices}, the best platform first. Devices are looked up once, at the first use."""
     global _cached_platforms
     if _cached_platforms is None:
         import jax  # lazy import: packages that only read settings do not need JAX
@@ -309,13 +309,13 @@ def _describe_devices(devices):
 
 
 def devices(target: str | None = None) -> list[Any]:
-    """Return all ``jax.Device`` of a kind, by default of the kind in the settings.
+    """Return all ``jax.Device`` of a kind.
 
     Args:
-        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as in the settings.
+        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, the kind in the settings.
 
     Raises:
-        ValueError: If there is none, or no such kind.
+        ValueError: If this machine has no such device, or `target` is another name.
     """
     name = _state.device_target if target is None else _check_device_target("device_target", target)
     platforms = _find_devices_by_platform()
@@ -323,10 +323,10 @@ def devices(target: str | None = None) -> list[Any]:
 
 
 def device(target: str | None = None) -> Any:
-    """Return the ``jax.Device`` in the settings, or the first of another kind.
+    """Return the ``jax.Device`` that the settings select, or the first device of another kind.
 
     Args:
-        target (str): See :func:`devices`. Default: None, as in the settings.
+        target (str): The other kind; see :func:`devices`. Default: None, the device in the settings.
     """
     candidates = devices(target)
     if target is not None:
@@ -387,35 +387,35 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect: "data_parallel" and
             "hybrid_parallel" do so, as in MindSpore. Default: True.
-        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect, as
-            none is repeated. Default: True.
+        loss_repeated_mean (bool): Whether a loss that several devices compute repeatedly is divided by their number; no
+            effect: no loss is computed repeatedly. Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
             `device_num` devices as ``Primitive.shard`` says; operators without strategy follow their neighbours.
             "auto_parallel" searches strategies with the least communication. With "data_parallel" and
             "hybrid_parallel" each device runs the program on its slice of the batch. Default: "stand_alone".
-        auto_parallel_search_mode (str): How "auto_parallel" searches: "dynamic_programming" for the least
-            communication, "recursive_programming" for one mesh axis after the other and each operator by itself, which
-            is faster and communicates more. Default: the former.
+        auto_parallel_search_mode (str): Search method of "auto_parallel". "dynamic_programming" finds the least
+            communication. "recursive_programming" decides one mesh axis after the other, for each operator
+            independently; it is faster, and its strategies communicate more. Default: "dynamic_programming".
         parameter_broadcast (bool): Whether process 0 sends its initial Parameters to the others when `Model.train`
             begins. Default: False.
-        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
-            "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
-            `shard`; `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
+        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. In "semi_auto_parallel" and
+            "auto_parallel", its strategies apply to the operators that read the Parameters in the file; they take
+            precedence over `shard`. `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
         strategy_ckpt_save_file (str): File to which "semi_auto_parallel" and "auto_parallel" write the strategies of
             operators and the layouts of Parameters in MindSpore's format, at each compilation. Default: "".
         full_batch (bool): Whether each device gets all examples of each argument, rather than its slice, in the modes
             "semi_auto_parallel" and "auto_parallel"; other modes raise an error. In one process a batch has all
-            examples. If a network of `Model` can only be traced with `device_num` times as many, as r1.1's networks
-            are written, each device gets the batch. Default: False.
+            examples. Networks for r1.1 may be written for `device_num` times as many: if a network of `Model` can only
+            be traced with that number, each device gets the batch. Default: False.
         enable_parallel_optimizer (bool): Whether the state of an optimizer, such as its moments, is sharded over the
             devices that have the same slice of the Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect: XLA groups it. Default: [].
         pipeline_stages (int): Number of stages of `nn.PipelineCell`, a network of equal blocks, in
             "semi_auto_parallel". Default: 1.
-        kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
-            argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
-            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. None has an effect; this is logged.
+        kwargs: Further settings of MindSpore 2. `dataset_strategy` is "full_batch", "data_parallel", or a tuple with a
+            strategy for each argument; `strategy_ckpt_config` names the two strategy files. The other settings
+            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. They have no effect; this is logged.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.

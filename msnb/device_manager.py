@@ -22,7 +22,7 @@ class DeviceInfo(tuple[str, int]):
 
 def set_device(device_target: str, device_id: int | None = None) -> None:
     """
-    Select the device for computations; unlike in MindSpore, at any time.
+    Select the device for computations. Unlike in MindSpore, it can be changed at any time.
 
     Args:
         device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device that XLA has.

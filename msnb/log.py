@@ -1,9 +1,10 @@
 """Logging with MindSpore's interface: ``from mindspore import log as logger; logger.warning("...")``.
 
-Environment variables: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (the default), ERROR, CRITICAL; messages of msnb
-itself are short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* they have MindSpore's form.
-    ``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
-    ``logger_backupCount`` rotating files of ``logger_maxBytes``.
+Environment variables: ``GLOG_v`` from 0 to 4 selects DEBUG, INFO, WARNING (the default), ERROR or CRITICAL. Messages
+from msnb have a short form on the screen, ``WARNING msnb: ...``. If any variable GLOG_* is set, they have MindSpore's
+form.
+    ``GLOG_logtostderr=0`` writes ``mindspore.log`` in the folder ``GLOG_log_dir``, and nothing to the screen.
+    ``logger_backupCount`` is the number of rotated files, ``logger_maxBytes`` the size of each.
 """
 
 import functools
@@ -29,12 +30,12 @@ _PACKAGE_PARENT = str(Path(PACKAGE).parent) + os.sep
 _lock = threading.Lock()
 _global_logger = None
 _logged_once = set()
-_make_room = None  # called before a message goes to the screen
+_make_room = None  # called before a message is written to the screen
 _own_form = None  # the form of msnb's messages in a notebook: a function of the record
 
 
 class _Formatter(logging.Formatter):
-    """``[WARNING] ME(pid:thread,process):2021-01-31-23:59:59.123.456 [file:line] message``."""
+    """Formats a record as ``[WARNING] ME(pid:thread,process):2021-01-31-23:59:59.123.456 [file:line] message``."""
 
     def __init__(self, on_screen):
         self.on_screen = on_screen
@@ -62,7 +63,7 @@ class _Formatter(logging.Formatter):
 
 
 def _format_short_record(record):
-    """Return ``WARNING msnb: message``, with the user's line if it is about one."""
+    """Return ``WARNING msnb: message``, with the user's source line if the record concerns user code."""
     line = f" [{record.pathname}:{record.lineno}]" if getattr(record, "to_user", False) else ""
     return f"{record.levelname} msnb: {record.getMessage()}{line}"
 
@@ -90,7 +91,7 @@ def before_message(clear):
 
 
 def show_own(form):
-    """Show messages of msnb itself as `form(record)`, a text; None restores MindSpore's form. Log files and messages
+    """Show messages of msnb itself as the text `form(record)`. None restores MindSpore's form. Log files and messages
     of the user's code keep MindSpore's form."""
     global _own_form
     _own_form = form
@@ -191,10 +192,10 @@ def once(msg: object, *args: object) -> None:
 
 
 def unused(where: str, why: str, **given: object) -> None:
-    """Log once, for each argument whose entry in `given` is true, that it has no effect in `where`, and the reason
-    `why`.
+    """Log once for each true entry of `given` that this argument has no effect in `where`. `why` is the reason in the
+    message.
 
-    This is the uniform message for unsupported options; the values of `given` tell whether the caller used them:
+    This is the uniform message for unsupported options. A value of `given` says whether the caller used the argument:
     ``log.unused("FileReader", "one thread reads", num_consumer=num_consumer != 4)``.
     """
     for name, is_used in given.items():
@@ -213,7 +214,7 @@ def _find_user_stacklevel():
 
 
 class _LogActionOnce:
-    """Decorator: a function logs its warnings only in the first call of all functions with the same key.
+    """Decorator: a function logs warnings only if no function with the same key was called before.
 
     Args:
         logger (object): The log: this module.

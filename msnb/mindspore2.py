@@ -1,9 +1,9 @@
 """The namespace of MindSpore 2: `import msnb.mindspore2 as ms` is MindSpore 2.7's `import mindspore as ms`.
 
-Everything in it is msnb's; only names on which r1.1 and MindSpore 2 disagree have MindSpore 2's meaning here. A program
-gets it as `mindspore` by `%%mindspore --api 2`, `%mindspore on --api 2`, `msnb.alias.install(api=2)`, `python -m msnb
-run --api 2` or the environment variable MSNB_API=2. Both namespaces can be used together: they share the classes Tensor
-and Cell, and checkpoints.
+Its modules are proxies of msnb's modules. Names whose meaning differs between r1.1 and MindSpore 2 have MindSpore 2's
+meaning here; all other names are msnb's. A program gets this namespace as `mindspore` with `%%mindspore --api 2`,
+`%mindspore on --api 2`, `msnb.alias.install(api=2)`, `python -m msnb run --api 2` or the environment variable
+MSNB_API=2. Both namespaces can be used together: they share the classes Tensor and Cell, and checkpoints.
 """
 
 import importlib
@@ -46,7 +46,7 @@ class Face(types.ModuleType):
             return face(value) if _is_module_of_msnb(value) else value
         api2_value = api2_meaning(name, value, self.__name__)
         if isinstance(api2_value, _FIXED):
-            self.__dict__[name] = api2_value  # the next time without this function
+            self.__dict__[name] = api2_value  # the next access does not call this function
         return api2_value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -92,7 +92,7 @@ def _is_module_of_msnb(module):
 class _Finder:
     """Finder on sys.meta_path; imports `msnb.mindspore2.x.y`, for which there are no files.
 
-    It stands last in `sys.meta_path`, so that imports of other packages do not reach it.
+    It is the last entry of `sys.meta_path`, so imports of other packages do not reach it.
     """
 
     def find_spec(self, name, path=None, target=None):

@@ -24,8 +24,8 @@ def digits(path: str | None = None) -> str:
 
     The images are 28 x 28 uint8 like those of MNIST. They come from the UCI dataset "Optical Recognition of Handwritten
     Digits" (E. Alpaydin and C. Kaynak, 1998; CC BY 4.0), 8 x 8 pixels of 17 levels, enlarged. The files are written in
-    the first call and are the same on every machine. A folder that has such files already, such as a real MNIST, is
-    left alone.
+    the first call and are the same on every machine. A folder that already has files with these names, such as a real
+    MNIST, is not changed.
 
     Args:
         path (str): Folder to write. Default: None, ``digits`` in the user's cache folder, or in ``MSNB_CACHE``.

@@ -7,7 +7,7 @@ from msnb._config.settings_table import Settings, ascending_indices, file_in_new
 from msnb.common.kinds import Between, Bool, Int, Kind, OneOf, Str, accept_value
 
 MODES = "stand_alone", "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel"
-_DATASET_STRATEGIES = "data_parallel", "full_batch"  # values of dataset_strategy besides a strategy for each argument
+_DATASET_STRATEGIES = "data_parallel", "full_batch"  # the str values of dataset_strategy
 _FILES = {"load_file": "strategy_ckpt_load_file", "save_file": "strategy_ckpt_save_file"}
 
 _NOT_REPEATED = "a loss is computed once, or by each device for its own rows: none is repeated"
@@ -70,7 +70,7 @@ parallel = Settings(
         "full_batch": (False, Bool),
         "enable_parallel_optimizer": (False, Bool),
         "all_reduce_fusion_config": ([], ascending_indices, _XLA_GROUPS),
-        # 2.x
+        # settings that only MindSpore 2 has
         "dataset_strategy": (_DATASET_STRATEGIES[0], _data),
         "comm_fusion": ({}, mapping, _XLA_GROUPS),
         "communi_parallel_mode": (
@@ -106,7 +106,7 @@ parallel = Settings(
 def resolve_synonyms(checked: dict[str, Any]) -> dict[str, Any]:
     """Return `checked` and the settings that `dataset_strategy` and `strategy_ckpt_config` imply.
 
-    If `full_batch` is set, it implies `dataset_strategy`.
+    If only `full_batch` is set, it implies `dataset_strategy`.
 
     Args:
         checked (dict): Checked settings that are about to be assigned.

@@ -74,7 +74,7 @@ def gigabytes(limit):
 
 
 def only(accepted, kind, instead):
-    """Return a Kind that accepts only the values `accepted`.
+    """Return a Kind that accepts only the value `accepted`.
 
     Other values of `kind` raise a NotImplementedError that says what to do `instead`.
     """
@@ -94,7 +94,7 @@ class Settings:
     """A table of settings; `values` has one attribute per key.
 
     `table` maps each key to (default, Kind), or to (default, Kind, reason) for a setting without effect. The reason is
-    logged once when another value than the default is assigned.
+    logged once when a value other than the default is assigned.
     """
 
     def __init__(self, what, table, aliases=()):

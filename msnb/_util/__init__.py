@@ -1,1 +1,3 @@
-"""Helpers that every package of msnb may import. They import nothing of msnb and no third-party package."""
+"""Helpers that every package of msnb may import. They import no third-party package, and of msnb only `log` and the
+version.
+"""

@@ -1,9 +1,9 @@
 """Atomic writes of files: a crash, a full disk or an interrupt leaves the previous file.
 
 Data is written to a new file in the target's folder, opened exclusively under a short random name. After a sync to the
-disk it is renamed to the target in one step. A killed process leaves such a draft behind. The next process that writes
-to the folder removes it, if the lock of its writer is free. Drafts of running writers are never removed, whatever
-their process number, container or age.
+disk it is renamed to the target in one step. Until then the file is called a draft, and its writer holds a lock on it.
+A killed process leaves its draft behind. The next process that writes to the folder removes each draft that is no
+longer locked. The draft of a running writer is locked and therefore never removed.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import stat
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks; on Windows ordinary users cannot create links either
+except ImportError:  # Windows has no `fcntl`: drafts are not locked there, and abandoned drafts are not removed
     fcntl = None
 
 _CREATE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -92,15 +92,16 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
         path (Union[str, Path]): The file.
         mode (str): "wb" or "w". Default: "wb".
         permissions (int): Permissions of a new file, before the umask is applied. Default: 0o666.
-        durable (bool): True to wait for the disk. Otherwise a power failure may leave an incomplete file: for data that
-            can be computed again and whose reader detects it. Default: True.
+        durable (bool): True to wait until the data is on the disk. With False, a power failure may leave an incomplete
+            file. Use False for data that can be computed again and whose reader detects incomplete files.
+            Default: True.
         options (dict): `encoding`, `newline` and other options of `open`.
 
     Yields:
         The open file.
 
     Raises:
-        OSError: If it cannot be written; the error names `path`.
+        OSError: If the file cannot be written; the error names `path`.
     """
     if _is_device_or_pipe(path):
         with open(path, mode, **options) as file:
@@ -118,7 +119,7 @@ def writing(path, mode="wb", permissions=0o666, durable=True, **options):
 
 @contextlib.contextmanager
 def name_errors(path):
-    """Context manager that sets the file name of an OSError to `path` if it has none, or the name of a draft."""
+    """Context manager that sets `filename` of an OSError to `path` if the error names no file or names a draft."""
     try:
         yield
     except OSError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def cache_folder():
-    """Return the folder in MSNB_CACHE, else msnb's folder in the user's cache. It may not exist yet."""
+    """Return the folder that MSNB_CACHE names, else `msnb` in the user's cache folder. The result may not exist yet."""
     if os.environ.get("MSNB_CACHE"):
         return Path(os.environ["MSNB_CACHE"]).absolute()
     if sys.platform == "win32":

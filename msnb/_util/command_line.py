@@ -1,8 +1,8 @@
 """Command line of `python -m msnb`. It prints help, versions and usage errors before the package loads JAX.
 
-Python imports a package before it runs `python -m` of it. Importing this module therefore ends a process that runs the
-command for help, the version or a mistake. For other commands, Ctrl-C ends the process without a traceback while JAX
-is loaded. In any other process the import has no effect.
+`python -m msnb` imports the package, and with it this module, before it runs `__main__`. The import therefore parses
+the command line: it prints help, versions or a usage error and ends the process. For other commands, Ctrl-C ends the
+process without a traceback until JAX is loaded. If the process is not `python -m msnb`, the import has no effect.
 """
 
 import argparse
@@ -24,13 +24,13 @@ _PAGES = {
 
 
 def parse(arguments: list[str] | None = None) -> Namespace:
-    """Parse the command and its options; `command` is its name, `rest` has JupyterLab's options.
+    """Parse the command line. In the result, `command` is the name of the command and `rest` has JupyterLab's options.
 
     Args:
         arguments (list[str]): Arguments after `python -m msnb`. Default: None, those of this process.
 
     Raises:
-        SystemExit: After help or the version was printed, with 0; after a mistake was explained, with 2.
+        SystemExit: With status 0 after help or the version was printed, with 2 after a usage error was printed.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     parser, names = _make_parser()
@@ -63,7 +63,7 @@ def _is_msnb_executable(argv):
 def _split_script_arguments(arguments):
     """Split the arguments at ``--`` into those of msnb and those of the script.
 
-    Only for commands that accept options on both sides of the script; else the second result is None.
+    Commands that do not accept options after the script are not split: their second result is None.
     """
     if arguments[:1] not in ([name] for name in _PAGES):
         return arguments, None

@@ -1,7 +1,7 @@
 """Pauses of Python's garbage collector while many long-lived objects are created.
 
-The collector runs after a number of new objects and visits all live ones. That takes a fifth of the time of tracing a
-large network and half of the time of drawing it, though none of these objects is garbage.
+The collector runs each time a certain number of objects was created, and visits all live objects. Without a pause this
+takes a fifth of the time of tracing a large network and half of the time of drawing it, and frees nothing.
 """
 
 import contextlib
@@ -43,8 +43,8 @@ def without_gc(fn: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
     """Decorator that disables the garbage collector during calls of `fn`. If it was disabled before, it stays disabled
     afterwards.
 
-    After a KeyboardInterrupt the collector does not visit the objects that were created. For a trace of ten seconds
-    that visit would delay the interrupt by two seconds.
+    After a KeyboardInterrupt the next collection does not visit the objects that `fn` has created. For a trace of ten
+    seconds that visit would delay the interrupt by two seconds.
     """
 
     @functools.wraps(fn)

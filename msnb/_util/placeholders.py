@@ -38,7 +38,9 @@ def placeholder(name, path, why):
 
 
 class _PlaceholderType(type):
-    """Metaclass of placeholders that can be subclassed: instances and methods raise an error."""
+    """Metaclass of placeholders that can be subclassed. Creating an instance and reading a public attribute that does
+    not exist raise NotImplementedError.
+    """
 
     def __call__(cls, *args, **kwargs):
         raise not_yet(cls._path, cls._later)

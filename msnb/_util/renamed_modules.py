@@ -1,7 +1,7 @@
 """Table of the former paths of private modules, which pickles of msnb 0.1 contain.
 
-`install` adds a finder at the end of `sys.meta_path`, so it is asked only about modules that nothing else finds. A
-former path becomes a module with the attributes of the current one.
+`install` adds a finder at the end of `sys.meta_path`. Python asks it only about modules that no other finder has found.
+For a former path it creates a module with the attributes of the renamed module.
 """
 
 import importlib
@@ -202,7 +202,7 @@ class _Loader:
         return types.ModuleType(spec.name, "A former path; see msnb._util.renamed_modules.")
 
     def exec_module(self, module: types.ModuleType) -> None:
-        current = importlib.import_module(RENAMED[module.__name__])  # spares all modules that no pickle names
+        current = importlib.import_module(RENAMED[module.__name__])  # lazy import: only a pickle needs it
         module.__dict__["__getattr__"] = lambda name: getattr(current, name)
 
 

@@ -1,7 +1,7 @@
 """Check of the versions of Python and JAX: importing this module logs one line if msnb is not tested with them.
 
-CI runs all tests with the first of each and the unit tests with the last. `pyproject.toml` has the same bounds, but
-they do not apply if msnb is installed without its dependencies, or JAX is upgraded later.
+CI runs all tests with the oldest supported versions and the unit tests with the newest. `pyproject.toml` has the same
+bounds, but they do not apply if msnb is installed without its dependencies, or if JAX is upgraded later.
 """
 
 import importlib.metadata

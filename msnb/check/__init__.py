@@ -1,4 +1,4 @@
-"""Checks which names of MindSpore a program uses and msnb lacks, from its text, without running it.
+"""Finds the names of MindSpore that a program uses and msnb lacks. The program is parsed, not run.
 
 python -m msnb check train.py        # or a folder, or a notebook
 %ms_check                            # the cells that were run in this session

@@ -1,7 +1,7 @@
 """Infer the API generation that a program is written for from its text and from the local files that it imports.
 
-`msnb run` and similar commands, the alias and `%%mindspore` use this before a program runs. Nothing is imported or run,
-and a file that Python cannot parse has no signs.
+`msnb run` and similar commands, the alias and `%%mindspore` use this module before a program runs. The files are
+parsed, not run. A file that Python cannot parse is ignored.
 """
 
 import ast
@@ -16,7 +16,7 @@ from msnb.check.reading import Piece, read_piece
 from msnb.check.uses import ROOT, Use, uses
 
 _NAMES = {1: "MindSpore r1.1", 2: "MindSpore 2"}
-_MAX_SIGNS = 3  # signs named in a sentence
+_MAX_SIGNS = 3  # maximum number of names that a message lists
 _MAX_FILES = 300  # maximum number of local files that are read
 _MAX_FILE_BYTES = 1_000_000  # larger files are assumed to be generated and are not read
 _INSTALLED = tuple({Path(path).resolve() for path in sysconfig.get_paths().values()})
@@ -52,7 +52,7 @@ class Judgement(NamedTuple):
         )
 
     def contradicting(self, program: str, chosen: int, way: str) -> str:
-        """Return a message that a program is written for another generation than the session has `chosen`.
+        """Return a message that a program is written for a generation other than `chosen`, that of the session.
 
         Args:
             program (str): Name of the program.
@@ -72,7 +72,7 @@ class Judgement(NamedTuple):
 
 
 def judge_script(path: str | Path) -> Judgement:
-    """Return the generation of a Python file, including the local files that it imports."""
+    """Return the judgement of a Python file, together with the local files that it imports."""
     path = Path(path)
     return _judge_generation(
         _iterate_code_and_imports(read_piece(path, path.name), path.resolve(), path.resolve().parent)
@@ -80,7 +80,7 @@ def judge_script(path: str | Path) -> Judgement:
 
 
 def judge_cell(tree: ast.Module, folder: str | Path, name: str = "this cell") -> Judgement:
-    """Return the generation of a cell, including the files in `folder` that it imports."""
+    """Return the judgement of a notebook cell, together with the files in `folder` that it imports."""
     folder = Path(folder).resolve()
     return _judge_generation(_iterate_code_and_imports(Piece(name, tree, "", []), folder / "cell", folder))
 
@@ -109,7 +109,9 @@ def _find_mindspore_uses(piece: Piece) -> list[Use]:
 
 
 def _iterate_code_and_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
-    """Yield `piece`, the code of `path`, and the code of files below `folder` that it imports, also indirectly."""
+    """Yield `piece`, the code of `path`, and the code of all files below `folder` that it imports, directly or
+    indirectly.
+    """
     waiting, visited = [(piece, path)], {path}
     while waiting:
         piece, path = waiting.pop(0)
@@ -156,7 +158,9 @@ def _is_users_file(file: Path, folder: Path) -> bool:
 
 
 def is_installed(file: Path, folder: Path | None = None) -> bool:
-    """Return whether a file belongs to Python or to an installed package, unless `folder` does, too."""
+    """Return whether a file is in an installation folder of Python, such as site-packages. Installation folders that
+    also contain `folder` are ignored.
+    """
     return any(
         file.is_relative_to(installed) and not (folder and folder.is_relative_to(installed)) for installed in _INSTALLED
     )

@@ -9,7 +9,7 @@ from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
 from msnb.core.operator.api_generations import DIFFERENCES, api2_meaning, difference
 
-# Modules that r1.1 lacks, so that each name in them indicates MindSpore 2.
+# Modules that r1.1 lacks. Each name in them indicates MindSpore 2.
 _LATER_MODULES = tuple(
     f"mindspore.{name}" for name in ("amp", "boost", "experimental", "hal", "mint", "rewrite", "runtime", "scipy")
 )
@@ -23,7 +23,9 @@ def _load_generation_table():
 
 @cache
 def _load_names_of_one_generation():
-    """Return {generation: names that only it has}. An argument is a name such as "mindspore.nn.Dropout(p=)"."""
+    """Return {generation: names that only this generation has}. Arguments are included, in the form
+    "mindspore.nn.Dropout(p=)".
+    """
     return {
         g: frozenset(
             [f"{owner}.{n}" for owner, names in names_of_owners.items() if owner != "arguments" for n in names.split()]
@@ -35,12 +37,12 @@ def _load_names_of_one_generation():
 
 @cache
 def _collect_owners_of_api2_names():
-    """Return the modules and classes that contain names of MindSpore 2."""
+    """Return the modules and classes with names that only MindSpore 2 has."""
     return frozenset(name.rpartition(".")[0] for name in _load_names_of_one_generation()[2] if not name.endswith("=)"))
 
 
 def is_later(name: str) -> bool:
-    """Return True if MindSpore 2 has `name`, or a name below it, and msnb does not."""
+    """Return True if only MindSpore 2 has `name`, or if `name` is a module or class with such names."""
     return name in _load_names_of_one_generation()[2] or name in _collect_owners_of_api2_names()
 
 
@@ -76,7 +78,7 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
 
 def _is_same_in_both_generations(use, cls):
     """Return True if the arguments of a call make it independent of the difference between r1.1 and MindSpore 2."""
-    if cls not in DIFFERENCES:  # a difference of all subclasses is reported for the base class
+    if cls not in DIFFERENCES:  # a class whose base class differs is not reported again
         return isinstance(cls, type)
     _, order, defaults, _, argument = DIFFERENCES[cls]
     if argument or not (defaults or order):

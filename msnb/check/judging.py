@@ -20,9 +20,9 @@ class Finding(NamedTuple):
     """A name or argument that a program uses and msnb does not have.
 
     Attributes:
-        use (Use): The use.
+        use (Use): The use of the name in the program.
         kind (str): ``"name"``, ``"later"`` for a name that only raises an error, or ``"argument"``.
-        text (str): One sentence on it.
+        text (str): One sentence for the user.
     """
 
     use: Use
@@ -31,10 +31,10 @@ class Finding(NamedTuple):
 
 
 def judge(use: Use, generation: int | None = None) -> Finding | None:
-    """Return the finding for a use, or None.
+    """Return a finding if msnb lacks the name or an argument of a use, else None.
 
     Args:
-        use (Use): The use.
+        use (Use): The use of a name in a program.
         generation (Union[int, None]): 2 if the program is written for MindSpore 2. Default: None, r1.1.
     """
     if use.guarded:
@@ -75,7 +75,7 @@ def _infer_result_class(target):
 
 
 def _format_missing_member(cls, name):
-    if issubclass(cls, Tensor):  # members of Tensor have hints of their own
+    if issubclass(cls, Tensor):  # missing members of Tensor have specific hints
         return no_attribute(cls.__name__, name, TENSOR, "Tensor").removesuffix(".") + "."
     return f"{cls.__name__} has no {name} here."
 

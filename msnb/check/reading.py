@@ -20,8 +20,8 @@ class Piece(NamedTuple):
     Attributes:
         file (str): Name of the file or notebook in messages.
         tree (Union[ast.Module, None]): Syntax tree of the code; None if it cannot be parsed.
-        error (str): The reason why the code cannot be parsed.
-        cells (list): For a notebook (first line, number of the cell) of each, in order; empty for a file.
+        error (str): The reason why the code cannot be parsed, or "".
+        cells (list): (first line, number) of each cell of a notebook, in order; empty for a file.
     """
 
     file: str
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     cells: list[tuple[int, int]]
 
     def place(self, line: int) -> str:
-        """Return ``net.py:3`` or ``notes.ipynb, cell 4 line 2``."""
+        """Return the location of a line as text: ``net.py:3`` or ``notes.ipynb, cell 4 line 2``."""
         if not self.cells:
             return f"{self.file}:{line}"
         first, cell = next((entry for entry in reversed(self.cells) if entry[0] <= line), self.cells[0])

@@ -9,7 +9,7 @@ from msnb.check.judging import judge
 from msnb.check.reading import Piece, pieces
 from msnb.check.uses import Use, uses
 
-_MAX_NAMES = 3  # names cited as evidence
+_MAX_NAMES = 3  # maximum number of names that the summary cites
 
 
 class Line(NamedTuple):
@@ -17,9 +17,9 @@ class Line(NamedTuple):
 
     Attributes:
         place (str): Location in the program.
-        kind (str): ``"name"``, ``"later"`` and ``"argument"``, which stop it, see `Finding`; ``"meaning"`` for names
-            with another meaning in MindSpore 2; ``"text"`` for code that cannot be parsed.
-        name (str): The name used there.
+        kind (str): ``"name"``, ``"later"`` or ``"argument"``, as in `Finding`; ``"meaning"`` for a name with another
+            meaning in MindSpore 2; ``"text"`` for code that cannot be parsed.
+        name (str): The name that the program uses there.
         text (str): The message.
     """
 
@@ -30,15 +30,15 @@ class Line(NamedTuple):
 
 
 class Report:
-    """Findings of `check`. It is false if there are none.
+    """Findings of `check`. A report is false if no finding stops the program.
 
     Args:
         pieces (list[Piece]): The code that was read.
 
     Attributes:
         lines (list[Line]): In the order of files and lines.
-        generation (Union[int, None]): 1 if only names of r1.1 are used, 2 for only names of later versions, None if
-            the names do not decide it.
+        generation (Union[int, None]): 1 if more of the names indicate r1.1, 2 if more indicate MindSpore 2, None if
+            both numbers are equal.
         count (int): Number of uses of MindSpore's names.
     """
 
@@ -121,11 +121,11 @@ class Report:
 
 
 def check(path: str | os.PathLike[str]) -> Report:
-    """Return the names and arguments that a program uses and msnb does not have. It is read, not run.
+    """Report the names and arguments that a program uses and msnb does not have. The program is parsed, not run.
 
-    Names are followed through imports and assignments as far as the text determines them. Arguments of functions are
-    unknown, so methods of Tensors are checked only if MindSpore's own functions return them. Uses that may fail
-    (``except ImportError``, ``hasattr``, a test of the version) are not reported.
+    Names are followed through imports and assignments, if the text determines their meaning. The types of function
+    arguments are unknown, so methods of a Tensor are checked only if MindSpore's functions return it. Uses that the
+    program guards (``except ImportError``, ``hasattr``, a test of the version) are not reported.
 
     Args:
         path (str): A Python file, a notebook, or a folder with such files.

@@ -1,4 +1,4 @@
-"""Resolution of MindSpore's paths in msnb."""
+"""Finds the objects of msnb for paths of MindSpore, such as "mindspore.nn.Dense"."""
 
 import functools
 import importlib
@@ -44,6 +44,6 @@ def _import_submodule(owner, name):
         return ABSENT
     try:
         path = f"{owner.__name__}.{name}"
-        return importlib.import_module(path)  # spares importing the packages that the program does not name
+        return importlib.import_module(path)  # lazy import: only modules that the program names
     except ModuleNotFoundError:
         return ABSENT

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = "mindspore"
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
-_RECURSION_LIMIT = 20_000  # nested calls; the parser's own limit is less than half of it
+_RECURSION_LIMIT = 20_000  # calls of Python; Python's parser allows less than half as many levels
 _FEATURE_TESTS = frozenset(("__version__", "hasattr", "find_spec"))
 
 
@@ -57,7 +57,7 @@ def _allow_deep_recursion():
 
 
 class _Scope:
-    """The meaning of names in a function, a class or a module: a path in MindSpore, or None for anything else."""
+    """Maps each name of a function, class or module to a path in MindSpore, or to None if it means another object."""
 
     def __init__(self, node, parent):
         self.parent, self.is_class = parent, isinstance(node, ast.ClassDef)
@@ -102,7 +102,7 @@ def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]
         inner = waiting.pop(0)
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield inner.name, None, None
-            continue  # its body is a scope of its own
+            continue  # its body is a separate scope
         if isinstance(inner, ast.Lambda):
             continue
         if isinstance(inner, ast.Import):
@@ -132,7 +132,11 @@ def _get_path_if_mindspore(path):
 
 
 class _Reader(ast.NodeVisitor):
-    """Walks a module and records the names that it uses. A condition with a name in `asking` tests for a feature."""
+    """Walks a module and records the names that it uses.
+
+    Args:
+        asking (Set[str]): Names that test for features. A use under a condition with such a name is guarded.
+    """
 
     def __init__(self, asking):
         self.uses, self.scope, self.guards, self.asking = [], None, 0, asking

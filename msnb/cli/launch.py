@@ -1,4 +1,4 @@
-"""`python -m msnb launch`: runs a script in several processes of this machine, which are stopped together."""
+"""`python -m msnb launch`: runs a script in several processes of this machine. If one fails, all are stopped."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from msnb.cli.scripts import generation_of
 from msnb.communication._gloo_log import is_gloo_line
 from msnb.communication._processes import free_port, variables_of
 
-GRACE = 5.0  # seconds that processes have to end after they were terminated
+GRACE = 5.0  # seconds between terminating a process and killing it
 
 
 def launch(options: Namespace) -> int:

@@ -18,8 +18,8 @@ from msnb.insight import terminal_traceback
 
 _GRAPH_FORMS = (".html", ".svg", ".dot", ".ir", ".txt")
 _PROFILE_FORMS = (".html", ".svg", ".md", ".txt", ".json")
-_WAY = "--api {0} or MSNB_API={0}"  # the way to select a generation, for messages
-_LISTED = 6  # other programs named in a message
+_WAY = "--api {0} or MSNB_API={0}"  # text for messages: how to select a generation
+_LISTED = 6  # maximum number of programs that a message lists
 
 
 def run(options: Namespace) -> int:
@@ -45,7 +45,7 @@ def generation_of(options: Namespace) -> int | None:
 
 
 def graph(options: Namespace) -> int:
-    """Run a script and write the graph of its largest program, or of the one that is named."""
+    """Run a script and write the graph of the program that `--name` selects, by default the largest program."""
     page = _check_page_path(options, "graph", _GRAPH_FORMS)
     if page is None:
         return 1
@@ -74,13 +74,13 @@ def graph(options: Namespace) -> int:
 
 
 def profile(options: Namespace) -> int:
-    """Run a script under the profiler and write the distribution of a step's time."""
+    """Run a script under the profiler and write a page on how the time of its steps is distributed."""
     page = _check_page_path(options, "profile", _PROFILE_FORMS)
     if page is None:
         return 1
     options.api = generation_of(options)
-    from msnb.insight.profile import Profile, Recorder, machine, text  # spares the other commands the profiler
-    from msnb.notebook.profile import view  # spares: see above
+    from msnb.insight.profile import Profile, Recorder, machine, text  # lazy: only this command needs it
+    from msnb.notebook.profile import view  # lazy import: only this command needs it
 
     machine()
     recorder = Recorder().start()
@@ -103,7 +103,7 @@ def profile(options: Namespace) -> int:
 def _run_script(script, arguments, api):
     try:
         alias.install(api=api)
-        _processes.join()  # before the script computes anything
+        _processes.join()  # must precede the first computation of the script
     except (ValueError, RuntimeError) as error:
         return _report_failure(str(error))
     sys.argv = [script, *arguments]
@@ -169,8 +169,8 @@ class _ProgramCollector:
             self._calls.append((call.net, call.args, call.kwargs))
 
     def views(self) -> dict[str, Any]:
-        """Return {title: GraphView}, the largest graph first. If titles are equal, the largest graph is included."""
-        from msnb.notebook.graph.api import of_program  # spares the other commands the views
+        """Return {title: GraphView}, the largest graph first. Of several graphs with one title, return the largest."""
+        from msnb.notebook.graph.api import of_program  # lazy import: only this command needs it
 
         roots = [program.root() for _, program in self._programs]
         for net, args, kwargs in self._calls:
@@ -178,7 +178,7 @@ class _ProgramCollector:
                 continue
             try:
                 program = program_cache.program_of(net, *args, **kwargs)
-            except Exception as error:  # a network that needs values runs in PYNATIVE mode only
+            except Exception as error:  # a network that branches on values cannot be traced
                 sentence = str(error).partition("\n")[0]
                 self.failed.append(f"{type(net).__name__} cannot be drawn: {sentence}")
                 continue
@@ -190,8 +190,8 @@ class _ProgramCollector:
 
 # ---------------------------------------------------------------------- the page
 def _check_page_path(options, what, forms):
-    """Return the path of the page. If it cannot be written, print an error message and return None. The check is made
-    before the script runs.
+    """Return the path of the page, before the script runs. If the page cannot be written, print an error message and
+    return None.
     """
     script = Path(options.script)
     page = Path(options.output or f"{script.stem}-{what}.html")

@@ -63,7 +63,7 @@ def _format_parameters(parameters, kinds):
         defaults = defaults or p.default is not p.empty
         if (
             defaults and p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
-        ):  # parameters after one with a default become keyword-only
+        ):  # a required parameter after one with a default must be keyword-only
             p = p.replace(kind=p.KEYWORD_ONLY)
         if keyword_only and p.kind is p.POSITIONAL_OR_KEYWORD:
             p = p.replace(kind=p.KEYWORD_ONLY)
@@ -191,7 +191,7 @@ numeric_types: list[str]
 
 
 def _import_lazily(path) -> Any:
-    return importlib.import_module(path)  # spares importing it when no stubs are written
+    return importlib.import_module(path)  # lazy import: only needed to write stubs
 
 
 def _iterate_module_stub_lines(module):
@@ -410,7 +410,7 @@ def _format_method_imports(dataset):
         module = getattr(function, "__module__", "")
         if not inspect.isfunction(function) or module == dataset.__module__ or name == "_mime_":
             continue
-        if name.startswith("__"):  # an import would hide the type that `object` gives it
+        if name.startswith("__"):  # an import would hide the type that `object` declares for it
             yield (
                 f"    def {name}({', '.join(_format_function_arguments(function))}) -> "
                 f"{_format_function_result(function)}: ...\n"
@@ -450,7 +450,8 @@ def write(folder: Path = PACKAGE) -> list[Path]:
 
 
 def write_mindspore(folder: str | Path) -> list[Path]:
-    """Make `import mindspore` resolve in an editor: one stub for each of its modules, which imports msnb's.
+    """Write a stub for each module of MindSpore, so that an editor resolves `import mindspore`. Each stub imports the
+    names of msnb's module.
 
     Args:
         folder (Union[str, Path]): Folder for the package of stubs, `mindspore`; a type checker searches it if its

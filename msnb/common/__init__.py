@@ -32,9 +32,9 @@ __all__ = [*_DTYPE_NAMES, *_LATER, "dtype", "set_seed", "get_seed"]
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
-        return import_module(f"msnb.common.{name}")  # spares a circle: core builds on this package
+        return import_module(f"msnb.common.{name}")  # lazy import: core imports this package
     if name in _LATER:
-        value = getattr(import_module(f"msnb.common.{_LATER[name]}"), name)  # spares a circle, too
-        globals()[name] = value  # a face may be called as what it holds is
+        value = getattr(import_module(f"msnb.common.{_LATER[name]}"), name)  # lazy import: see above
+        globals()[name] = value  # replaces the submodule, if it has the same name, as `lazy_inline` has
         return value
     raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")

@@ -5,7 +5,7 @@ from msnb.core.transforms.compiler_hints import jit_class, ms_class, ms_memory_r
 from msnb.core.transforms.jit import _Executor, _executor, _pynative_executor, jit, ms_function
 
 _cell_graph_executor = _executor  # MindSpore 2's name
-cells_compile_cache: dict[int, object] = {}  # of MindSpore's compiler; here each Cell stores its own programs
+cells_compile_cache: dict[int, object] = {}  # always empty: each Cell stores its own programs
 
 __all__ = [
     "_Executor",

@@ -40,7 +40,7 @@ def explain_misfit(
 
     Args:
         function (Callable): A function, or an `__init__` with `self` as first argument.
-        public (Callable): The decorated function, from its module or class.
+        public (Callable): The decorated `function`, as its module or class contains it.
         args (tuple): Positional arguments.
         kwargs (dict): Keyword arguments.
 
@@ -90,7 +90,7 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterab
         name (str): Name of the class or function.
         wrong (Iterable[str]): The unknown arguments.
         names (Iterable[str]): The arguments of the signature.
-        given (Iterable[str]): Valid arguments of the same call, which are not suggested. Default: ().
+        valid (Iterable[str]): Other arguments of the same call, which are not suggested. Default: ().
 
     Returns:
         str.
@@ -111,8 +111,9 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterab
 
 
 def uncalled(value: Any) -> str | None:
-    """Return a hint for an error message if `value` is a class or a method, passed instead of an object; None for other
-    values."""
+    """Return a hint for an error message if `value` is a class or a method that was passed instead of an object.
+    Return None for other values.
+    """
     name = getattr(value, "__name__", "")
     if isinstance(value, type) and value.__module__ not in ("builtins", "numpy"):
         return f"the class {name}; {name}(...) makes an object of it"

@@ -6,13 +6,13 @@ from msnb._checkparam import Validator
 
 
 class RunContext:
-    """The values of a training that callbacks read, and the method with which they stop it.
+    """State of a training or evaluation that callbacks read. With it they can also request that training stops.
 
     Args:
         original_args (dict): The values by name.
 
     Raises:
-        TypeError: If `original_args` is no dict.
+        TypeError: If `original_args` is not a dict.
     """
 
     _stop_requested = False
@@ -33,7 +33,7 @@ class RunContext:
         return self._stop_requested
 
     def original_args(self) -> Any:
-        """Return the values as a dict, whose keys are also attributes of it.
+        """Return the dict of values. In the callbacks of a Model its keys are also attributes.
 
         Returns:
             dict.
@@ -44,7 +44,7 @@ class RunContext:
 class Callback:
     """Base class of callbacks. A subclass overrides the methods for the events that it handles.
 
-    Every method gets a :class:`RunContext`; `run_context.original_args()` has the current values as attributes:
+    The method of each event gets a :class:`RunContext`; `run_context.original_args()` has these values as attributes:
 
     - in training: train_network, epoch_num, batch_num, mode ("train"), loss_fn, optimizer, parallel_mode,
       device_number, train_dataset, list_callback, network, train_dataset_element, cur_step_num, cur_epoch_num,
@@ -52,7 +52,8 @@ class Callback:
     - in evaluation: eval_network, valid_dataset, batch_num, mode ("eval"), list_callback, network, cur_step_num,
       net_outputs, metrics.
 
-    `on_train_step_end` and the like distinguish training from evaluation; they call `step_end` and the like.
+    Each event also has a method for training and one for evaluation: `on_train_step_end` and `on_eval_step_end` call
+    `step_end` by default.
 
     Examples:
         >>> class StopAtLoss(Callback):

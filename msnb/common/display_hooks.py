@@ -6,7 +6,7 @@ IPython finds the same displays by type (`msnb.notebook.display.formatters`), an
 from collections.abc import Callable
 from typing import Any
 
-_drawers: list[Callable[[Any], tuple[str, str]]] = []  # the drawing function, which a higher level registers
+_drawers: list[Callable[[Any], tuple[str, str]]] = []  # empty until `by` is called, then the drawing function
 
 
 def by(draw: Callable[[Any], tuple[str, str]]) -> None:

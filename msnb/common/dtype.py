@@ -6,7 +6,7 @@ import numpy as np
 from ml_dtypes import bfloat16 as _np_bfloat16
 
 from msnb.common.missing import asked as _asked
-from msnb.common.quant_dtype import QuantDtype as QuantDtype  # where MindSpore 2 has it
+from msnb.common.quant_dtype import QuantDtype as QuantDtype  # MindSpore 2 has it in this module
 
 
 class Type:
@@ -43,7 +43,7 @@ class Type:
 
 
 class Number(Type):
-    """A numeric type; without a width, the family of all numeric types."""
+    """A numeric type, or the family of all numeric types (`number`)."""
 
     __slots__ = ()
 
@@ -192,7 +192,8 @@ def _lookup(name):
 
 
 def np_dtype(type_: Any) -> np.dtype:
-    """Return the numpy dtype of an array type; numpy dtypes and Python types pass through.
+    """Return the numpy dtype of an array type. Numpy dtypes are returned unchanged. Of Python's types, float becomes
+    float32; the others are converted by numpy.
 
     Raises:
         TypeError: If `type_` is not the type of array elements.
@@ -257,7 +258,9 @@ def pytype_to_dtype(obj: Any) -> Type:
 
 
 def get_py_obj_dtype(obj: Any) -> Type:
-    """Return the MindSpore type of a Python object: of its elements for arrays and Tensors, else of its class."""
+    """Return the MindSpore type of a Python object. For an array or Tensor this is a `TensorType` with its element
+    type, for a Python type the corresponding MindSpore type, for other callables `function`.
+    """
     dtype = getattr(obj, "dtype", None)
     if isinstance(dtype, Type):
         return TensorType(dtype)
@@ -287,8 +290,8 @@ def issubclass_(type_: Any, dtype: Any) -> bool:
     return dtype.bits is None and type_.kind == dtype.kind and isinstance(type_, Number)
 
 
-# Names of MindSpore 2 that are also Python's. They are served by `__getattr__`, so that neither this module nor `from
-# mindspore import *` shadows Python's.
+# Names of MindSpore 2 that Python has, too. `__getattr__` returns them. As global names they would shadow Python's, in
+# this module and after `from mindspore import *`.
 _AS_PYTHON = {"bool": bool_, "int": int32, "float": float32}
 
 

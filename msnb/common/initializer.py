@@ -1,7 +1,7 @@
 """Initial values of Parameters: each `Initializer` fills a numpy array; `initializer` returns the Tensor.
 
-The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has a separate stream, which restarts at
-`set_seed`.
+Random initializers draw from `numpy.random`, which `set_seed` seeds. `Normal` has a separate stream, which restarts at
+each `set_seed`.
 """
 
 import contextlib
@@ -93,7 +93,7 @@ def _register_alias(*aliases):
     return register
 
 
-def _assignment(arr, num):  # networks import it for their initializers
+def _assignment(arr, num):  # networks import this helper for their own initializers
     """Fill `arr` in place with `num` (a number or an array of the same shape) and return it."""
     arr[...] = num
     return arr
@@ -470,8 +470,8 @@ class VarianceScaling(_Formula):
 @_register_alias()
 class Orthogonal(_Formula):
     """
-    Fill with `gain` times a random matrix with orthonormal rows or columns. Axis 0 counts the rows, all other axes the
-    columns.
+    Fill with `gain` times a random matrix with orthonormal rows or columns. Its rows are along axis 0; the other axes
+    are flattened to one axis of columns.
 
     Args:
         gain (float): The factor. Default: 1.0.
@@ -520,7 +520,7 @@ class Sparse(_Formula):
 @_register_alias()
 class Dirac(_Formula):
     """
-    Fill a convolution weight so that it passes each input channel through.
+    Fill a convolution weight so that output channel i of each group is a copy of input channel i.
 
     Args:
         groups (int): The number of groups of output channels. Default: 1.
@@ -568,7 +568,7 @@ def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any 
 
     Args:
         init (Union[Tensor, str, Initializer, numbers.Number]): An Initializer or the name of one ("normal", "zeros",
-            "XavierUniform", ...); a number to fill with; or a Tensor, which is returned as it is.
+            "XavierUniform", ...); a number to fill with; or a Tensor, which is returned unchanged.
         shape (Union[tuple, list, int]): Shape of the Tensor. Default: None, the attribute `shape` of the Initializer.
         dtype (:class:`mindspore.dtype`): Type of the elements. Default: mindspore.float32.
 

@@ -15,8 +15,8 @@ def _declare_ineffective_setting(*accepted: str) -> Any:
 
 class JitConfig:
     """
-    Compiler settings of a function in MindSpore 2. They are stored in `jit_config_dict` and have no effect on XLA,
-    which is logged once.
+    Compiler settings of a function in MindSpore 2. They are stored in `jit_config_dict` and have no effect on XLA. A
+    value other than the default is logged once.
 
     Args:
         jit_level (str): "", "O0", "O1" or "O2". Default: "".
@@ -27,8 +27,8 @@ class JitConfig:
         kwargs: Further settings, which are stored.
 
     Raises:
-        TypeError: If one of the five is not a string.
-        ValueError: If it is not one of these.
+        TypeError: If one of the first five arguments is not a string.
+        ValueError: If one of them is not one of the values above.
 
     Examples:
         >>> JitConfig(jit_level="O1").jit_config_dict["jit_level"]

@@ -13,8 +13,8 @@ ROOT, _OURS = "mindspore", "msnb"
 
 
 def missing(name: str) -> str:
-    """Return the message for a name such as "mindspore.nn.Foo" that msnb does not have; it may belong to another
-    framework."""
+    """Return the message for a name such as "mindspore.nn.Foo" that msnb does not have. If another framework has the
+    name, the message gives MindSpore's counterpart."""
     elsewhere = suggestions.in_module(name[len(ROOT) + 1 :])
     if elsewhere is not None:
         return f"msnb has no {name}: in MindSpore it is {elsewhere}."
@@ -42,8 +42,10 @@ def _find_module_or_class(path):
 
 
 def asked(module: str, name: str) -> Any:
-    """Return the value of a missing name of a module: a placeholder class that raises an error when it is used, if
-    programs import the name without using it; otherwise raise AttributeError. See `common.refused`.
+    """Return a placeholder for a name that a module lacks, or raise AttributeError.
+
+    Names in `unsupported.RAISES` have a placeholder, because programs import them without using them. A placeholder is
+    a class that raises an error when it is used.
 
     Args:
         module (str): Name of the module, such as "msnb.nn".
@@ -53,7 +55,7 @@ def asked(module: str, name: str) -> Any:
         type.
 
     Raises:
-        AttributeError: For all other names, with a sentence.
+        AttributeError: For all other names, with a message that explains the lack.
     """
     parent = module[len(_OURS) + 1 :]
     why = unsupported.RAISES.get(f"{parent}.{name}".lstrip("."))

@@ -1,7 +1,7 @@
 """A progress line for long work, in a terminal or below the cell of a notebook.
 
-Training draws its own line (`msnb.train._progress`); `Work` is for everything else that consists of steps. The display
-in a notebook is registered with `in_notebook`.
+Training draws its own line (`msnb.train._progress`). `Work` is for other work that consists of steps, `Wait` for work
+without steps. The display in a notebook is registered with `in_notebook`.
 """
 
 import contextvars
@@ -75,7 +75,7 @@ class Line:
         drawing (object): The object that draws, with the same methods.
 
     Attributes:
-        waits (bool): Whether the line shows a `Wait` already, so that no other one is shown.
+        waits (bool): Whether the line shows a `Wait`.
     """
 
     def __init__(self, drawing):
@@ -93,7 +93,7 @@ class Line:
         self._draw_progress("show", tuple(parts), share, curve)
 
     def say(self, text):
-        """Write a sentence above the line, which stays."""
+        """Write a sentence above the line. The sentence stays on the screen."""
         self._draw_progress("say", text)
 
     def clear(self):

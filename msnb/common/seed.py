@@ -59,7 +59,8 @@ def get_seed() -> int | None:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Return a context manager that restores all seeds at the end."""
+    """Return a context manager that restores the global seed and the seeds of operators at the end. The state of
+    `numpy.random` is not restored."""
     global _global_seed
     before = _global_seed, dict(_op_seeds)
     try:

@@ -130,7 +130,8 @@ CELL: dict[str, str] = {
     "add_module": "net.insert_child_to_cell(name, cell)",
 }
 
-# Arguments: possible counterparts, at most one of which a signature has, and differences in meaning.
+# Argument -> its possible counterparts, of which a signature has at most one. `DIFFERS`: (argument, counterpart) -> the
+# difference in meaning.
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lr": ("learning_rate",),
     "parameters": ("params",),
@@ -182,8 +183,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 
 
 def in_module(path: str) -> str | None:
-    """Return the hint that ends the message for an unknown name such as "nn.Module", or for a name below it; None if
-    there is no hint."""
+    """Return the hint that ends the message for an unknown name such as "nn.Module". A name without a hint has the hint
+    of its parent. Return None if there is no hint."""
     hint = NAMES.get(path)
     return in_module(path.rpartition(".")[0]) if hint is None and "." in path else hint
 

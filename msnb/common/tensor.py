@@ -3,6 +3,6 @@
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.sparse import RowTensor, SparseTensor
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.tensor.tensor import _from_pickle as _from_pickle  # pickles name it here
+from msnb.core.tensor.tensor import _from_pickle as _from_pickle  # pickles contain this path
 
 __all__ = ["MetaTensor", "RowTensor", "SparseTensor", "Tensor"]

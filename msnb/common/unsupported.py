@@ -1,7 +1,7 @@
-"""Tables of the names of MindSpore that msnb does not support: reasons, each with names and advice.
+"""Tables of the names of MindSpore that msnb does not support. Each reason, with advice, has a list of names.
 
-Names in `USED_BY_FEW_LINES` are imported by programs that can run without them on one device: they exist, and raise an
-error on use. Names in `ABSENT` do not exist, so that a program that checks for them takes its alternative.
+Names in `USED_BY_FEW_LINES` are imported by programs that can run without them on one device. They exist, and raise an
+error when they are used. Names in `ABSENT` do not exist: a program that tests for such a name takes its alternative.
 """
 
 _SEVERAL = (
@@ -273,7 +273,7 @@ def reason(path: str) -> str | None:
     """Return the reason why a name such as "ops.PagedAttention", or its parent, is not supported; None if it is not in
     the tables."""
     text = REASONS.get(path)
-    if text is None and path.startswith("ops."):  # names of ops are also in its submodules
+    if text is None and path.startswith("ops."):  # a submodule of ops may have the same name
         last = path.rpartition(".")[2]
         text = REASONS.get(f"ops.{last}") or next((w for p, w in REASONS.items() if p.endswith(f".{last}")), None)
     return reason(path.rpartition(".")[0]) if text is None and "." in path else text

@@ -94,7 +94,7 @@ def partition(ranks: tuple[int, ...], number: int) -> tuple[tuple[int, ...], ...
     """Divide the ranks 0 to `number` - 1 into groups, one of which is `ranks`, and return the groups.
 
     The pattern of `ranks` is repeated wherever all of its ranks are free, as for a grid of devices whose script
-    creates one group per row. Each remaining rank is a group of its own.
+    creates one group per row. Each remaining rank forms a group with one member.
 
     Examples:
         >>> from msnb.communication._comm_helper import partition

@@ -1,6 +1,7 @@
 """Coordination between processes through JAX's distributed key-value service.
 
-No function here runs on a device. A process may call one while others compute. A call fails after `PATIENCE` seconds.
+The functions use no device: a process may call them while other processes compute. A call fails after `PATIENCE`
+seconds.
 """
 
 import json

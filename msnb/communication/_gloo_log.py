@@ -17,8 +17,8 @@ def is_gloo_line(line: bytes) -> bool:
 def filter_descriptor(descriptor: int = 1) -> None:
     """Remove gloo's lines from the output to a file descriptor of this process. All other output is unchanged.
 
-    Processes of a notebook call it, because their cells would show the lines. Python's `print` does not use the
-    descriptor there.
+    Kernels of a notebook call it; otherwise their cells would show the lines. Python's `print` does not write to the
+    descriptor in a notebook.
 
     Args:
         descriptor (int): The file descriptor. Default: 1, the standard output.

@@ -48,12 +48,12 @@ _joined = ALONE
 
 
 def world() -> World:
-    """Return the World that this process has joined; before :func:`join`, a World of this process alone."""
+    """Return the World that this process has joined; before :func:`join`, a World of only this process."""
     return _joined
 
 
 def world_of_environment() -> World:
-    """Return the World that environment variables describe; without any, a World of this process alone."""
+    """Return the World that environment variables describe; without any, a World of only this process."""
     for names in _LAUNCHER_VARIABLES:
         size, rank, local_size, local_rank = (os.environ.get(name, "").partition("(")[0] for name in names)
         if size.isdigit() and rank.isdigit() and int(size) > 1:
@@ -71,8 +71,8 @@ def free_port() -> int:
 
 
 def variables_of(rank: int, number: int, local: Sequence[int], coordinator: str) -> dict[str, str]:
-    """Return the environment variables to set for a process. MindSpore's launchers set those that are named after a
-    RANK.
+    """Return the environment variables to set for a process. They include those of MindSpore's launchers: RANK_SIZE,
+    RANK_ID, DEVICE_NUM and DEVICE_ID.
 
     Args:
         rank (int): Rank of the process.
@@ -114,7 +114,7 @@ def join() -> World:
             f"This is process {requested.rank} of {requested.size}, and it has computed something before it knew the "
             f"others: call communication.init() before the first Tensor, or start it by `python -m msnb launch`."
         )
-    # Without the distributed service, which gloo needs, selecting gloo ends the process.
+    # Only here, as gloo needs the distributed service: selecting gloo without the service ends the process.
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     coordinates = {} if requested.coordinator is None else {
         "coordinator_address": requested.coordinator, "num_processes": requested.size, "process_id": requested.rank,

@@ -163,9 +163,10 @@ def _check_and_get_subgroup_ranks(group, name, rank):
 def create_group(group: str, rank_ids: list[int]) -> None:
     """Create a group of some processes, or of some devices of a single process.
 
-    Every member creates the group. Communication operators with its name act among the members. A single process with
-    several devices (`device_num`) runs one program on all of them: the remaining devices form groups of the same
-    pattern there, as in MindSpore, where each device creates its own group.
+    Every member calls this function. Communication operators with the name of the group act among its members.
+
+    A single process with several devices (`device_num`) runs one program on all of them. The devices outside `rank_ids`
+    then form groups of the same pattern: in MindSpore, each device would create its own group.
 
     Args:
         group (str): Name of the new group.

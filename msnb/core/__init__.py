@@ -11,8 +11,8 @@ if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
 # Each of these modules registers itself when it is imported, in this order. Both `xla_options` and `lowering_cache`
-# wrap JAX's compiler. The cache comes last: it compiles an empty module for a cached program, and the options must not
-# see that.
+# wrap JAX's compiler, and the wrapper that is installed last is called first. `lowering_cache` comes last: for a cached
+# program it gets an empty module, which `xla_options` must not inspect.
 # isort: off
 from msnb._util import renamed_modules as _renamed_modules  # noqa: E402
 from msnb.core.program import persistent_cache as _persistent_cache  # noqa: E402, F401

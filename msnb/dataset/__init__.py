@@ -106,6 +106,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATER or name in _MODULES:
-        module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # spares unused modules
+        module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # imported on first use, to save time
         return getattr(module, name) if name in _LATER else module
     raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")

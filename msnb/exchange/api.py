@@ -43,26 +43,27 @@ def export(
 
     Args:
         net (Union[Cell, Callable]): The network, or a function of Tensors.
-        inputs (Union[Tensor, Number, bool, None, tuple, list, dict]): Example inputs: the shapes and types of Tensors
-            are those of the file. Numbers, bools and None are fixed in it.
+        inputs (Union[Tensor, Number, bool, None, tuple, list, dict]): Example inputs. The file is written for the
+            shapes and types of their Tensors. Numbers, bools and None become constants in it.
         file_name (str): File to write; the ending of the format is added where it is missing.
         file_format (str): ``"MINDIR"``, which MindSpore's `load` and `nn.GraphCell` run; ``"ONNX"``; ``"STABLEHLO"``,
-            which `jax.export` runs; ``"AIR"``, Ascend's own, is refused. Default: "AIR".
+            which `jax.export` runs. ``"AIR"``, Ascend's format, raises an error. Default: "AIR".
         kwargs (dict): Further options.
 
             - enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which the file is encrypted.
             - enc_mode (Union[str, Callable]): ``"AES-GCM"``, ``"AES-CBC"``, ``"SM4-CBC"``, or a function of the bytes
-              of the model and the key that returns the bytes of the file; ONNX takes a function alone. Default:
+              of the model and the key that returns the bytes of the file. ONNX accepts only a function. Default:
               "AES-GCM".
             - quant_mode (str): ``"AUTO"`` or ``"MANUAL"`` for a network after quantisation aware training. The file
               then contains the result of `ExportToQuantInferNetwork` or `ExportManualQuantNetwork`.
-            - mean (float), std_dev (float): Quantisation parameters of its data, see there. Default: 127.5.
+            - mean (float), std_dev (float): Zero point of the input data and reciprocal of their scale, used with
+              `quant_mode`. Default: 127.5.
 
     Raises:
-        ValueError: If an input is none of these, or the name, the format or an option is invalid.
+        ValueError: If an input has another type, or the name, the format or an option is invalid.
         ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
-        NotImplementedError: If the format has no form for an operator of the network: all of them are listed with
-            their lines. Or for AIR, and for options of MindSpore that msnb does not have.
+        NotImplementedError: If the format cannot express operators of the network; all of them are listed with their
+            lines. Also for AIR, and for options of MindSpore that msnb does not support.
         OSError: If the file cannot be written.
 
     Examples:
@@ -92,7 +93,7 @@ def export(
     if folder:
         os.makedirs(folder, exist_ok=True)
     deployed = _convert_quantised_network(net, inputs, kwargs)
-    import_module(module).write(deployed, inputs, path, **cipher)  # spares the tables of other formats
+    import_module(module).write(deployed, inputs, path, **cipher)  # lazy: loads no tables of other formats
 
 
 def _check_options(options):
@@ -161,7 +162,7 @@ def _convert_quantised_network(net, inputs, options):
     mode = options.get("quant_mode")
     if mode in (None, "NONQUANT"):
         return net
-    from msnb.compression.export import quant_export  # spares other exports the quantised layers
+    from msnb.compression.export import quant_export  # lazy import: only these exports need the layers
 
     mean, deviation = (127.5 if options.get(name) is None else options[name] for name in ("mean", "std_dev"))
     converter = quant_export.ExportToQuantInferNetwork if mode == "AUTO" else quant_export.ExportManualQuantNetwork
@@ -205,13 +206,13 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
     log.unused("load", "without a 'dec_key' nothing is decrypted", dec_mode=key is None and mode is not None)
     decrypt = mode if callable(mode) else None
     cipher = cipher_of("load", key, mode, decrypt=decrypt)
-    from msnb.exchange.mindir.read import reader  # spares programs that load no file its tables
+    from msnb.exchange.mindir.read import reader  # lazy import: loads the operator tables
 
     return reader.read(path, cipher)
 
 
 def _import_mindir_codec():
-    from msnb.formats import mindir  # spares programs that load no file its schema
+    from msnb.formats import mindir  # lazy import: loads the schema of the format
 
     return mindir
 
@@ -226,7 +227,7 @@ def load_mindir(file_name: str) -> Any:
         Message, whose fields are attributes: ``model.graph.node[0].op_type``.
 
     Raises:
-        ValueError: If `file_name` is no name of a MINDIR file, the file does not exist, or is damaged.
+        ValueError: If `file_name` is not a name of a MINDIR file, the file does not exist, or is damaged.
 
     Examples:
         >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")

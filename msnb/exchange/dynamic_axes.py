@@ -1,5 +1,6 @@
-"""Build graphs of networks whose inputs have axes of any length (None). Two traces with different lengths are
-compared.
+"""Build graphs of networks whose inputs have axes of any length (None).
+
+A network is traced twice with different lengths. A comparison of the graphs shows which dimensions depend on them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,20 +24,20 @@ def open_axes(inputs: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Sizes], Merge] = Merge) -> FuncGraph:
-    """Return the graph of a network in evaluation mode. `merge` defines how dimensions that depend on the open axes
-    are represented.
+    """Return the graph of a network in evaluation mode, valid for any length of the axes that are None.
 
-    If the network does not accept independent lengths, equal axis numbers get equal lengths: axis 0 of all inputs is
-    the batch.
+    The lengths are independent of each other. If the network does not accept that, axes with the same number get the
+    same length: axis 0 of all inputs is the batch.
 
     Args:
         net (Union[Cell, Callable]): The network.
         inputs (Sequence): Tensors, also in tuples, lists and dicts, some of which have None in their shapes.
-        merge (Callable): Merges two graphs into one. Default: `Merge`, dimensions are an `Extent`.
+        merge (Callable): Class that merges the graphs of the two traces. It defines how dimensions that depend on the
+            lengths are represented. Default: `Merge`, which uses an `Extent`.
 
     Raises:
-        NotImplementedError: If the network does not take all lengths alike.
-        ValueError: If it takes none of them, or axes of more than five places are None.
+        NotImplementedError: If no graph is valid for all lengths.
+        ValueError: If the network accepts no such lengths, or more than five different axis numbers are None.
     """
     open_ = open_axes(inputs)
     if len(open_) <= MAX_OPEN_AXES:

@@ -1,4 +1,4 @@
-"""Open a file for inspection: its graph, or the values that it stores by name. The file name's ending selects the
+"""Open a file and return its graph, a Cell of the graph, or its stored values. The file name's ending selects the
 reader.
 """
 
@@ -20,18 +20,18 @@ WEIGHT_READERS: dict[str, str] = {".ckpt": "msnb.formats.checkpoint", ".safetens
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
-    """Return the graph in a file. Operators that msnb does not have keep their names.
+    """Return the graph in a file. An operator that msnb does not have is kept under its name in the file.
 
     Args:
         path (str): The file.
 
     Returns:
-        FuncGraph, whose operators need not be those of msnb.
+        FuncGraph. It may contain operators that msnb cannot run.
 
     Raises:
         ValueError: If the ending is unknown, or the file is damaged.
         FileNotFoundError: If there is no such file.
-        NotImplementedError: If the file is built in a way that msnb does not read.
+        NotImplementedError: If the file has a structure that msnb cannot read.
     """
     path, module = _select_reader(path, READERS)
     return module.look(path)
@@ -41,7 +41,7 @@ def cell_in(path: str | os.PathLike[str]) -> Any:
     """Return a Cell that runs the operators of the graph in a file.
 
     Raises:
-        ValueError: If the ending is not that of MINDIR or ONNX, or the file is damaged.
+        ValueError: If the ending is not ``.mindir`` or ``.onnx``, or the file is damaged.
         FileNotFoundError: If there is no such file.
         NotImplementedError: If the file has operators that msnb does not run.
     """
@@ -50,13 +50,14 @@ def cell_in(path: str | os.PathLike[str]) -> Any:
 
 
 def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Return the values in a file by name. An array is read when it is accessed.
+    """Return the values in a weight file by name. Arrays are views of the memory-mapped file, so unused ones are not
+    read. Arrays are views of the memory-mapped file, so unused ones are not read.
 
     Args:
         path (str): The file.
 
     Returns:
-        Mapping, names to arrays and texts.
+        Mapping from names to arrays or strings.
 
     Raises:
         ValueError: If the ending is unknown, or the file is encrypted or damaged.
@@ -84,4 +85,5 @@ def _select_reader(path, readers):
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_get_file_ending(path)])  # spares the tables of other formats
+    # imported here, because the readers of other formats are not needed
+    return path, import_module(readers[_get_file_ending(path)])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # used in annotations only
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 _CALLBACKS = frozenset(("pure_callback", "io_callback"))
-_CHECK_TIMEOUT = 120  # timeout of the check of a file; most of it is the import of JAX
+_CHECK_TIMEOUT = 120  # Seconds for the check of a file. The import of JAX takes most of the time.
 _checked_digests: set[bytes] = set()  # digests of files that have passed the check in this process
 _CHECK_SCRIPT = """
 import sys
@@ -50,10 +50,10 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     """Write a network for inference, with its weights, as a StableHLO artefact.
 
     Args:
-        net (Cell): The network; it is traced in evaluation.
-        inputs (Sequence[Tensor]): Inputs of the network; shapes and element types are those of the artefact.
+        net (Cell): The network. It is traced in evaluation mode.
+        inputs (Sequence[Tensor]): Example inputs. The artefact accepts inputs of the same shapes and element types.
         file (str): Path of the file.
-        platforms (Sequence[str]): Platforms that it can run on. Default: CPU, CUDA and TPU in one file.
+        platforms (Sequence[str]): Platforms that the artefact supports. Default: CPU, CUDA and TPU.
 
     Raises:
         ValueError: If a call of the network changes Parameters or draws random numbers.
@@ -100,8 +100,8 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
     """Return a program as a function of its Tensor arguments, with Parameters and the arguments in `numbers` as
     constants.
     """
-    # Weights are numpy arrays, which JAX embeds as constants. For each shape of a jax.Array, JAX would compile a
-    # program that copies it.
+    # Weights are converted to numpy arrays, which JAX embeds as constants. To embed jax.Arrays, JAX would compile a
+    # copy for each shape.
     weights = [p.asnumpy() for p in program.params]
     names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
     count = len(names)
@@ -130,7 +130,7 @@ def look(file: str) -> FuncGraph:
     is part of.
 
     Raises:
-        ValueError: If the file is no such artefact.
+        ValueError: If the file is not a StableHLO artefact.
     """
     return _read_graph(_load_artefact(file), _get_file_stem(file))
 
@@ -184,18 +184,18 @@ class _ArtefactCall(PrimitiveWithInfer):
 def load_stablehlo(file: str) -> StableHLOCell:
     """Load a network from a StableHLO artefact, which `export` and `jax.export` write.
 
-    It runs as one operation, with the gradient with respect to its inputs if the artefact has one; its weights are
-    part of the computation.
+    The Cell runs the artefact as one operation. The weights are constants of the artefact. Gradients with respect to
+    the inputs are available if the artefact contains them.
 
     Args:
         file (str): Path of the file.
 
     Returns:
-        Cell, called with the inputs that the artefact was exported for.
+        Cell. Its inputs must have the shapes and element types that the artefact was exported for.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If it is no artefact, or one that does not run on this platform.
+        ValueError: If the file is not an artefact, or if it was not exported for this platform.
         ImportError: If flatbuffers is not installed.
     """
     exported = _load_artefact(file)
@@ -260,5 +260,7 @@ def _check_artefact_in_subprocess(file, data):
 
 
 def deserialized(data: bytes) -> "jax.export.Exported":
-    """Deserialize an artefact of `jax.export`. The bytes must have passed the check."""
+    """Deserialize an artefact of `jax.export`. Damaged bytes can crash the process; `_load_artefact` checks them
+    first.
+    """
     return jax.export.deserialize(bytearray(data))

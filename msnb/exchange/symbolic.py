@@ -1,5 +1,5 @@
-"""Represent axes of unknown length in an exported model. The network is traced with two lengths of each, and the
-traces are compared.
+"""Represent axes of unknown length in an exported model. The network is traced twice with different lengths of these
+axes, and the two traces are compared.
 """
 
 import math
@@ -69,10 +69,10 @@ class Unknown:
 def sizes_of(open_axes: Iterable[_Axis]) -> dict[_Axis, tuple[int, int]]:
     """Return two example lengths for each open axis; the network is traced once with each.
 
-    All lengths are distinct primes, so that a length in the result tells which axes it comes from.
+    All lengths are distinct primes, so the prime factors of a dimension in the graph show the axes that it depends on.
 
     Raises:
-        ValueError: If there are more than five.
+        ValueError: If there are more than five open axes.
     """
     axes = list(open_axes)
     if len(axes) > MAX_OPEN_AXES:
@@ -159,7 +159,9 @@ class Merge:
         )
 
     def value(self, a: Any, b: Any, key: str) -> Any:
-        """Return an attribute of the merged graph from its values in both traces. Integers that differ are lengths."""
+        """Return an attribute of the merged graph from its values in both traces. An integer that differs between the
+        traces is treated as a length.
+        """
         if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
             items = [self.value(x, y, key) for x, y in zip(a, b, strict=True)]
             return type(a)(*items) if hasattr(a, "_fields") else tuple(items)

@@ -62,11 +62,11 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
     """Return the graph of a network at the level of MindSpore's operators, with `weights` set.
 
     Args:
-        net (Union[Cell, Callable]): The network, or a function; it is traced in evaluation.
+        net (Union[Cell, Callable]): The network, or a function; it is traced in evaluation mode.
         inputs: The arguments of the call to trace.
 
     Returns:
-        FuncGraph, without the new values of Parameters that an evaluation step may write.
+        FuncGraph. It does not return the new values of Parameters that a call may write.
 
     Raises:
         NotImplementedError: If the network draws random numbers.
@@ -86,16 +86,16 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
 
 
 def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
-    """Return the graph of a network including its updates of Parameters: operators that write Parameters return the
-    new values.
+    """Return the graph of a network with its updates of Parameters. Each update is a node: the operator that writes the
+    Parameter, or an Assign of the new value.
 
     Args:
-        net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.
+        net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation mode.
         inputs: The arguments of the call to trace.
         rules (Callable): Gradient rules of operators, see `msnb.core.eager.kernel.differentiated`.
 
     Returns:
-        FuncGraph, `weights` filled.
+        FuncGraph, with `weights` set.
     """
     args = _convert_parameters_to_tensors(inputs)
     with evaluating(net):
@@ -143,7 +143,9 @@ def _check_no_random_draws(program, graph):
 
 
 def _inline_number_arguments(graph, program, inputs):
-    """Replace Python numbers among the arguments by constants. A program takes them as inputs, like Tensors."""
+    """Replace inputs that are Python numbers by constants. A program takes a number as an input, but an exported graph
+    takes only Tensors.
+    """
     leaves = flatten(inputs)[0]
     flat_args = program.select_inputs(leaves, leaves)
     arguments = [p for p in graph.parameters if not p.is_weight][

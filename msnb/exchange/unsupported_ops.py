@@ -15,7 +15,8 @@ def unsupported_error(
 
     Args:
         graph (FuncGraph): The exported graph.
-        nodes (Iterable[CNode]): The operators; one is listed of those with the same name, scope and line.
+        nodes (Iterable[CNode]): The unsupported calls. Calls with the same operator, scope, source line and reason are
+            listed once.
         format_name (str): Name of the format.
         reasons (dict): {operator: property that the format cannot express}. Default: None.
     """

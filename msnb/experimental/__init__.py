@@ -1,4 +1,6 @@
-"""Re-export module: MindSpore 2's `experimental`, optimizers whose groups of Parameters are dicts that can change."""
+"""Re-export module: MindSpore 2's `experimental`. Its optimizers have parameter groups that are dicts, as in
+PyTorch.
+"""
 
 from msnb.experimental import optim
 

@@ -1,4 +1,4 @@
-"""Saliency explanations. The paths and names exist; the feature comes in a later version."""
+"""Saliency explanations. Only the names of MindSpore's classes exist; the feature comes in a later version."""
 
 from msnb._util.placeholders import fill, submodules
 

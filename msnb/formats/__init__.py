@@ -1,1 +1,1 @@
-"""File formats: each module converts bytes to plain Python objects and back, and knows nothing of networks."""
+"""File formats: each module converts bytes to plain Python objects and back, and does not depend on Cells or graphs."""

@@ -16,8 +16,8 @@ _MOST_AXES, _LONGEST_AXIS = 32, 1 << 56
 def mapped(path: str | Path) -> memoryview:
     """Return all bytes of a file, read-only and memory-mapped.
 
-    Do not read the bytes, or an array that is a view of them, after the file has become shorter: the system ends a
-    process (SIGBUS) that reads mapped bytes which no longer exist. A file that is replaced atomically is safe.
+    If the file is truncated later, do not read the bytes or an array that is a view of them: the system ends the
+    process with SIGBUS. It is safe to replace the file atomically.
 
     Args:
         path (str): The file.
@@ -37,8 +37,8 @@ def view(data: Any, dtype: Any, shape: tuple[int, ...], label: str) -> np.ndarra
     Args:
         data (Union[bytes, memoryview]): The bytes.
         dtype (dtype): Type of the elements.
-        shape (tuple[int]): Shape that the file states; no memory of that size is allocated.
-        label (str): Name of the array, for messages.
+        shape (tuple[int]): Shape that is stated in the file. It is checked, and no memory is allocated for it.
+        label (str): Name of the array, for error messages.
 
     Raises:
         BadFileError: If no array can have this shape, or it needs another number of bytes.

@@ -3,8 +3,8 @@
 A file is ``repeated Value value = 1`` with ``Value {string tag = 1; TensorProto tensor = 2}`` and
 ``TensorProto {repeated int64 dims = 1; string tensor_type = 2; bytes tensor_content = 3}``. Values of more than 512 MiB
 are split into consecutive Values of one tag that repeat the full dims. A scalar has dims [0] (r1.1) or none (2.x); an
-empty vector has dims [0] too, so only the length of the content distinguishes them. With a checksum the file ends in
-``crc_num`` and the CRC-32 of all bytes before it, ten bytes big-endian.
+empty vector has dims [0] too, so only the length of the content distinguishes them. A file with a checksum ends with
+``crc_num`` and the CRC-32 of all bytes before that, as a big-endian integer of ten bytes.
 """
 
 import os
@@ -65,11 +65,12 @@ def write(
 
     Args:
         path (str): File to write; its folder has to exist.
-        items (dict): Names to numpy arrays (anything ``np.asarray`` takes) or to str, in the order of the file.
+        items (dict): Maps names to numpy arrays (anything that ``np.asarray`` accepts) or str. The file has the same
+            order.
         crc_check (bool): Whether to add a checksum. Default: False.
         progress (Callable): Called with each name when it has been written. Default: None.
         permissions (int): Permissions of the file before the umask. Default: 0o666.
-        cipher (Cipher): Encrypts the file; such a file has no checksum. Default: None.
+        cipher (Cipher): Cipher that encrypts the file. An encrypted file has no checksum. Default: None.
 
     Raises:
         ValueError: If both a cipher and a checksum are requested.
@@ -118,22 +119,23 @@ def _encode_entry(name, value):
 
 
 def read(path: str | Path, crc_check: bool = False, cipher: Cipher | None = None) -> dict[str, Any]:
-    """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file, so unused arrays are not read.
+    """Read a checkpoint of any MindSpore version. Arrays are views of the mapped file, so unused arrays are not read.
 
-    See :func:`msnb.formats.arrays.mapped` for the requirements on the file; copy arrays that must survive a writer
-    other than :func:`write`, as ``load_checkpoint`` does. An encrypted file is decrypted at once.
+    The arrays are read-only. Other programs may overwrite the file in place, see :func:`msnb.formats.arrays.mapped`.
+    Copy the arrays if they must survive this, as ``load_checkpoint`` does. An encrypted file is decrypted completely.
 
     Args:
         path (str): File to read.
-        crc_check (bool): Whether to compare the checksum, when the file has one. Default: False.
-        cipher (Cipher): Decrypts the file. Default: None, it is not encrypted.
+        crc_check (bool): Whether to compare the checksum. The file must then have one. Default: False.
+        cipher (Cipher): Cipher that decrypts the file. Default: None, for a file that is not encrypted.
 
     Returns:
-        dict, names to numpy arrays (bfloat16 as in ml_dtypes) or to str, in the order of the file.
+        dict from names to numpy arrays (bfloat16 as in ml_dtypes) or str, in the order of the file.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        CheckpointError: If the file is no checkpoint, encrypted in another way, truncated or damaged.
+        CheckpointError: If the file is not a checkpoint, does not match `cipher`, lacks a requested checksum, or is
+            truncated or damaged.
     """
     path = os.fspath(path)
     data = arrays.mapped(path)

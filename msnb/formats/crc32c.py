@@ -1,13 +1,17 @@
-"""CRC-32C, the checksum of TFRecord files, at memory speed with numpy alone.
+"""CRC-32C, the checksum of TFRecord files, computed with numpy at about the speed of memory.
 
-A checksum is the remainder of the message, read as a polynomial over GF(2), by the generator P. It takes two steps:
+A checksum is the remainder when the message, read as a polynomial over GF(2), is divided by the generator P. It is
+computed in two steps:
 
-- **Folding.** P divides x^5685 + x^1362 + x^426 + 1, and therefore its 8 * 2^j-th powers, whose four terms differ by
-multiples of bytes. So the first bytes of a message may be added (exclusive or) to three later positions and dropped.
-- **Tables** for the rest: the remainder of each byte value at each of 1024 positions from the end.
+- **Folding.** P divides Q = x^5685 + x^1362 + x^426 + 1, and therefore also Q^(8 * 2^j). Over GF(2) such a power has
+four terms, too, and their exponents are multiples of 8 bits. So the first bytes of a message can be xored into three
+later positions and then dropped: the remainder does not change.
+- **Tables.** The shortened message is divided in blocks of 1024 bytes. A table has the remainder of each byte value at
+  each position in a block.
 
-Messages of equal length that differ in few positions, such as the records of a training's steps, need tables of only
-these positions: a remainder is linear, so the remainder of the difference to the first message suffices.
+Messages of equal length that differ in few bytes, such as the records of consecutive training steps, are computed
+together. A remainder is linear, so only the difference to the first message is looked up, in tables for these
+positions.
 """
 
 import functools
@@ -18,12 +22,13 @@ import numpy as np
 _GENERATOR = 0x82F63B78  # reflected: the lowest bit is the highest power
 _TERMS = 5685, 1362, 426
 _BLOCK = 1024
-_MAX_COMPARED = 1 << 16  # longer messages are not compared
-_ROWS = 128  # messages compared at once, so that they stay in the processor's cache
+_MAX_COMPARED = 1 << 16  # bytes; longer messages are not compared with each other
+_ROWS = 128  # messages compared at once; more would not fit in the processor's cache
 
 
 def _compute_bit_remainders(positions):
-    """Return the remainders of the 8 bits of a byte that is followed by 0, 1, ... zero bytes, (positions, 8).
+    """Return the remainders of single bits, of shape (positions, 8). Row i is for a byte that is followed by i zero
+    bytes.
 
     `positions` is a power of 2, at least 4.
     """
@@ -48,7 +53,7 @@ def _compute_byte_remainders(bits):
 
 
 class _Tables:
-    """Lookup tables for checksums, computed when the first one is needed."""
+    """Lookup tables for checksums. `_get_tables` computes them once, for the first checksum."""
 
     def __init__(self):
         self.table = _compute_byte_remainders(_compute_bit_remainders(_BLOCK))
@@ -56,7 +61,7 @@ class _Tables:
         self.row = np.arange(_BLOCK - 1, -1, -1) * 256
         self.last = self.table[:-5:-1].tolist()
         step = self.table[0].tolist()
-        self.start = [0xFFFFFFFF]  # the state after 0, 1, ... zero bytes
+        self.start = [0xFFFFFFFF]  # element i is the CRC state after i zero bytes
         for _ in range(_BLOCK):
             self.start.append(self.start[-1] >> 8 ^ step[self.start[-1] & 255])
 
@@ -75,7 +80,7 @@ _cached_bit_remainders = functools.cache(_compute_bit_remainders)
 
 
 def crc32c(data: Any) -> int:
-    """Return the CRC-32C of bytes (anything with a buffer) as an int."""
+    """Return the CRC-32C of an object that supports the buffer protocol, as an int."""
     ready = _get_tables()
     octets = np.frombuffer(data, np.uint8)
     n = len(octets)
@@ -93,7 +98,9 @@ def crc32c(data: Any) -> int:
 
 
 def _fold_message(octets):
-    """Shorten a message without changing its CRC: add (xor) its first bytes to later ones in place, return the rest."""
+    """Shorten a message without changing its CRC. The first bytes are xored into later ones in place. Return the view
+    of the remaining bytes.
+    """
     n, start = len(octets), 0
     for level in range(max(0, n // _TERMS[0]).bit_length(), -1, -1):
         a, b, c = (term << level for term in _TERMS)
@@ -113,12 +120,12 @@ def masked(crc: int) -> int:
 
 
 def masked_crc32c(data: Any) -> int:
-    """Return the masked CRC-32C of bytes, which TFRecord files have after lengths and records."""
+    """Return the masked CRC-32C of bytes. TFRecord files have it after each length and after each record."""
     return masked(crc32c(data))
 
 
 def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> list[bool]:
-    """Return True or False for each (start, end) in `spans`: ``data[start:end]`` has the given masked checksum."""
+    """Check each ``data[start:end]`` in `spans` against its masked checksum. Return one bool for each."""
     return [crc == checksum for crc, checksum in zip(masked_of(data, spans), checksums, strict=True)]
 
 

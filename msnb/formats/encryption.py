@@ -1,9 +1,10 @@
 """MindSpore's encrypted files: consecutive blocks of AES-GCM, AES-CBC or SM4-CBC, each of at most 64 MiB of plain text.
 
-A block is, little-endian: the number of the cipher (4 bytes), for GCM the tag (16), the length of the rest (4), the
-length of the initial vector (4) and the vector (16), the length of the encrypted bytes (4) and these bytes. The nonce
-of GCM is the first 12 bytes of the vector; the newest MindSpore uses all 16. Its first versions wrote no tag. CBC pads
-its last 16 bytes as in PKCS #7. The ciphers come from the package `cryptography`.
+A block has these little-endian fields: the number of the cipher (4 bytes), the tag (16, only for GCM), the number of
+bytes after this field (4), the length of the initialization vector (4), the vector (16), the length of the encrypted
+bytes (4) and the encrypted bytes. The nonce of GCM is the first 12 bytes of the vector; the newest MindSpore uses all
+16. The first versions of MindSpore wrote no tag. CBC pads the plain text as in PKCS #7. The ciphers come from the
+package `cryptography`.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ class _Block(NamedTuple):
 
 
 class Cipher:
-    """Cipher with a key, which encrypts and decrypts files.
+    """Encrypts and decrypts files with a key.
 
     Args:
         key (bytes): 16, 24 or 32 bytes; 16 for SM4.
@@ -80,10 +81,11 @@ class Cipher:
 
         Args:
             data (Union[bytes, memoryview]): All bytes of the file.
-            path (str): The file, for messages.
+            path (str): The file, for error messages.
 
         Raises:
-            BadFileError: If the file is not encrypted, in another mode, with another key, or damaged.
+            BadFileError: If the file is not encrypted, was encrypted in another mode or with another key, or is
+                damaged.
         """
         blocks, data = [], memoryview(data)
         wrong = BadFileError(f"{path!r} cannot be decrypted: the key is another one, or the file is damaged.")
@@ -97,7 +99,7 @@ class Cipher:
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
     def _decrypt_block(self, block):
-        """Decrypt a block. Return None if the key is wrong."""
+        """Decrypt a block. Return None if the key is wrong or the block is damaged."""
         modes = _import_cryptography().modes
         if self.mode != "AES-GCM":
             if not len(block.text) or len(block.text) % 16:
@@ -120,7 +122,7 @@ class Cipher:
 
 
 class CustomCipher:
-    """Encryption by a user's functions, passed to `export` and `load` as the mode.
+    """Encrypts and decrypts files with functions that a user passes to `export` and `load` as the mode.
 
     Args:
         key (bytes): Argument of the functions.
@@ -163,11 +165,11 @@ def decrypt_if_encrypted(data: Any, cipher: Cipher | CustomCipher | None, path: 
 
     Args:
         data (Union[bytes, memoryview]): All bytes of the file.
-        cipher (Cipher): Decrypts the file. None: it is not encrypted.
-        path (str): The file, for messages.
+        cipher (Cipher): Cipher that decrypts the file, or None if the file is not encrypted.
+        path (str): The file, for error messages.
 
     Raises:
-        BadFileError: If the file and the cipher do not match.
+        BadFileError: If the file is encrypted and there is no cipher, or if the cipher cannot decrypt the file.
     """
     if cipher is not None:
         return memoryview(cipher.opened(data, path))
@@ -216,7 +218,7 @@ class _EncryptingFile:
         self._block = BLOCK if isinstance(cipher, Cipher) else None  # a user's function gets all bytes at once
 
     def write(self, data):
-        """Encrypt and write bytes."""
+        """Buffer bytes, and write each complete block encrypted."""
         data, step = memoryview(data), self._block or max(1, len(data))
         for start in range(0, len(data), step):
             self._pending += data[start : start + step]
@@ -225,7 +227,7 @@ class _EncryptingFile:
                 del self._pending[: self._block]
 
     def finish(self):
-        """Write the remaining bytes."""
+        """Encrypt and write the buffered bytes."""
         if self._pending:
             self._file.write(self._cipher.sealed(bytes(self._pending)))
 

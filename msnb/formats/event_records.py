@@ -1,8 +1,8 @@
 """Files of consecutive records: MindSpore's and TensorBoard's event files, and TFRecord.
 
-A record is its length (8 bytes, little endian), the masked CRC-32C of these, the payload and the masked CRC-32C of the
-payload. A file may be read while it is written: a truncated last record is *not yet written*, and the next read starts
-at it. Bytes that contradict their checksum are an error.
+A record is the length of its payload (8 bytes, little endian), the masked CRC-32C of these 8 bytes, the payload and the
+masked CRC-32C of the payload. A file may be read while it is written. A truncated last record counts as not yet
+written: the next read starts at it. Bytes that contradict their checksum are an error.
 """
 
 import os
@@ -88,7 +88,8 @@ def _is_header_valid(piece, at):
 def _find_payload_spans(piece, path, start):
     """Return [(start, end), ...] of the payloads in `piece`, and the position of the next record.
 
-    If a header is damaged, its error replaces the position.
+    If a header is damaged, the BadRecordError to raise is returned in place of the position. It is raised at once if
+    the first header is damaged.
     """
     spans, at = [], 0
     heads = []

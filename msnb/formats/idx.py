@@ -1,6 +1,7 @@
 """IDX files, the format of MNIST: one array with a header, optionally compressed with gzip.
 
-Two zero bytes, a type code, the number of axes, the axes as big-endian 32-bit integers, then the elements, big-endian.
+A file has two zero bytes, a type code, the number of axes, the shape as big-endian 32-bit integers, and the elements in
+big-endian order.
 """
 
 import gzip
@@ -30,7 +31,7 @@ def read(path: str | Path) -> np.ndarray:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        IdxError: If the file is no IDX file, truncated, or longer than its header says.
+        IdxError: If the file is not an IDX file, is truncated, or is longer than its header states.
     """
     path = os.fspath(path)
     with open(path, "rb") as file:
@@ -64,7 +65,7 @@ def write(path: str | Path, array: np.ndarray) -> None:
 
     Args:
         path (str): File to write.
-        array (numpy.ndarray): Of uint8, int8, int16, int32, float32 or float64, with at most 255 axes.
+        array (numpy.ndarray): Array of uint8, int8, int16, int32, float32 or float64, with at most 255 axes.
 
     Raises:
         TypeError: If IDX has no code for the element type.

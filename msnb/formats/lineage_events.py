@@ -1,11 +1,12 @@
 """MindSpore's lineage files (``..._lineage``): the settings of trainings, for comparison.
 
-Each record is a LineageEvent: a time, and one of four contents, here the `kind` and a plain dict:
+Each record is a LineageEvent: a time and one of four messages. This module converts the message to a plain dict and
+names its type by `kind`:
 
 - "train_lineage": optimizer, learning_rate, loss_function, epoch, parallel_mode, device_num, batch_size,
   train_dataset_path, train_dataset_size, network, loss, model_path, model_size, if they are known;
 - "eval_lineage": metric (JSON text), valid_dataset_path, valid_dataset_size;
-- "custom_lineage_data": numbers and texts of the user by name;
+- "custom_lineage_data": the user's numbers and strings by name;
 - "dataset_graph": {"parameter": {...}, "children": [...], "operations": [...], "sampler": {...}}, each of the
   operations a dict of its settings.
 """
@@ -92,8 +93,8 @@ _SCHEMA = {
 KINDS: tuple[str, ...] = ("train_lineage", "eval_lineage", "dataset_graph", "custom_lineage_data")
 MESSAGES: dict[str, str] = dict(
     zip(KINDS, ("TrainLineage", "EvaluationLineage", "DatasetGraph", "UserDefinedInfo"), strict=True)
-)  # MindSpore's names of the contents
-# The field of the message for each name of the plain dict.
+)  # kind -> name of MindSpore's message
+# Name in the plain dict -> (sub-message, field) in MindSpore's message.
 _TRAIN = {
     **{name: ("hyper_parameters", name) for name in _SCHEMA["HyperParameters"]},
     **{name: ("train_dataset", name) for name in _SCHEMA["TrainDataset"]},
@@ -156,7 +157,7 @@ def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) 
     Args:
         wall_time (float): UNIX seconds.
         kind (str): One of `KINDS`.
-        content (Union[dict, bytes]): A dict as described in the module; or the bytes of MindSpore's message.
+        content (Union[dict, bytes]): A dict as described in the module's docstring, or an encoded message of MindSpore.
     """
     header = protobuf.encode(_SCHEMA, "LineageEvent", {"wall_time": wall_time})
     if not isinstance(content, bytes):

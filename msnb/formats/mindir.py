@@ -1,7 +1,7 @@
 """Reader and writer of MINDIR files: messages as dicts, tensors as arrays, and separate files of weights.
 
 A message is a dict of the fields that are set, as `protobuf.decode` returns it; `Message` gives attribute access to
-one. The bytes of a tensor stay in the file, as a view of the memory map, until they are used.
+one. A tensor's bytes are a view of the memory-mapped file, so they are read from the file when they are used.
 """
 
 import os
@@ -77,7 +77,7 @@ TYPES: dict[int, Any] = {  # code of an element type -> its dtype
     }.items()
 }  # fmt: skip
 CODES: dict[Any, int] = {kind: code for code, kind in TYPES.items()}
-SPLIT = 1 << 30  # MindSpore writes more bytes of weights than this to a separate file
+SPLIT = 1 << 30  # weights of more bytes than this are written to a separate file, as in MindSpore
 _ALIGNED = 64  # alignment of the weights in such a file, and length of its header
 
 
@@ -87,10 +87,10 @@ def load_model(path: str, cipher: Cipher | CustomCipher | None = None) -> dict[s
 
     Args:
         path (str): The file.
-        cipher (Cipher): Decrypts the file. Default: None, it is not encrypted.
+        cipher (Cipher): Cipher that decrypts. Default: None, for files that are not encrypted.
 
     Raises:
-        BadFileError: If the file is no MINDIR file, encrypted in another way, or damaged.
+        BadFileError: If the file is not a MINDIR file, does not match `cipher`, or is damaged.
         OSError: If it cannot be read.
     """
     data = arrays.mapped(path)
@@ -109,11 +109,11 @@ def load_model(path: str, cipher: Cipher | CustomCipher | None = None) -> dict[s
 
 
 def save(path: str, model: dict[str, Any], cipher: Cipher | CustomCipher | None = None) -> None:
-    """Write a model; a gigabyte or more of weights goes to a separate folder next to it, as in MindSpore.
+    """Write a model. If its weights have more than 1 GiB, they are written to a separate folder next to it.
 
     Args:
         path (str): The file.
-        model (dict): The messages.
+        model (dict): The Model message.
         cipher (Cipher): Encrypts the files. Default: None.
     """
     weights = model["graph"].get("parameter", ())
@@ -131,7 +131,7 @@ def _write_weights(path, model, cipher):
     os.makedirs(os.path.dirname(target), exist_ok=True)
     references, offset = [], _ALIGNED
     with writing(target) as plain, encryption.encrypting(plain, cipher) as file:
-        file.write(b"\x01".ljust(_ALIGNED, b"\0"))  # little-endian
+        file.write(b"\x01".ljust(_ALIGNED, b"\0"))  # 1 means little-endian
         for weight in sorted(model["graph"]["parameter"], key=lambda w: w["name"]):
             data = weight["raw_data"]
             padding = -len(data) % _ALIGNED
@@ -149,8 +149,8 @@ class WeightFiles:
     """Separate files with the weights of a model, each mapped or decrypted on first access.
 
     Args:
-        folder (str): Folder of the model; names that lead out of it are refused.
-        cipher (Cipher): Decrypts the files. Default: None, they are not encrypted.
+        folder (str): Folder of the model. A path outside of it raises BadFileError.
+        cipher (Cipher): Cipher that decrypts. Default: None, for files that are not encrypted.
     """
 
     def __init__(self, folder: str, cipher: Cipher | CustomCipher | None = None) -> None:
@@ -210,10 +210,10 @@ def array(tensor: dict[str, Any], weight_files: WeightFiles | None = None) -> np
 
     Args:
         tensor (dict): The message.
-        beside (WeightFiles): Files of weights of the model. Default: None, there are none.
+        weight_files (WeightFiles): Separate files with weights of the model. Default: None, there are none.
 
     Raises:
-        BadFileError: If the number of bytes is wrong, or a name leads out of the folder.
+        BadFileError: If the number of bytes is wrong, the tensor is compressed, or its file is outside of the folder.
     """
     kind, shape = type_of(tensor)
     name = f"The file is damaged: the tensor {tensor.get('name', '')!r}"
@@ -241,7 +241,7 @@ def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
 def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
     """Return the attribute message of a number, text, array, None, or a tuple or list of them.
 
-    `inside` is True for an element of a sequence, whose value is in another field.
+    `inside` is True for an element of a sequence. Its value is in a repeated field, such as "ints" instead of "i".
     """
     if value is None:
         return {"name": name, "type": NONE}
@@ -263,7 +263,7 @@ def value_of(message: dict[str, Any]) -> Any:
     """Return the value of an attribute message: a number, text, array, None, or a tuple or list of them.
 
     Raises:
-        BadFileError: If it is of a kind without value.
+        BadFileError: If the kind of the attribute has no value.
     """
     kind = message.get("type", 0)
     if kind in (TUPLE, LIST):

@@ -1,8 +1,8 @@
 """Convert MINDIR models of MindSpore 1.0 to 1.6 (``ir_version`` 0.1.0) to the messages of later versions.
 
-A text describes each attribute: ``scalar:value0`` a number or text, ``scalar:Tuple[value1,value2,]`` several of them in
-order, ``tensor:value0`` an array, ``type:value0`` an element type, ``shape:shape1,`` the result of a node,
-``Monad:UMonad`` an order of side effects and ``none`` nothing.
+A string describes the kind of each attribute: ``scalar:value0`` is a number or string, ``scalar:Tuple[value1,value2,]``
+a tuple of them, ``tensor:value0`` an array, ``type:value0`` an element type, ``shape:shape1,`` the type of a node's
+result, ``Monad:UMonad`` a token that orders side effects, and ``none`` is None.
 """
 
 import re
@@ -14,7 +14,7 @@ from msnb.formats.text_files import BadFileError
 VERSION = "0.1.0"
 _TOKEN = re.compile(r"(Tuple|List)?\[|\]|[^\[\],]+")
 _MAX_DEPTH = 50
-# Code of an element type in a tensor -> MindSpore's number of it in operators.
+# Code of an element type in a tensor -> its code in the attributes of operators.
 _NUMBERS = {1: 43, 2: 37, 3: 32, 4: 38, 5: 33, 6: 34, 7: 35, 9: 30, 10: 42, 11: 44, 12: 39, 13: 40, 16: 45}
 
 
@@ -22,11 +22,11 @@ def upgrade(model: dict[str, Any], path: str) -> dict[str, Any]:
     """Convert the attributes of an old model in place, and return the model.
 
     Args:
-        model (dict): The messages.
-        path (str): The file, for messages.
+        model (dict): The Model message.
+        path (str): The file, for error messages.
 
     Raises:
-        BadFileError: If an attribute has a form that no version wrote.
+        BadFileError: If an attribute has an unknown form.
     """
     try:
         for graph in (model["graph"], *model.get("functions", ())):

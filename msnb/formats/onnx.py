@@ -139,12 +139,12 @@ _OTHER = {
     22: "int4",
     23: "float4e2m1",
 }
-# the field with the values of a type, if raw_data is not set
+# Element type -> field that has the values if raw_data is not set.
 _FIELDS = {1: "float_data", 14: "float_data", 7: "int64_data", 11: "double_data", 15: "double_data"}
 _FIELDS.update({12: "uint64_data", 13: "uint64_data"})
 _KINDS = {"f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9, "graphs": 10}
 
-LARGEST = 2**31 - 2**20  # bytes of a message that every reader accepts
+LARGEST = 2**31 - 2**20  # bytes of the largest message; protocol buffers are limited to 2 GiB
 _SMALL = 1024  # a tensor with fewer bytes stays in the file of the model
 
 
@@ -152,7 +152,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a model as a dict. The bytes of its tensors stay in the file until `array` reads them.
 
     Raises:
-        BadFileError: If the file is no ONNX model.
+        BadFileError: If the file is not an ONNX model.
     """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -167,7 +167,7 @@ def parse(data: bytes | memoryview) -> dict[str, Any]:
     """Decode the bytes of a model to a dict.
 
     Raises:
-        WireError: If they are not a model.
+        WireError: If the bytes are not a model.
     """
     try:
         model = protobuf.decode(SCHEMA, "Model", data)
@@ -186,8 +186,8 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
         folder (str): Folder of the model, for tensors in separate files. Default: None, there are none.
 
     Raises:
-        ValueError: If no array has this type, the number of bytes does not match the shape, or a file is outside of the
-            folder or too short.
+        ValueError: If numpy has no such element type, the number of bytes does not match the shape, or a separate file
+            is missing, too short or outside of the folder.
     """
     name, number = tensor.get("name", ""), tensor.get("data_type", 0)
     if number not in DTYPES:
@@ -212,7 +212,7 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
         values = [complex(*pair) for pair in zip(values[::2], values[1::2], strict=False)]
     if len(values) != count:
         raise ValueError(f"The ONNX tensor {name!r} of shape {shape} needs {count} values, but has {len(values)}.")
-    if number in (10, 16):  # the bits of floats, as integers
+    if number in (10, 16):  # int32_data has the bits of float16 and bfloat16
         return np.array(values, np.int64).astype(np.uint16).view(dtype).reshape(shape)
     if dtype.kind in "iu":
         return np.array([v & 0xFFFFFFFFFFFFFFFF for v in values], np.uint64).astype(dtype).reshape(shape)
@@ -257,8 +257,8 @@ def tensor(value: Any, name: str = "") -> dict[str, Any]:
 
 
 def attribute(name: str, value: Any) -> dict[str, Any]:
-    """Return the Attribute message of a Python value: a number, a text, an array, a Graph message, or a list of one
-    kind.
+    """Return the Attribute message of a Python value: a number, a text, an array, a Graph message, or a list of values
+    of one of these kinds.
 
     Raises:
         TypeError: If ONNX has no attribute for it.
@@ -286,7 +286,7 @@ def attribute(name: str, value: Any) -> dict[str, Any]:
 def attributes(node: dict[str, Any]) -> dict[str, Any]:
     """Return {name: value} of a Node's attributes: numbers, texts, Tensor and Graph messages, and lists of them.
 
-    A number is the shortest decimal of its float32: 1e-05, and not 9.999999747378752e-06.
+    A float is returned as the shortest decimal that has the same float32 value: 1e-05, not 9.999999747378752e-06.
     """
     values = {}
     for message in node.get("attribute", []):
@@ -309,7 +309,7 @@ def attributes(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def value_info(name: str, dtype: str, shape: Iterable[Any] | None) -> dict[str, Any]:
-    """Return the ValueInfo message of a value; a dimension that is a text is symbolic."""
+    """Return the ValueInfo message of a value; a dimension that is a str is symbolic."""
     tensor_type: dict[str, Any] = {"elem_type": NUMBERS[dtype]}
     if shape is not None:
         dims = [{"dim_param": n} if isinstance(n, str) else {"dim_value": int(n)} for n in shape]
@@ -321,13 +321,13 @@ def save(model: dict[str, Any], path: str | os.PathLike[str], cipher: Any = None
     """Write a model; more than 2 GB of weights go to a separate file, ``NAME.data``.
 
     Args:
-        model (dict): The messages.
+        model (dict): The Model message.
         path (str): The file.
-        cipher (CustomCipher): A user's functions, which encrypt the model but not its file of weights; so a model with
-            such a file is refused. Default: None.
+        cipher (CustomCipher): Encrypts the file of the model. A separate file of weights would not be encrypted, so a
+            model that needs one raises ValueError. Default: None.
 
     Returns:
-        list, the names of the files.
+        list[str], the paths of the written files.
     """
     path = Path(path)
     weights = model["graph"].get("initializer", [])

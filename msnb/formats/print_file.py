@@ -1,7 +1,8 @@
 """Reader and writer of the file of MindSpore's Print operators: consecutive texts and arrays.
 
-It is ``Print {repeated Value value = 1}`` with ``Value {string desc = 1 or TensorProto tensor = 2}``; since a message
-may be written in pieces, each value is appended separately. Types have r1.1's names, a number has no dims.
+The file is one message ``Print {repeated Value value = 1}`` with ``Value {string desc = 1 or TensorProto tensor = 2}``.
+Each value is appended as another ``Print``, because a protocol buffer that follows another one extends it. Element
+types have the names of r1.1. A scalar has no dims.
 """
 
 from pathlib import Path
@@ -36,8 +37,8 @@ def record(value: Any) -> bytes:
     """Encode one printed value as bytes.
 
     Args:
-        value (Union[str, numpy.ndarray]): A text, or numbers of a type that these files support; others are written as
-            text.
+        value (Union[str, numpy.ndarray]): A text or an array. An array whose element type the format does not have is
+            written as text.
     """
     if not isinstance(value, str):
         array = np.asarray(value)
@@ -54,7 +55,7 @@ def read(path: str | Path) -> list[Any]:
 
     Raises:
         OSError: If the file cannot be read.
-        PrintFileError: If it is empty, damaged, or not such a file.
+        PrintFileError: If the file is empty or damaged, or no Print operator wrote it.
     """
     data = Path(path).read_bytes()
     if not data:

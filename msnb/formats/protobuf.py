@@ -2,7 +2,7 @@
 
 A message is described by a table ``{field name: (number, kind, repeated)}`` where kind is ``"int"``, ``"float"``,
 ``"double"``, ``"bytes"``, ``"span"``, ``"str"`` or the name of another message; a *schema* maps names of messages to
-such tables. A span is bytes that are not copied: a memoryview when decoding; any buffer when encoding.
+such tables. The kind ``"span"`` means bytes that are not copied: a memoryview when decoding, any buffer when encoding.
 """
 
 import struct
@@ -53,7 +53,8 @@ def key(number: int, wire_type: int) -> bytes:
 def fields(data: bytes | memoryview, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, Any]]:
     """Yield (field number, wire type, value) for each field of the message in ``data[start:end]``.
 
-    The value of a length-delimited field is its (start, end) in `data`: nothing is copied, so a memory map stays lazy.
+    The value of a length-delimited field is its (start, end) in `data`: no bytes are copied, so a memory-mapped file is
+    read only where it is accessed.
     """
     at, end = start, len(data) if end is None else end
     while at < end:

@@ -30,7 +30,8 @@ def _replace_non_finite(value: Any, path: tuple[Any, ...], marks: list[Any]) -> 
 
 
 def read(text: str) -> Any:
-    """Decode a text of :func:`text_of`, NaN and infinity included. Marks without a matching null are ignored.
+    """Decode a text of :func:`text_of`, NaN and infinity included. An entry of ``"not_finite"`` whose path does not
+    lead to a null is ignored.
 
     Raises:
         ValueError: If it is not JSON.

@@ -1,10 +1,10 @@
 """Reader and writer of safetensors files: a header of JSON, followed by arrays.
 
-A file is the length of the header (8 bytes, little-endian), the header, and the bytes of all tensors. The header has
-for each name its ``dtype``, ``shape`` and ``data_offsets``, the span of its bytes after the header; and under
-``__metadata__`` texts by name. The spans cover everything, without gaps or overlaps. MindSpore (2.4 and newer) writes
-``format: ms`` into the texts and, if a checksum is requested, ``crc_num``: the CRC-32 of each name and its bytes, in
-the order of the names.
+A file is the length of the header (8 bytes, little-endian), the header, and the bytes of all tensors. For each tensor
+the header has the ``dtype``, the ``shape`` and ``data_offsets``, the span of its bytes after the header. The entry
+``__metadata__`` maps names to strings. The spans cover all bytes after the header, without gaps or overlaps. MindSpore
+(2.4 and newer) adds ``format: ms`` to the metadata and, if a checksum is requested, ``crc_num``: the CRC-32 of each
+name and its bytes, in the order of the names.
 """
 
 import json
@@ -32,7 +32,7 @@ _DTYPES = {
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _TEXTS, _CHECKSUM = "__metadata__", "crc_num"
-_LONGEST = 100_000_000  # bytes of a header that every reader accepts
+_LONGEST = 100_000_000  # bytes of the longest header; other readers have the same limit
 _ALIGNED = 8  # alignment of the first tensor, and therefore of all, as they are sorted by element size
 
 
@@ -43,7 +43,7 @@ class Tensors(Mapping[str, np.ndarray]):
         data (memoryview): Bytes after the header.
         entries (dict): Name -> (dtype, shape, start, end), already checked.
         texts (dict): Content of ``__metadata__``.
-        path (str): The file, for messages.
+        path (str): The file, for error messages.
     """
 
     def __init__(self, data: memoryview, entries: dict[str, Any], texts: dict[str, str], path: str) -> None:
@@ -72,13 +72,13 @@ def write(
 
     Args:
         path (str): File to write; its folder has to exist.
-        items (dict): Names to arrays.
+        items (dict): Maps names to arrays.
         crc_check (bool): Whether to add a checksum. Default: False.
         permissions (int): Permissions of the file before the umask. Default: 0o666.
-        further (dict): Additional texts for the metadata. Default: None.
+        further (dict): Additional strings for the metadata, by name. Default: None.
 
     Raises:
-        TypeError: If an array has a type that the format cannot store, or a value is a text.
+        TypeError: If an array has a type that the format cannot store, or a value is a str.
         OSError: If the file cannot be written.
     """
     stored = {name: _check_array(name, value) for name, value in items.items()}
@@ -86,7 +86,7 @@ def write(
     if crc_check:
         texts[_CHECKSUM] = str(_compute_checksum(stored))
     header: dict[str, Any] = {_TEXTS: texts}
-    # Arrays of wide elements come first, so that all are aligned.
+    # Arrays with wider elements come first, so every array is aligned to its element size.
     order = sorted(stored, key=lambda name: (-stored[name].dtype.itemsize, name))
     at = 0
     for name in order:
@@ -129,7 +129,7 @@ def read(path: str | Path, crc_check: bool = False) -> Tensors:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        BadFileError: If the file is not a safetensors file, truncated or damaged.
+        BadFileError: If the file is not a safetensors file, is truncated or damaged, or lacks a requested checksum.
     """
     data, path = arrays.mapped(path), str(path)
     length = int.from_bytes(data[:8], "little")

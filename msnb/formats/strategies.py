@@ -45,11 +45,11 @@ class ParallelLayouts(NamedTuple):
 
     Attributes:
         dev_matrix (list[Dims]): The device matrix.
-        tensor_map (list[Dims]): For each axis the axis of the matrix, counted from the last, that shards it; -1 for
-            none.
-        param_split_shape (list[Dims]): Rows of each slice, if a table was split manually.
-        indices_offset (list[Dims]): Offset subtracted from the indices of each of these.
-        field (int): 0.
+        tensor_map (list[Dims]): For each axis of the Parameter, the axis of the device matrix that shards it, counted
+            from the last; -1 if the axis is not sharded.
+        param_split_shape (list[Dims]): Number of rows of each slice of an embedding table that is split manually.
+        indices_offset (list[Dims]): Number that is subtracted from the indices for each of these slices.
+        field (int): Always 0 in files of msnb.
         opt_weight_shard_step (int): 0; MindSpore 2 needs it, r1.1 ignores it.
         opt_weight_shard_size (int): 0; MindSpore 2 needs it, r1.1 ignores it.
     """
@@ -70,8 +70,8 @@ def write(
 
     Args:
         path (Union[str, Path]): The file.
-        strategies (Mapping): For operators, named ``MatMul_weight`` by operator and first Parameter, the number of
-            shards of each axis of each input.
+        strategies (Mapping): Maps the name of an operator to the number of shards of each axis of each input. A name
+            has the operator's type and its first Parameter: ``MatMul_weight``.
         layouts (Mapping): The layouts of Parameters.
 
     Raises:

@@ -1,8 +1,8 @@
 """MindSpore's event files (``..._MS``), which record a training step by step.
 
 Each record is an Event: a time, a step, and the version of the file, a graph (:mod:`msnb.formats.summary_graphs`) or
-named values: numbers, pictures, arrays and histograms. An event that repeats the tags of an earlier one, as each step
-of a training does, is read by comparing it with that one and costs a few microseconds.
+named values: numbers, pictures, arrays and histograms. The steps of a training usually write the same tags. The decoder
+remembers the layout of such an event. It reads later events with this layout in a few microseconds.
 """
 
 import functools
@@ -81,8 +81,8 @@ class Image:
 class Histogram:
     """Histogram of an array: `counts` (int64[b]) of the numbers between the `edges` (float64[b + 1]).
 
-    `min`, `max` and `sum` are those of the finite numbers, and `count` is the number of all. Without finite numbers
-    there are no buckets.
+    `min`, `max` and `sum` are those of the finite numbers, and `count` is the number of all elements. Without finite
+    numbers there are no buckets.
     """
 
     edges: np.ndarray
@@ -163,10 +163,10 @@ def _make_damage_error(label, error):
 
 
 class EventDecoder:
-    """Decodes payloads to Events; one decoder for each file, as it remembers the layouts of the last events.
+    """Decodes the records of one event file to Events. It remembers the layouts of recent events.
 
     Args:
-        path (str): The file, for messages. Default: "an event file".
+        path (str): The file, for error messages. Default: "an event file".
     """
 
     def __init__(self, path: str | Path = "an event file"):
@@ -218,7 +218,7 @@ class EventDecoder:
             elif scalar is not None:
                 tags.append(tag)
                 numbers.append(scalar)
-                regular &= behind == span[1] - 5  # a tag, a key of one byte, a number: the usual encoding
+                regular &= behind == span[1] - 5  # the usual encoding is a tag, a key of one byte, and a number
         scalars = np.frombuffer(b"".join(numbers), "<f4").astype(np.float32)
         if len(tags) >= _MIN_REMEMBERED and not values and regular:
             self._remember_layout(octets, tuple(tags))
@@ -248,8 +248,9 @@ class EventDecoder:
 
 
 class _Layout:
-    """Positions of the numbers in a summary that contains only scalars, to read further summaries with the same tags
-    fast."""
+    """Positions of the numbers in a summary that contains only scalars. Later summaries with the same tags are read
+    without parsing.
+    """
 
     def __init__(self, octets, tags):
         self.tags = tags
@@ -274,7 +275,7 @@ def events(path: str | Path, start: int = 0, decoder: EventDecoder | None = None
     Args:
         path (str): The file.
         start (int): Position to start from. Default: 0.
-        decoder (EventDecoder): The decoder that has read the file up to there. Default: None.
+        decoder (EventDecoder): The decoder that has read the file up to `start`. Default: None, a new decoder.
 
     Raises:
         OSError: If the file cannot be opened or read.
@@ -355,7 +356,7 @@ def _encode_image(image):
 
 
 def _encode_histogram(histogram, buckets):
-    """Encode a histogram, whose buckets are given as encoded bytes."""
+    """Encode a histogram. `buckets` are the encoded bytes of its buckets."""
     varint = protobuf.varint
     special_counts = histogram.nan_count, histogram.pos_inf_count, histogram.neg_inf_count
     ends = _ENDS(0x29, histogram.max, 0x31, histogram.min, 0x39, histogram.sum)
@@ -368,8 +369,9 @@ _ENDS = struct.Struct("<BdBdBd").pack
 
 
 def _encode_buckets(histograms):
-    """Return the bytes of the buckets of each histogram, encoded together: as rows of equal length, from which the
-    unused bytes of shorter counts are then removed."""
+    """Return the encoded buckets of each histogram. All buckets are encoded together as rows of equal length. Then the
+    unused bytes of shorter counts are removed from the rows.
+    """
     if not histograms:
         return []
     lefts = np.concatenate([histogram.edges[:-1] for histogram in histograms])
@@ -397,7 +399,7 @@ def _make_bucket_dtype(longest):
     return np.dtype([*zip(names, kinds, strict=True), ("count", "u1", (longest,))])
 
 
-_LIMITS = 1 << 7 * np.arange(1, 9)  # a count of at least a limit takes one more byte
+_LIMITS = 1 << 7 * np.arange(1, 9)  # the varint of a count takes one more byte for each limit that the count reaches
 _ENCODERS = {
     "scalar": _encode_scalar,
     "image": _encode_image,

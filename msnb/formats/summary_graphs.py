@@ -85,14 +85,14 @@ class GraphNode:
     """Node of a graph: an operator.
 
     Attributes:
-        name (str): The name that other nodes refer to: a number, in MindSpore's files.
+        name (str): Name by which other nodes refer to it. In MindSpore's files it is a number.
         op (str): The operator, such as "MatMul".
         scope (str): The scope of its Cells, such as "Default/network-WithLossCell/fc-Dense".
         full_name (str): Scope and name, as in MindSpore's other files.
         inputs (tuple[str]): Names of nodes, Parameters and constants.
-        controls (tuple[str]): Names of nodes that only have to run before.
-        attributes (dict): Plain values by name.
-        type: A TensorType, a tuple of types, a name of another type, or None.
+        controls (tuple[str]): Names of nodes that must run before this node and whose results it does not use.
+        attributes (dict): {name: plain value}.
+        type: Type of the result: a TensorType, a tuple of types, the name of another type, or None.
     """
 
     name: str
@@ -112,9 +112,9 @@ class Graph:
     Attributes:
         name (str): Its name.
         nodes (tuple[GraphNode]): In a valid order of execution.
-        parameters (dict): Type by name of each input, the network's Parameters included.
-        outputs (dict): Type by name of a node.
-        constants (dict): Plain values by name.
+        parameters (dict): {name: type} of the inputs, including the network's Parameters.
+        outputs (dict): {name of a node: type of its result}.
+        constants (dict): {name: plain value}.
     """
 
     name: str
@@ -189,7 +189,7 @@ def _parse_value(message):
 
 
 def _parse_array(message):
-    """Return the value of a constant. MindSpore writes only the type and the shape of a large one."""
+    """Return the array of a constant, or its TensorType: MindSpore does not write the elements of a large constant."""
     try:
         return array_from(message)
     except (KeyError, ValueError):

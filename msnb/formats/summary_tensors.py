@@ -31,13 +31,13 @@ _FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data
 
 
 def dtype_of(code: int) -> np.dtype:
-    """Return the dtype of a MindSpore type code; float32 for types that numpy does not have."""
+    """Return the dtype of a MindSpore type code; float32 for bfloat16, which numpy does not have."""
     name = NAMES[code]
     return np.dtype("float32" if name == "bfloat16" else name)
 
 
 def array_from(message: dict[str, Any]) -> np.ndarray:
-    """Convert a decoded TensorProto to an array, from the field of its type or from floats.
+    """Convert a decoded TensorProto to an array, from `raw_data` or from the first field that has numbers.
 
     Raises:
         KeyError: If its type is not numeric.
@@ -59,10 +59,10 @@ def tensor_message(array: np.ndarray) -> dict[str, Any]:
     """Return a TensorProto in the form of MindSpore's summaries: the numbers as float32, with the code of their
     original type.
 
-    It is for `protobuf.encode` with `PACKED`, since the numbers are the bytes of a packed field.
+    Encode it with the schema `PACKED`, because the numbers are already the bytes of a packed field.
 
     Raises:
-        TypeError: If these files do not support the type.
+        TypeError: If event files do not support the element type.
     """
     code = CODES.get(array.dtype.name)
     if code is None or array.dtype.kind == "c":

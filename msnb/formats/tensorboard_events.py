@@ -1,4 +1,4 @@
-"""TensorBoard's event files (``events.out.tfevents...``), with the same values as
+"""TensorBoard's event files (``events.out.tfevents...``), which store the same values as
 :mod:`msnb.formats.summary_events`."""
 
 from collections.abc import Iterable
@@ -74,7 +74,7 @@ def _make_image_field(image):
 
 
 def _make_histogram_field(histogram):
-    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # stand-ins for the binned numbers
+    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # approximate the numbers in each bin
     table = {
         "min": histogram.min,
         "max": histogram.max,

@@ -19,7 +19,7 @@ _CHUNK = 1 << 20
 class BadFileError(RuntimeError, ValueError):
     """Error of a file that does not have the expected format. The message names the file and the position.
 
-    MindSpore raises RuntimeError for such files, Python's own readers ValueError: programs may catch either.
+    MindSpore raises RuntimeError for such files, and Python's own readers raise ValueError. A program can catch either.
     """
 
 
@@ -114,7 +114,7 @@ def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
 
     Args:
         source (str): The text.
-        path (str): File it comes from, for messages.
+        path (str): File that contains the text, for error messages.
         line (int): Line number of `source` in the file; None if it is the complete file. Default: None.
 
     Raises:

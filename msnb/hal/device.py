@@ -42,13 +42,13 @@ def device_count(device_target: str | None = None) -> int:
     """Return the number of devices of a kind.
 
     Args:
-        device_target (str): "CPU", "GPU" or "TPU". Default: None, the kind that computes.
+        device_target (str): "CPU", "GPU" or "TPU". Default: None, the current device target.
 
     Returns:
         int.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is no device of this kind.
 
     Examples:
         >>> mindspore.hal.device_count("CPU")
@@ -73,7 +73,7 @@ def is_available(device_target: str) -> bool:
 
 
 def is_initialized(device_target: str) -> bool:
-    """Return True if a device of a kind is ready. All available devices are.
+    """Return True if a device of a kind is ready for use. This is so for every available device.
 
     Args:
         device_target (str): "CPU", "GPU", "TPU" or "Ascend".
@@ -89,7 +89,7 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
 
     Args:
         device_id (int): Index of the device.
-        device_target (str): Kind of the device. Default: None, the kind that computes.
+        device_target (str): Kind of the device. Default: None, the current device target.
 
     Returns:
         str.
@@ -105,10 +105,10 @@ def get_device_capability(device_id: int, device_target: str | None = None) -> t
 
     Args:
         device_id (int): Index of the device.
-        device_target (str): Kind of the device. Default: None, the kind that computes.
+        device_target (str): Kind of the device. Default: None, the current device target.
 
     Returns:
-        Union[tuple[int, int], None], None of other devices.
+        Union[tuple[int, int], None], None for other devices.
 
     Raises:
         ValueError: If there is no such device.
@@ -123,7 +123,7 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> D
 
     Args:
         device_id (int): Index of the device.
-        device_target (str): Kind of the device. Default: None, the kind that computes.
+        device_target (str): Kind of the device. Default: None, the current device target.
 
     Returns:
         DeviceProperties.
@@ -141,10 +141,10 @@ def get_arch_list(device_target: str | None = None) -> list[str] | None:
     """Return the compute capabilities of the available GPUs, such as "sm_90".
 
     Args:
-        device_target (str): Kind of the devices. Default: None, the kind that computes.
+        device_target (str): Kind of the devices. Default: None, the current device target.
 
     Returns:
-        Union[list[str], None], None of other devices.
+        Union[list[str], None], None for other devices.
 
     Raises:
         ValueError: If there is no such device.

@@ -9,5 +9,5 @@ _PARTS = ("gradients", "profile")
 def __getattr__(name: str) -> Any:
     """Import a subpackage at its first access."""
     if name in _PARTS:
-        return importlib.import_module(f"{__name__}.{name}")  # lazy import: spares the subpackages that nobody uses
+        return importlib.import_module(f"{__name__}.{name}")  # lazy import: unused subpackages are not loaded
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

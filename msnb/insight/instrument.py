@@ -74,7 +74,7 @@ def instrument(
 
     Args:
         closed (ClosedJaxpr): the program.
-        choose (Callable): returns the points to measure from the list of all Points.
+        choose (Callable): takes the list of all Points and returns those to measure.
         measure (Measure): the measurement.
         inputs (list[tuple]): descriptions of the inputs, as for `msnb.ir.read`. Default: None.
         name (str): name of the graph. Default: "main".
@@ -111,7 +111,7 @@ def list_points(
 ) -> tuple[dict[tuple[Any, ...], list[Point]], Any]:
     """Return ({key of an equation: its points, in the order of execution}, graph) of a program.
 
-    A key is as for `core.jaxpr.instrument.instrument`.
+    Keys have the form that `core.jaxpr.instrument.instrument` documents.
     """
     points_by_key: dict[tuple[Any, ...], list[Point]] = {}
 

@@ -31,13 +31,13 @@ class Layer:
 
     Attributes:
         path (str): The attribute path of the Cell, such as "layer3.2.conv2"; "" for the network itself.
-        last (str): The path of the last of `times` Cells.
+        last (str): The path of the Cell in the last of the `times` calls.
         times (int): Number of consecutive calls that this one represents.
         kind (str): Class of the Cell.
         depth (int): Number of enclosing Cells.
         inputs (list[tuple]), outputs (list[tuple]): (dtype, shape, bytes) of each input and output Tensor.
         parameters (int), trained (int): Number of elements of the Cell's own Parameters, all and trainable ones.
-            Parameters that an earlier call has counted are left out.
+            A Parameter is counted only at its first call.
         shared (bool): True if Parameters were left out because an earlier call has counted them.
         flops (int): FLOPs of the call without its `inner` calls; a multiply-add counts as two.
         inner (list[Layer]): The calls of Cells within it.
@@ -96,14 +96,14 @@ def layers(net: Cell, *inputs: Any) -> Layer:
 
     Args:
         net (Cell): The network.
-        inputs: Inputs of the call: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape
-            and dtype. A single data set provides the columns of its first batch, as many as `construct` takes.
+        inputs: Inputs of the call. A Tensor can be replaced by its shape (dtype float32) or by a pair (shape, dtype).
+            If the only input is a dataset, the shapes of its columns are used, as many as `construct` takes.
 
     Returns:
         Layer, the call of the network itself.
 
     Raises:
-        TypeError: If `net` is no Cell, or `construct` needs other inputs.
+        TypeError: If `net` is not a Cell, or `construct` needs other inputs.
     """
     if not isinstance(net, Cell):
         raise TypeError(f"For 'summary', 'net' should be a Cell, but got {describe(net)}.")
@@ -177,7 +177,9 @@ def _describe_tensors(value):
 
 
 def _drop_unused_calls(layer):
-    """Drop calls without an operator in the graph. The body of a loop is traced more than once, but used once."""
+    """Drop calls without an operator in the graph if another call of the same Cell has one. The body of a loop is
+    traced several times, but only one trace is used.
+    """
     real = {id(inner.cell) for inner in layer.inner if inner.marked}
     layer.inner = [inner for inner in layer.inner if inner.marked or id(inner.cell) not in real]
     for inner in layer.inner:

@@ -26,9 +26,10 @@ _MACHINERY = tuple(filter(None, map(_find_package_folder, ("msnb", "jax", "jaxli
 _LIBRARIES = tuple({os.path.realpath(p) + os.sep for p in sysconfig.get_paths().values()}) + tuple(
     {p + os.sep for p in sysconfig.get_paths().values()}
 )
-# Functions that the source transformation creates from blocks: their frame repeats the line of the user's function.
+# Prefix of functions that the source transformation creates from blocks. Their frames repeat a line of the user's
+# function.
 _BLOCKS = "__"
-_FOOTNOTE = "JAX_TRACEBACK_FILTERING"  # part of the note that JAX adds to an error about frames that it has removed
+_FOOTNOTE = "JAX_TRACEBACK_FILTERING"  # JAX adds a note with this word to an error whose frames it has removed
 
 
 def _iterate_entries(tb):
@@ -116,7 +117,8 @@ def shorten(error: BaseException, tb: Any) -> tuple[Any, int, Callable[[], None]
     """Replace the tracebacks of `error` and its causes by short ones.
 
     Returns:
-        tuple, that traceback, the number of removed frames, and a function that restores the original ones.
+        tuple of the short traceback of `error`, the number of removed frames, and a function that restores the original
+        tracebacks.
     """
     chain = _list_error_chain(error)
     shorts = [_shorten_entries(tb if e is error else e.__traceback__) for e in chain]

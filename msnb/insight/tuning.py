@@ -97,20 +97,20 @@ def tune(
 
     Args:
         fn (Callable): Trains once and returns the value of the target, or None if it has logged that itself. Its
-            argument is the run: `run.config` has the values to try. `run.log({target: value}, step)` lets a trial that
-            is worse than others at that step be ended; so does ``Model.train(..., record=run)`` with evaluations, if
-            the target is one of its metrics, `"eval/acc"`.
+            argument is the run: `run.config` has the values to try. `run.log({target: value}, step)` ends a trial that
+            is worse than others at that step. ``Model.train(..., record=run)`` with evaluations does the same if the
+            target is one of its metrics, such as `"eval/acc"`.
         space (Mapping): Values to try, by name: ``(low, high)`` of floats or ints, ``(low, high, "log")``, a range, a
             list to choose from, or one of `optuna.distributions`.
         trials (int): Number of trials of the study. Default: 20.
-        name (str): Name of the study, whose folder holds the runs. Default: "study".
+        name (str): Name of the study and of its folder, which contains the runs. Default: "study".
         folder (str): Parent folder of the study's folder. Default: "runs".
         target (str): The metric. Default: "value".
         goal (str): "minimize" or "maximize" it. Default: None, derived from its name: accuracies are maximized.
         sampler (optuna.samplers.BaseSampler): Chooses values. Default: None, a tree of Parzen estimators;
             ``optuna.samplers.GPSampler()`` is the Gaussian process of MindSpore's mindoptimizer.
-        pruner (optuna.pruners.BasePruner): Ends trials early. Default: None, if a trial is worse than the median
-            of the others; ``optuna.pruners.NopPruner()`` ends none.
+        pruner (optuna.pruners.BasePruner): Ends trials early. Default: None, a trial ends if it is worse than the
+            median of the others. ``optuna.pruners.NopPruner()`` never ends a trial.
         catch (tuple[type]): Exceptions of `fn` after which the next trial begins. Default: (), an exception ends the
             tuning.
         seed (int): Seed of the default sampler. Default: None.
@@ -120,8 +120,8 @@ def tune(
 
     Raises:
         ImportError: If optuna is not installed.
-        TypeError: If `fn` cannot be called, or returns no number.
-        ValueError: If `space` or another argument is none of the above.
+        TypeError: If `fn` cannot be called, or does not return or log a number.
+        ValueError: If `space` or another argument is invalid.
     """
     optuna = _import_optuna()
     if not callable(fn):

@@ -51,7 +51,7 @@ class TensorType:
 
 
 class AnfNode:
-    """A node of a FuncGraph. `types` holds one TensorType per result."""
+    """A node of a FuncGraph. `types` has one TensorType per result."""
 
     __slots__ = ("func_graph", "types")
 
@@ -215,16 +215,16 @@ class FuncGraph:
     Attributes:
         name (str): class of the Cell or name of the function.
         parameters (list[ParameterNode]): inputs in order.
-        nodes (list[CNode]): calls in the order of execution, sub-graphs' own nodes not included.
+        nodes (list[CNode]): calls in the order of execution, without the nodes of sub-graphs.
         outputs (list[tuple[AnfNode, int]]): results as (node, index of its result).
         feeds (tuple[int]): for a sub-graph, the index of the calling CNode's input for each parameter.
         free (int): for a sub-graph, the number of leading parameters that are free variables: values captured from the
             surrounding graph, not arguments of the call.
-        written (int): how many of the last outputs are new values of Parameters, not results.
+        written (int): number of outputs, at the end of the list, that are new values of Parameters and not results.
         result_names (Sequence[str]): names of the results, the outputs that are not written; empty if they have none.
             Not compared, and not pickled.
-        weights (Mapping): value of each Parameter by its name, as an array that may be read from a file on access;
-            empty for a graph that was traced, since the network holds the values. Not compared.
+        weights (Mapping): {name of a Parameter: array}. Arrays may be read from a file on access. Empty for a traced
+            graph, because the network has the values. Not compared.
 
         Two graphs are equal if these fields are equal, and the attributes, types, scopes and lines of their nodes. A
         graph can be pickled, and equals the graph that another process unpickles. A pickle stores only the primitives

@@ -14,7 +14,7 @@ from .printer import to_text
 from .read import default_operator_of, read
 from .result_names import name_results
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 
@@ -30,7 +30,7 @@ def graph(net: "Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", *inputs
         FuncGraph.
 
     Raises:
-        TypeError: If `net` is none of these.
+        TypeError: If `net` has another type.
 
     Examples:
         >>> import numpy as np
@@ -64,7 +64,8 @@ def of_program(program: "Program", name: str | None = None, expand: bool = False
     traced = iter(graph.outputs)  # a result that is constant while tracing is not an output of the jaxpr
     constants = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.results.static]
     rest = list(traced)
-    if getattr(program, "errors", None):  # the first output holds the flags of failed checks: it is not a result
+    # the first of these outputs has the flags of failed checks and is not a result
+    if getattr(program, "errors", None):
         del rest[0]
     graph.outputs = [*constants, *rest]
     graph.result_names = name_results(program)

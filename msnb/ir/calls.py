@@ -17,8 +17,8 @@ class _Call:
 
 
 def calls(nodes: Sequence[Any]) -> Any:
-    """Return {node id: names of the scopes around it}. Each call of a Cell that is called several times gets a name of
-    its own.
+    """Return {node id: names of the scopes around it}. Calls of a Cell that is called several times get different
+    names.
 
     Otherwise ``self.relu`` called after every layer would be one box connected to all the others.
     """
@@ -42,8 +42,8 @@ def calls(nodes: Sequence[Any]) -> Any:
 
 
 def _assign_call_titles(call, forward_call):
-    """Set the titles of the calls in `call`. Calls in the backward pass come in the opposite order and get the names
-    of the forward calls.
+    """Set the titles of the calls inside `call`. Calls in the backward pass come in the opposite order and get the
+    names of the forward calls.
     """
     for part, runs in call.children.items():
         mates = forward_call.children.get(part) if forward_call is not None else None

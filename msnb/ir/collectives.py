@@ -41,7 +41,7 @@ def result_bytes(kind: str, sizes: Sequence[int], started: bool) -> int:
 
     Args:
         kind (str): one of `KINDS`.
-        sizes (Sequence[int]): bytes of each of its results.
+        sizes (Sequence[int]): bytes of each result of the instruction.
         started (bool): whether the instruction only starts the operation; its results then include its operands.
     """
     if started and kind in ("all-gather", "collective-permute"):
@@ -50,7 +50,7 @@ def result_bytes(kind: str, sizes: Sequence[int], started: bool) -> int:
 
 
 def sent_bytes(kind: str, size: float, group: int) -> float:
-    """Return the bytes that each device sends in one run.
+    """Return the bytes that each device sends in one run of the operation.
 
     Args:
         kind (str): one of `KINDS`.

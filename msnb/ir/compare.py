@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.layout.hierarchy import Hierarchy, signature
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 _CLASS = re.compile(r"(?<=.)-\w+")
@@ -49,8 +49,9 @@ class Comparison:
 def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
     """Match the nodes of two graphs.
 
-    Nodes match by operator and scope, the remaining ones by their computation, in order. A compiled program is matched
-    by the origins that XLA records for each kernel, a graph of JAX's primitives by the operator of each primitive.
+    Nodes match first by scope and operator. The remaining nodes match by operator, in order of execution. A compiled
+    program is matched by the origins that XLA records for each kernel. A graph of JAX's primitives is matched by the
+    operator that each primitive came from.
 
     Args:
         first (FuncGraph): the earlier stage, or the old version.
@@ -80,7 +81,7 @@ def _is_stablehlo_node(node):
 
 def _is_expanded_to_primitives(graph):
     """Return whether the operators of this graph were replaced by their primitives. Nodes of a graph from a file
-    have no kernels, and are named like operators."""
+    have no kernels, so names that begin with a capital letter count as operators too."""
     return len(graph) > 0 and not any(
         node.kernel is not None or node.op[:1].isupper() and node.op not in _SHARED_NAMES for node in graph.all_nodes()
     )
@@ -116,8 +117,8 @@ def _match_nodes_by_scope(first, second, old, new):
         mate = new_index.get(key)
         if mate is not None:
             links[number], partner[mate] = mate, number
-    # match the remaining nodes in order, by their computation: another network may have other names for its layers, but
-    # two stages of one program have the same names
+    # Match the remaining nodes in order, by operator. Two networks may have different names for their layers, so scopes
+    # are ignored. Two stages of one program have the same names, so scopes must match.
     renamed = any(map(_is_stablehlo_node, old)) == any(map(_is_stablehlo_node, new))
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
@@ -137,8 +138,8 @@ def _match_nodes_by_scope(first, second, old, new):
 
 
 def _is_same_computation(old, new):
-    """Return whether two nodes compute the same. Additional residuals for the gradient are ignored. If one node is a
-    StableHLO operation, only the types are compared, because its attributes are written differently.
+    """Return whether two nodes compute the same result. Additional residuals for the gradient are ignored. If one node
+    is a StableHLO operation, only the types are compared, because its attributes are written differently.
     """
     if _is_stablehlo_node(old) != _is_stablehlo_node(new):
         return old.types == new.types

@@ -1,7 +1,8 @@
 """Count FLOPs and memory traffic of an equation from its shapes (not by a compiler's cost model).
 
-The count of an operator is the sum over its JAX primitives, so every operator has a count, also a user's own. `FLOPS`
-is therefore a rule table of primitives. Its keys are names, because JAX does not export every primitive as an object.
+The count of an operator is the sum over its JAX primitives, so every operator has a count, including a user's own
+operators. `FLOPS` is therefore a rule table of primitives. Its keys are names, because JAX does not export every
+primitive as an object.
 """
 
 import math
@@ -92,9 +93,9 @@ def _count_conv_flops(eqn):
 
 
 def _make_msnb_conv_rule(operand):
-    """Return a rule that counts the operations of msnb's convolution, or of one of its gradients, which takes as many
-    operations as the forward pass. `operand` is the index of the input with the shape of the convolution's output; None
-    if that is the result.
+    """Return a rule that counts the operations of msnb's convolution or of one of its gradients; each takes the same
+    number of operations. `operand` is the index of the input that has the shape of the convolution's output, or None if
+    the result has it.
     """
 
     def rule(eqn):

@@ -9,18 +9,18 @@ def has_gradient(graph: "FuncGraph") -> bool:
 
 
 def forward_of(graph: FuncGraph) -> FuncGraph:
-    """Return the forward program of a graph, without backward and update nodes, and without nodes that only such nodes
+    """Return the forward program of a graph. Backward and update nodes are removed, and so are nodes that only these
     read.
 
-    JAX differentiates while it traces, so this program never existed separately; it is the same computation without the
-    residuals of operators. Its results are those of the graph that need no gradient; nodes that nothing reads in the
-    graph, such as a check of labels, stay.
+    JAX differentiates while it traces, so this program never existed separately. It is the same computation, but its
+    operators do not return residuals. It returns the results of the graph that forward nodes compute. It keeps a node
+    that has no readers in the graph, such as a check of labels.
 
     Args:
         graph (FuncGraph): a program with a gradient.
 
     Returns:
-        FuncGraph, of new nodes.
+        FuncGraph with new nodes.
     """
     needed, forward_nodes = set(), {node: None for node in graph.nodes if node.direction == "forward"}
     results = len(graph.outputs) - graph.written
@@ -88,7 +88,7 @@ class _GraphCopy:
         inputs = [self.use(source, slot) for source, slot in node.uses]
         slots = sorted(self.read.get(node, ())) or list(range(len(node.types)))[:1]
         graphs = ()
-        if node.graphs:  # the results of a loop are those of its body: all stay
+        if node.graphs:  # a loop returns all results of its body, so none is omitted
             slots = list(range(len(node.types)))
             graphs = tuple(
                 self.graph(inner.name, inner.parameters, inner.nodes, inner.outputs, inner.feeds, inner.free)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from .anf import CNode, ParameterNode, ValueNode
 from .printer import show_value
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 _FILL = {"forward": "#dbe9f6", "backward": "#f7dfd4", "update": "#dff0de"}

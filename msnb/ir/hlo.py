@@ -112,7 +112,7 @@ class _Module:
         self.computations = {}
         self.entry = None
         partitions = re.search(r"num_partitions=(\d+)", text.partition("\n")[0])
-        self.devices = int(partitions[1]) if partitions else 1  # the shapes are those on one device
+        self.devices = int(partitions[1]) if partitions else 1  # the field is missing if the program runs on one device
         self.tables = {"FileNames": {}, "FunctionNames": {}, "FileLocations": {}, "StackFrames": {}}
         table, body = None, None
         for line in text.splitlines():
@@ -184,7 +184,7 @@ def _parse_instruction(header, line):
     fields = metadata.group(1) if metadata else ""
     instruction.attributes = _METADATA.sub(
         "", instruction.rest
-    )  # without op_name, which may contain "dimensions=" as well
+    )  # drop op_name, which may contain "dimensions=" as well
     instruction.called = [
         name for group in _CALLEES.findall(instruction.attributes) for name in re.findall(r"[\w.\-]+", group)
     ]

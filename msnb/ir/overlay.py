@@ -1,6 +1,6 @@
 """Show values on a graph: one per node, summed over scopes, coloured, and written with their units.
 
-This module colours static pictures, and `notebook/graph/src/colour.js` the widget. Both use the same colour ramps.
+This module colours static pictures; `notebook/graph/src/colour.js` colours the widget. Both use the same colour ramps.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .compare import SAME, compare
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
     from msnb.ir.layout.hierarchy import Hierarchy
 
@@ -85,7 +85,7 @@ def check_column(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]
 
 
 def pack_column(column: Any, order: Any = None) -> Any:
-    """Return a column for JSON, with four digits of each number; NaN and infinity become text."""
+    """Return a column for JSON. Numbers are rounded to four digits; NaN and infinity become strings."""
 
     def short(value):
         if value is None:
@@ -159,7 +159,7 @@ class Scale:
         self.log = log
         self.high: float = max(finite, default=0.0)
         self.low: float = min(finite, default=0.0)
-        self.two_sided: bool = not log and self.low < 0  # also if no value is positive: dark means far from 0
+        self.two_sided: bool = not log and self.low < 0  # true even if all values are negative: dark is far from 0
         if log:
             positive = [value for value in finite if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)

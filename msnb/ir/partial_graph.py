@@ -13,7 +13,7 @@ from .api import of_program
 from .read import default_operator_of, dtype_name
 from .scope import parse
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 _NAMED = re.compile(r"For '([A-Za-z_]\w*)'")  # the beginning of msnb's messages
@@ -24,8 +24,8 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
 
     Args:
         error (BaseException): the error of tracing.
-        name (str): name of the graph. Default: None, the program's.
-        message (str): message for the reader. Default: None, class and first line of the error.
+        name (str): name of the graph. Default: None, the program's name.
+        message (str): message for the reader. Default: None, the class and first line of the error.
 
     Returns:
         FuncGraph, whose last node represents the failure: its `problem` is `message`, and it has no results. None for

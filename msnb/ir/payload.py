@@ -1,8 +1,9 @@
 """Encode a graph as compact columns, from which the graph view draws.
 
-A node is a few small integers: its scope, its signature (operator, types, attributes, costs: shared by all similar
-calls), its source line and its producers, each as the difference to the previous node. Compressed, a node takes a few
-bytes. The same graph gives the same bytes in every run.
+A node is stored as a few small integers: its scope, its signature, its source line and its producers. A signature
+(operator, types, attributes, costs) is stored once for all similar calls. Scope, signature and source line are stored
+as the difference to the previous node, a producer as its distance from the node. Compressed, a node takes a few bytes.
+The same graph gives the same bytes in every run.
 """
 
 import gzip
@@ -23,7 +24,7 @@ from .printer import show_value
 from .read import is_library
 from .source import label
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
     from msnb.ir.compare import Comparison
 
@@ -165,7 +166,7 @@ def _encode_deltas(values):
 
 
 def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, Any]:
-    """Encode the Comparison of the stages number `first` and `second` as columns."""
+    """Encode a Comparison as columns. `first` and `second` are the numbers of its stages."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
     columns = [_encode_deltas(link[side] for link in comparison.links) for side in (0, 1)]
     return {
@@ -214,8 +215,8 @@ def _make_parameter_row(node):
 
 
 def _make_output_row(node, slot, parameters, number):
-    """Return the row of an output: [node id or -1 - parameter index, index of its result], or the text of a
-    constant."""
+    """Return the row of an output: [node id, index of the result], or [node id] for a node with one result;
+    [-1 - parameter index] for a parameter; [0, text] for a constant."""
     if isinstance(node, CNode):
         return [number(node.id), slot] if len(node.types) > 1 else [number(node.id)]
     return [-1 - parameters[node]] if node in parameters else [0, show_constant(node)]
@@ -241,7 +242,7 @@ def _make_source_row(source):
     if source is None:
         return None
     file, line, function = source
-    if "__msnb_" in function:  # a block of a converted function has a name that the user does not know
+    if "__msnb_" in function:  # a block of a converted function has a name that msnb generated
         function = ""
     return [label(file), line, function, linecache.getline(file, line).strip()]
 

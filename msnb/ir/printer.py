@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .source import show
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 
@@ -15,7 +15,8 @@ def to_text(graph: "FuncGraph", full_names: Mapping[int, str] | None = None) -> 
 
     Args:
         graph (FuncGraph): the graph.
-        full_names (Mapping[int, str]): number of a node -> name that its line has in place of the scope. Default: None.
+        full_names (Mapping[int, str]): maps a node's id to the text that its line shows in place of the scope. Default:
+            None.
     """
     names = _Names(full_names)
     lines = [_format_headline(graph), f"graph @{_to_identifier(graph.name)}("]
@@ -146,7 +147,7 @@ def _format_operand(node, slot, names):
 def _format_call(node, names):
     graphs = [f"@{graph.name}.{node.id}" for graph in node.graphs]
     uses = [_format_operand(source, slot, names) for source, slot in node.uses]
-    if node.op == "Switch":  # selecting the branch is one step, calling it the next
+    if node.op == "Switch":  # the Switch returns a branch, which is then called
         called = f"Switch({', '.join([uses[0], *reversed(graphs)])})({', '.join(uses[1:])})"
     else:
         called = f"{node.name}({', '.join(graphs + uses)})"

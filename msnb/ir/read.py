@@ -63,7 +63,7 @@ _NOISE = frozenset(
     )
 )
 
-_KEY_CASTS = frozenset(("random_wrap", "random_unwrap"))  # between a random key and its integers
+_KEY_CASTS = frozenset(("random_wrap", "random_unwrap"))  # conversions between a random key and its integers
 
 
 def is_library(file: str) -> bool:
@@ -106,9 +106,9 @@ def read(
             inputs are called ``x0``, ``x1``, ...
         operator_of (Callable): maps the name of a jit to (operator, attributes), or to None if it is not an operator.
         expand (bool): whether to expand operators: each becomes a scope with JAX's primitives. Default: False.
-        visit (Callable): called as ``visit(node, equation, path)`` with each CNode and its equation (and with None for
-            a label that `checkpoint_name` put on a value); `path` holds (id of the equation, index of the jaxpr in it)
-            of every surrounding equation. Default: None.
+        visit (Callable): called as ``visit(node, equation, path)`` for each CNode, and with None as the node for each
+            label that `checkpoint_name` put on a value. `path` holds a pair for each surrounding equation: its id, and
+            the index of the jaxpr in it. Default: None.
 
     Returns:
         FuncGraph.
@@ -132,7 +132,7 @@ class _Reader:
         self.operator_of = operator_of
         self.expand = expand
         self.visit = visit
-        self.path = ()  # of the surrounding equations
+        self.path = ()  # (id, index of the jaxpr) of each surrounding equation
         self.memo = {}  # costs of inner jaxprs
         self.types = {}  # aval -> TensorType
         self.frames = {}  # id of a traceback -> (source, the traceback, kept alive so that its id stays unique)
@@ -323,7 +323,7 @@ def _only_derives_random_keys(eqn):
 
 
 def _to_python_number(value):
-    """Convert a number to a plain Python number, because the literals of JAX have types. An array is unchanged."""
+    """Convert a typed scalar of a JAX literal to a plain Python number. An array is unchanged."""
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
             return kind(value)
@@ -390,7 +390,7 @@ def mark_updates(nodes: Sequence[Any]) -> None:
             _set_update_direction(node)
     for node in reversed(
         nodes
-    ):  # a node that only updates of its scope read is an update too, such as a learning rate's shape
+    ):  # a node read only by updates of its scope, such as a learning rate's shape, is one too
         near = readers.get(node, ())
         if (
             node.direction == "forward"

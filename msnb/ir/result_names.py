@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
-_GRADIENT = "gradient:"  # begins the label that `core.transforms` puts on the gradient of a Parameter
+_GRADIENT = "gradient:"  # prefix of the label that `core.transforms` puts on the gradient of a Parameter
 
 
 def name_results(program: "Program") -> list[str]:
@@ -25,7 +25,7 @@ def name_results(program: "Program") -> list[str]:
 
 
 def result_name(names: Sequence[str], index: int, count: int) -> str:
-    """Return the name of the result number `index` of `count`, from `names` if a graph has them."""
+    """Return the name of result `index` of `count` results. It is a default name if `names` has no such index."""
     if index < len(names):
         return names[index]
     return f"result[{index}]" if count > 1 else "result"

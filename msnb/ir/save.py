@@ -13,7 +13,7 @@ from .graphviz import to_dot
 from .printer import to_text
 from .stages import Stages
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 _numbers = itertools.count()
@@ -36,7 +36,7 @@ def _write_graphs(program):
     folder = context.get_context("save_graphs_path")
     try:
         save(program, folder)
-    except Exception as problem:  # the network itself is fine, whatever the error
+    except Exception as problem:  # failing to write a graph must not stop the training
         log.warning(f"The graphs of {program.name} were not written to '{folder}': {type(problem).__name__}: {problem}")
 
 

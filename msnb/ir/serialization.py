@@ -16,7 +16,8 @@ _NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction",
 
 
 class Graph(Protocol):
-    """Protocol of `ir.anf.FuncGraph`: the attributes that its rows store. `anf` imports this module."""
+    """Attributes of `ir.anf.FuncGraph` that its rows store. `anf` imports this module, so its class is not imported
+    here."""
 
     name: str
     parameters: Sequence[Any]
@@ -28,8 +29,8 @@ class Graph(Protocol):
 
 
 def of_graph(graph: Graph) -> Any:
-    """Return the rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written), with inner graphs
-    likewise."""
+    """Return the rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written). Inner graphs are
+    converted in the same way."""
     return _convert_graph_to_rows(graph, {}, {})
 
 
@@ -100,8 +101,8 @@ def _make_picklable(value):
 
 # ---------------------------------------------------------------------- kernels of operators
 def _convert_kernel_to_rows(kernel, cache):
-    """Return rows (primitive, inputs, outputs, inner rows) of a kernel, which is a jaxpr or a result of `open_kernel`;
-    None for None.
+    """Return rows (primitive, inputs, outputs, inner rows) of a kernel, which is a jaxpr or a result of `open_kernel`.
+    Return None if `kernel` is None.
     """
     if kernel is None:
         return None

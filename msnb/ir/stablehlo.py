@@ -1,7 +1,7 @@
 """Read the StableHLO module of a lowered program, the input of XLA, as a FuncGraph.
 
-The module is read through MLIR's Python bindings. Each operator of msnb is a function in it; its calls are inlined, and
-become the scope of the operations.
+The module is read through MLIR's Python bindings. Each operator of msnb is a function in it. Calls of these functions
+are inlined, and the operations get the name of the function as their scope.
 """
 
 import math
@@ -56,7 +56,7 @@ _FREE = frozenset(
 _NOISE = ("mhlo.", "jax.", "precision_config", "backend_config", "api_version", "channel_handle", "operandSegmentSizes")
 _SOURCE_LINE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
 _PLATFORM = "_platform_index"  # the argument that selects one of several platforms of a module
-_MAX_LENGTH = 80  # characters of an attribute
+_MAX_LENGTH = 80  # longest text of an attribute, in characters
 
 
 def read_stablehlo(module: Any, name: str = "main", platform: int = 0) -> FuncGraph:
@@ -65,7 +65,7 @@ def read_stablehlo(module: Any, name: str = "main", platform: int = 0) -> FuncGr
     Args:
         module (Module): as ``jax.jit(f).lower(x).compiler_ir("stablehlo")`` returns it.
         name (str): name of the graph. Default: "main".
-        platform (int): index of the platform to read in a module for several. Default: 0, the first.
+        platform (int): index of the platform to read if the module is for several. Default: 0.
 
     Returns:
         FuncGraph. Its CNodes are StableHLO operations, in the scope of their operator.
@@ -138,7 +138,7 @@ class _Builder:
                 value = operation.attributes["value"]
                 value = (
                     _parse_literal(str(value)) if getattr(value, "is_splat", True) else None
-                )  # weights are long texts
+                )  # arrays are not parsed: their text may be long
                 env[operation.results[0]] = (ValueNode(value, (self.type_of(operation.results[0]),)), 0)
             elif kind == "convert" and operands[0][0] is self.platform:
                 env[operation.results[0]] = operands[0]
@@ -175,7 +175,7 @@ class _Builder:
                 self.body(region, index, kind, operands, env, stack, source)
                 for index, region in enumerate(operation.regions)
             )
-        elif len(operation.regions):  # the function of two elements of a reduction or a sort
+        elif len(operation.regions):  # the region is the scalar function of a reduction or a sort
             attrs["computes"] = ", ".join(
                 dict.fromkeys(
                     inner.operation.name.partition(".")[2]

@@ -17,11 +17,11 @@ from .hlo import read_hlo
 from .read import sharding_attributes
 from .stablehlo import read_stablehlo
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
-_SECONDS = 0.02  # compile time of an operator in XLA on two idle cores
+_SECONDS = 0.02  # XLA's compile time per operator, measured on two idle cores
 _MIN_OPERATORS = 50  # operators; compile times of smaller programs do not predict those of larger ones
 STAGES = ("traced", "differentiated", "primitives", "StableHLO", "optimised")
 
@@ -29,16 +29,16 @@ STAGES = ("traced", "differentiated", "primitives", "StableHLO", "optimised")
 class Stages:
     """The stages of one traced program, each built on first access.
 
-    ``"traced"`` is the program in MindSpore's operators, as the network calls them. If a gradient is taken it is the
-    forward program alone, and ``"differentiated"`` is the complete program: with the gradient and the update.
-    ``"primitives"`` is the complete program in JAX's primitives, ``"StableHLO"`` the input of XLA, ``"optimised"`` the
-    kernels that XLA generates (this compiles).
+    ``"traced"`` is the program in MindSpore's operators, as the network calls them. If a gradient is taken, it is only
+    the forward program, and ``"differentiated"`` is the complete program with the gradient and the update.
+    ``"primitives"`` is the complete program in JAX's primitives, ``"StableHLO"`` the input of XLA, and ``"optimised"``
+    the kernels that XLA generates. Reading ``"optimised"`` compiles the program.
 
     Args:
         program (Program): as `msnb.core.program.program_cache.program_of` returns it.
         name (str): name of the graphs.
-        with_stop_flag (bool): True for the "optimised" stage that runs, in which loops read the stop flag; False for
-            the same program without the flag. Default: False.
+        with_stop_flag (bool): whether the loops of the "optimised" stage read the stop flag, as they do in the program
+            that runs. Default: False.
     """
 
     def __init__(self, program: "Program", name: str, with_stop_flag: bool = False) -> None:
@@ -69,7 +69,7 @@ class Stages:
         compiled = [(p.seconds.get("compile", 0), len(p.jaxpr.jaxpr.eqns)) for p in all_programs()]
         each = [
             seconds / count for seconds, count in compiled if count > _MIN_OPERATORS
-        ]  # a program from disk takes almost no time
+        ]  # max() ignores programs from disk, whose compile times are near 0
         return max(_SECONDS, *each, 0) * len(self.program.jaxpr.jaxpr.eqns)
 
     def __getitem__(self, stage: str) -> "FuncGraph":

@@ -10,7 +10,7 @@ from .anf import CNode, ParameterNode
 from .printer import show_value
 from .source import show
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 _ENDING = re.compile(r"-[^-/]*$")  # the class in a scope segment
@@ -73,12 +73,13 @@ def of_cells(graph: "FuncGraph") -> list[dict[str, Any]]:
     """Return one row per Cell, inner Cells below it; consecutive equal Cells share a row.
 
     Args:
-        graph (FuncGraph): the graph; of a program with a gradient, its forward part.
+        graph (FuncGraph): the graph. For a program with a gradient, pass its forward part.
 
     Returns:
-        list[dict], each with ``cell`` (the attribute path, of the first of equal Cells), ``class`` (of the network, the
-        name of the graph), ``depth`` (int), ``repeats`` (int), ``shape`` (tuple) and ``dtype`` of its output (None if
-        nothing reads it), and for one of them ``nodes``, ``parameters`` (elements), ``parameter_bytes`` and ``flops``.
+        list[dict], each with ``cell`` (the attribute path; of the first if equal Cells share a row), ``class`` (for the
+        network itself the name of the graph), ``depth`` (int), ``repeats`` (int), ``shape`` (tuple) and ``dtype`` of
+        the output (None if nothing reads it), and for one of the equal Cells ``nodes``, ``parameters`` (elements),
+        ``parameter_bytes``, ``flops``.
     """
     return _Cells(graph).rows
 

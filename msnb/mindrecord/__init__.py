@@ -23,6 +23,6 @@ __all__ = ["FAILED", "FileReader", "FileWriter", "MindPage", "SUCCESS", *_LATER]
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # lazy import: spares readers the converters
+        module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # lazy: reading a file needs no converters
         return getattr(module, name)
     raise AttributeError(f"module 'mindspore.mindrecord' has no attribute {name!r}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from msnb.mindrecord._codec import NUMPY, _pack_value, unpack_map
 
-_SLACK = bytes(16)  # reads may go past the last row
+_SLACK = bytes(16)  # padding, since reads may go past the last row
 # code of a msgpack number -> number of bytes that follow it; -1 for other codes
 _NUMBER_BYTES = np.full(256, -1, np.int64)
 _NUMBER_BYTES[:0x80] = _NUMBER_BYTES[0xE0:] = 0
@@ -177,7 +177,7 @@ def _read_blob_column(rows, name, fields):
 
 
 def _read_packed_integers(rows, n, dtype):
-    """Decode `n` integers per row, (rows, n), that ``_codec.pack_ints`` encoded."""
+    """Decode integers that ``_codec.pack_ints`` encoded, `n` per row. Return an array of shape (rows, n)."""
     if not (rows.take(4, ">u4") == n).all():
         raise UnlikeError
     if not n:
@@ -186,7 +186,7 @@ def _read_packed_integers(rows, n, dtype):
     code = _CODES[packed].reshape(len(packed), -1)[:, :n]
     out = np.empty(code.shape, dtype)
     narrow, wide = code.min(1), code.max(1)
-    for width in range(4):  # rows with integers of one width, which are contiguous
+    for width in range(4):  # rows whose integers all have this width are decoded together
         selected = np.flatnonzero((narrow == width) & (wide == width))
         if len(selected):
             num_bytes = _WIDTH[width]

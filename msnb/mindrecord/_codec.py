@@ -239,7 +239,8 @@ class Fields:
         return out
 
     def array(self, name, stored):
-        """Decode the stored bytes of the blob field `name`: an array if it has a shape, else bytes."""
+        """Decode the stored bytes of the blob field `name`. Return an array if the field has a shape, and bytes
+        otherwise."""
         kind = self.schema[name]
         if kind["type"] == "bytes" and "shape" not in kind:
             return bytes(stored)

@@ -1,8 +1,9 @@
 """TFRecord files and the protobuf message ``tf.train.Example`` in them, read without TensorFlow.
 
-A record: the length (8 bytes), its checksum, the payload, its checksum (4 bytes each). A payload is ``Example {Features
-features = 1}``, ``Features {map<string, Feature> feature = 1}`` and ``Feature`` one of ``{BytesList bytes_list = 1;
-FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
+A record consists of the payload's length (8 bytes), the checksum of the length (4 bytes), the payload, and the checksum
+of the payload (4 bytes). A payload is ``Example {Features features = 1}``. ``Features`` is ``{map<string, Feature>
+feature = 1}``. ``Feature`` is one of ``{BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list =
+3}``. Each list is ``{repeated value = 1}``.
 """
 
 import io
@@ -79,7 +80,7 @@ def records(path, compression=""):
 def _count_missing_bytes(path, number, rest, left):
     """Return the number of bytes that are missing from the record that begins with `rest`.
 
-    Raise an error if the file has fewer bytes `left`.
+    `left` is the number of bytes left in the file. If more are missing, raise an error.
     """
     if len(rest) < _HEAD.size:
         return 0
@@ -193,7 +194,8 @@ def _iterate_fields(data, span, field_number):
 
 
 def values_of(data, span):
-    """Return (kind, values) of the Feature at `span` of the payload `data`: bytes, float or int64; None if it has none.
+    """Return (kind, values) of the Feature at `span` of the payload `data`. `kind` is "bytes", "float", "int64" or
+    None.
 
     Raises:
         WireError: If the bytes are not a Feature.
@@ -226,7 +228,7 @@ def _decode_int64_list(data, span):
             out.append(signed(value))
         elif kind == LENGTH:
             at, end = value
-            if data[at:end].isascii():  # all below 128: one byte each
+            if data[at:end].isascii():  # all values are below 128, so each takes one byte
                 out.extend(data[at:end])
                 continue
             while at < end:

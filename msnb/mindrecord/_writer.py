@@ -14,7 +14,7 @@ _SQL = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "NU
 
 
 class ShardFile:
-    """Writer of one MindRecord file, which gets its name when it is complete.
+    """Writer of one MindRecord file. The file gets its final name when it is complete.
 
     A row is a blob and a msgpack map of its scalars. Blobs are written immediately to the open page of blobs. The maps
     of these rows are collected until the page is full. These rows are a group: MindRecord requires their blobs in one
@@ -159,7 +159,7 @@ class ShardFile:
         fields, index_fields, name = self._commit_args
         self.index_draft = Draft(self.draft.path + ".db")
         connection = sqlite3.connect(self.index_draft.name)
-        connection.execute("PRAGMA journal_mode=OFF")  # an unfinished draft is never used
+        connection.execute("PRAGMA journal_mode=OFF")  # an unfinished draft is discarded, so it needs no journal
         keys = "".join(f",INC_{i} INT, {f}_0 {_SQL[fields.schema[f]['type']]}" for i, f in enumerate(index_fields))
         primary = "".join(f",INC_{i}" for i in range(len(index_fields)))
         connection.execute(

@@ -18,11 +18,11 @@ class FileReader:
     Args:
         file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
         num_consumer (int, optional): No effect: one thread reads. Default: 4.
-        columns (list[str], optional): Fields to read. Default: None, all.
+        columns (list[str], optional): Fields to read. Default: None, all fields.
         operator (int, optional): No effect, as in MindSpore. Default: None.
 
     Raises:
-        ParamValueError: If a name or number is wrong.
+        ParamValueError: If a file name or `num_consumer` is invalid.
         ParamTypeError: If `columns` is not a list.
         MRMOpenError: If a file is not a MindRecord file.
 
@@ -53,7 +53,7 @@ class FileReader:
         self._records.check_columns(self._columns)
 
     def get_next(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows as dicts: numbers, str, bytes and arrays."""
+        """Yield each row as a dict of numbers, str, bytes and arrays."""
         records = self._records
         if records is None:
             return

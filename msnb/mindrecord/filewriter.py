@@ -47,10 +47,11 @@ class FileWriter:
     Args:
         file_name (str): Path of the file; with several shards a number is appended.
         shard_num (int, optional): Number of files, 1 to 1000. Default: 1.
-        overwrite (bool, optional): Whether files of these names are removed when rows are written. Default: False.
+        overwrite (bool, optional): Whether to remove existing files with these names before writing. Default: False.
 
     Raises:
-        ParamValueError: If an argument is wrong.
+        ParamValueError: If the file name or the number of files is invalid.
+        ParamTypeError: If `overwrite` is not a bool.
 
     Examples:
         >>> from mindspore.mindrecord import FileWriter
@@ -88,13 +89,13 @@ class FileWriter:
         """Return a writer that adds rows to existing files.
 
         Args:
-            file_name (str): The (first) file.
+            file_name (str): One of the existing files.
 
         Returns:
             FileWriter.
 
         Raises:
-            ParamValueError: If the name is wrong.
+            ParamValueError: If the name is invalid.
             MRMOpenError: If there is no such MindRecord file.
         """
         check_filename(file_name)
@@ -122,12 +123,12 @@ class FileWriter:
         """Set the fields of rows.
 
         Args:
-            content (dict): Field to {"type": ...} or {"type": ..., "shape": [...]}; types are int32, int64, float32,
-                float64, string, bytes.
+            content (dict): Maps each field to {"type": ...} or {"type": ..., "shape": [...]}. Types: int32, int64,
+                float32, float64, string, bytes.
             desc (str, optional): A description. Default: None.
 
         Returns:
-            int, number of the schema.
+            int, 0: the number of the schema.
 
         Raises:
             MRMInvalidSchemaError: If it is not a valid schema.
@@ -223,7 +224,7 @@ class FileWriter:
         return SUCCESS
 
     def open_and_set_header(self) -> None:
-        """Open the files. :meth:`write_raw_data` and :meth:`commit` do it if needed."""
+        """Open the files. :meth:`write_raw_data` and :meth:`commit` call it if needed."""
         if self._files is not None:
             return
         if self._fields is None:

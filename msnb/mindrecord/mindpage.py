@@ -19,14 +19,14 @@ __all__ = ["MindPage"]
 
 
 class MindPage:
-    """Reads the rows of MindRecord files in pages of one category: rows with one value of a field.
+    """Reads pages of rows that have the same value in a chosen field. Such rows form a category.
 
     Args:
         file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
         num_consumer (int, optional): No effect: one thread reads. Default: 4.
 
     Raises:
-        ParamValueError: If a name or number is wrong.
+        ParamValueError: If a file name or `num_consumer` is invalid.
         MRMOpenError: If a file is no MindRecord file.
     """
 

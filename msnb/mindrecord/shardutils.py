@@ -14,7 +14,7 @@ MIN_CONSUMER_COUNT = 1
 ONE_THREAD = "one thread reads; ds.MindDataset(..., num_parallel_workers=n) reads with several"
 VALID_ARRAY_ATTRIBUTES = [f"{kind}{bits}" for kind in ("int", "float") for bits in (32, 64)]
 VALID_ATTRIBUTES = [*VALID_ARRAY_ATTRIBUTES, "string", "bytes"]
-# Valid schema types of a value of a Python or numpy type.
+# Maps the type name of a Python or numpy value to the schema types that accept it.
 VALUE_TYPE_MAP = {kind: [name for name in VALID_ATTRIBUTES if name.startswith(kind)] for kind in ("int", "float")}
 VALUE_TYPE_MAP |= {"str": ["string"], "bytes": ["bytes"], "ndarray": VALID_ARRAY_ATTRIBUTES}
 VALUE_TYPE_MAP |= {name: [name] for name in VALID_ARRAY_ATTRIBUTES}

@@ -1,7 +1,7 @@
 """`mindspore.mint`: operators with PyTorch's names, arguments and defaults.
 
-Functions that `mindspore.ops` has with the same meaning are those functions, or wrappers with other argument names
-(`_rows.py`); the others are in the modules here.
+If `mindspore.ops` has a function with the same meaning, mint uses it or a wrapper with other argument names
+(`_rows.py`). The other functions are in the modules here.
 """
 
 from msnb._util.placeholders import fill as _fill
@@ -28,7 +28,7 @@ _SHARED = _functions_of_ops(
     zeros_like
     """
 )
-# name: its arguments, with the names in `mindspore.ops` where they differ
+# Maps a function to its arguments. An argument is written `mint_name:ops_name` if `mindspore.ops` names it differently.
 _RENAMED = {
     "all": "input dim:axis keepdim:keep_dims",
     "amax": "input dim:axis keepdim:keepdims",

@@ -7,7 +7,7 @@ from msnb.mint._rows import as_floating
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.math.arithmetic import scaled_operands
-from msnb.ops.math.logic import logical_and, logical_not, logical_or, logical_xor  # of numbers, too, as MindSpore 2's
+from msnb.ops.math.logic import logical_and, logical_not, logical_or, logical_xor  # these accept numbers
 
 __all__ = [
     "add",
@@ -155,7 +155,7 @@ def allclose(
 
     Args:
         input (Tensor): The first Tensor.
-        other (Tensor): The second summand.
+        other (Tensor): The second Tensor.
         rtol (float): Relative tolerance. Default: 1e-5.
         atol (float): Absolute tolerance. Default: 1e-8.
         equal_nan (bool): Whether NaN equals NaN. Default: False.
@@ -171,7 +171,7 @@ def equal(input: Tensor, other: Tensor) -> Tensor | bool:
 
     Args:
         input (Tensor): The first Tensor.
-        other (Tensor): The second summand.
+        other (Tensor): The second Tensor.
 
     Returns:
         bool; a Tensor inside a graph.

@@ -55,16 +55,16 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], dim: int = 0) -> Tensor:
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Count the occurrences of each of the numbers 0, 1, 2, ... in a vector. Not supported in a compiled graph, as the
-    length of the result depends on values.
+    """Count the occurrences of each of the numbers 0, 1, 2, ... in a vector. Compiled graphs do not support it, because
+    the length of the result depends on values.
 
     Args:
         input (Tensor): A vector of non-negative integers.
-        weights (Tensor): Weight of each element. Default: None, 1.
+        weights (Tensor): Weight of each element. Default: None, a weight of 1.
         minlength (int): Minimum length of the result. Default: 0.
 
     Returns:
-        Tensor of int64; with weights of float32.
+        Tensor of int64, or of float32 if there are weights.
     """
     counts = F.bincount(input, weights, minlength)
     return cast_to_int64(counts) if weights is None else counts
@@ -90,7 +90,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     Args:
         input (Tensor): The source of the elements.
         dim (int): The dimension.
-        index (Tensor): Indices of int32 or int64, of as many dimensions as `input`.
+        index (Tensor): Indices of int32 or int64, with as many dimensions as `input`.
 
     Returns:
         Tensor of the shape of `index`.
@@ -169,7 +169,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension. Default: None, the index in the flattened Tensor.
-        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimension with length 1. Default: False.
 
     Returns:
         Tensor of int64.
@@ -219,7 +219,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         sorted (bool): Whether the result is sorted. Default: True.
 
     Returns:
-        A tuple (elements, indices of the elements), int64 indices.
+        A tuple (elements, int64 indices of the elements).
     """
     values, indices = F.topk(input, k, dim, largest, sorted)
     return values, cast_to_int64(indices)
@@ -280,8 +280,8 @@ def repeat_interleave(
         input (Tensor): The Tensor to repeat.
         repeats (Union[int, tuple[int], Tensor]): Number of repetitions, one for all elements or one for each. A Tensor
             is not supported in a compiled graph.
-        dim (int): The dimension; for None the Tensor is flattened. Default: None.
-        output_size (int): No effect: the length of the dimension in the result. Default: None.
+        dim (int): The dimension. Default: None, the Tensor is flattened.
+        output_size (int): Length of the dimension in the result. It has no effect. Default: None.
 
     Returns:
         Tensor.
@@ -307,7 +307,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | t
         other (Union[Tensor, Number]): Values elsewhere. Default: None.
 
     Returns:
-        Tensor; with `condition` alone, a tuple with a vector of indices for each dimension.
+        Tensor; with only `condition`, a tuple with a vector of indices for each dimension.
     """
     if input is None and other is None:
         return F.nonzero(condition, as_tuple=True)
@@ -328,9 +328,9 @@ def unique(
     Args:
         input (Tensor): Numbers.
         sorted (bool): No effect: the result is always sorted. Default: True.
-        return_inverse (bool): Whether to return for each element of `input` its index in the result too. Default:
+        return_inverse (bool): Whether to also return, for each element of `input`, its index in the result. Default:
             False.
-        return_counts (bool): Whether to return the count of each distinct element too. Default: False.
+        return_counts (bool): Whether to also return the count of each distinct element. Default: False.
         dim (int): Dimension whose slices are compared; None compares elements. Default: None.
 
     Returns:
@@ -359,8 +359,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
         x1 (Tensor): (..., P, M).
         x2 (Tensor): (..., R, M).
         p (float): The order of the norm. Default: 2.0.
-        compute_mode (str): No effect: MindSpore's choice of using a matrix product. Distances are always computed from
-            differences. Default: "use_mm_for_euclid_dist_if_necessary".
+        compute_mode (str): No effect. In MindSpore it chooses between a matrix product and differences; here distances
+            are computed from differences. Default: "use_mm_for_euclid_dist_if_necessary".
 
     Returns:
         Tensor (..., P, R).

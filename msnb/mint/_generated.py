@@ -1,4 +1,4 @@
-"""MindSpore 2's names in `ops` for functions of mint: `AddExt()(x, y)` and `add_ext(x, y)` are `mint.add(x, y)`.
+"""MindSpore 2's names in `ops` for functions of mint: `AddExt()(x, y)` and `add_ext(x, y)` equal `mint.add(x, y)`.
 
 `mindspore.ops.auto_generate` and `mindspore.ops.function` look up missing names here.
 """
@@ -23,7 +23,7 @@ def _upsample_nearest(x: Tensor, output_size: Any = None, scales: Any = None) ->
     return F.interpolate(x, size=size, scale_factor=scale, mode="nearest")
 
 
-# class, its mint function, and after a bar the arguments of its constructor
+# An entry is a class, its mint function, and after a bar the arguments of its constructor.
 _ROWS = """
     AcosExt acos; AcoshExt acosh; AdaptiveAvgPool2DExt adaptive_avg_pool2d; AdaptiveAvgPool3DExt adaptive_avg_pool3d
     AddExt add; AddcdivExt addcdiv; AddcmulExt addcmul; AnyExt any; ArgMaxExt argmax; ArgMinExt argmin; AsinExt asin

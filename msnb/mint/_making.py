@@ -1,5 +1,5 @@
-"""Functions of mint that create Tensors, among them random numbers. Sizes come first, and `dtype` is a keyword
-argument."""
+"""Functions of mint that create Tensors, including Tensors of random numbers. Sizes come first, and `dtype` is a
+keyword argument."""
 
 from typing import Any
 

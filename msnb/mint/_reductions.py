@@ -45,7 +45,7 @@ def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType 
     Args:
         input (Tensor): Numbers or bool.
         dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
-        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the reduced dimensions with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to add. Default: None.
 
     Returns:
@@ -61,7 +61,7 @@ def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Args:
         input (Tensor): Numbers.
         dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
-        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the reduced dimensions with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
@@ -77,7 +77,7 @@ def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Args:
         input (Tensor): Numbers or bool.
         dim (Union[None, int, tuple[int], list[int]]): The dimensions, None for all. Default: None.
-        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the reduced dimensions with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to multiply. Default: None.
 
     Returns:
@@ -117,17 +117,17 @@ def _find_extreme_values(name, arg_class, elementwise, reduce_all, input, dim, k
 def max(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the largest element of `input`; with `dim` (largest elements along it, their indices); with a second
-    Tensor the element-wise maximum.
+    """Return the largest element of `input`. With `dim`, return (largest elements along this dimension, their indices).
+    With a second Tensor, return the element-wise maximum.
 
     Args:
         input (Tensor): Numbers.
         dim (Union[int, Tensor]): The dimension, or the second Tensor. Default: None.
-        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimension with length 1. Default: False.
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple (elements, indices), int64 indices.
+        Tensor; with a dimension a tuple (elements, int64 indices).
     """
     return _find_extreme_values("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
@@ -136,17 +136,17 @@ def max(
 def min(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the smallest element of `input`; with `dim` (smallest elements along it, their indices); with a second
-    Tensor the element-wise minimum.
+    """Return the smallest element of `input`. With `dim`, return (smallest elements along this dimension, their
+    indices). With a second Tensor, return the element-wise minimum.
 
     Args:
         input (Tensor): Numbers.
         dim (Union[int, Tensor]): The dimension, or the second Tensor. Default: None.
-        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimension with length 1. Default: False.
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple (elements, indices), int64 indices.
+        Tensor; with a dimension a tuple (elements, int64 indices).
     """
     return _find_extreme_values("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
 
@@ -158,24 +158,24 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
         input (Tensor): Numbers.
         k (int): The rank, counted from 1.
         dim (int): The dimension. Default: -1.
-        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimension with length 1. Default: False.
 
     Returns:
-        A tuple (elements, indices of the elements), int64 indices.
+        A tuple (elements, int64 indices of the elements).
     """
     return _KthValue.functional(input, k, dim, keepdim)
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the median; of an even number of elements the lower one of the two middle elements.
+    """Return the median. For an even number of elements it is the lower of the two middle elements.
 
     Args:
         input (Tensor): Numbers.
         dim (int): The dimension; None for all elements. Default: None.
-        keepdim (bool): Whether the dimension stays, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimension with length 1. Default: False.
 
     Returns:
-        Tensor; with a dimension a tuple (elements, indices), int64 indices.
+        Tensor; with a dimension a tuple (elements, int64 indices).
     """
     if dim is None:
         flat = input.reshape(-1)
@@ -235,7 +235,7 @@ def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
         correction (int): The divisor is the number of elements minus this. Default: 1.
-        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimensions with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -251,7 +251,7 @@ def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
         correction (int): The divisor is the number of elements minus this. Default: 1.
-        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimensions with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -267,7 +267,7 @@ def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
         correction (int): The divisor is the number of elements minus this. Default: 1.
-        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimensions with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors.
@@ -283,7 +283,7 @@ def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions, None for all. Default: None.
         correction (int): The divisor is the number of elements minus this. Default: 1.
-        keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the dimensions with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors.
@@ -295,13 +295,14 @@ def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
 def norm(
     input: Tensor, p: Any = "fro", dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None
 ) -> Tensor:
-    """Return the norm of vectors; for "nuc" the nuclear norm of matrices.
+    """Return the norm of vectors. If `p` is "nuc", return the nuclear norm of matrices.
 
     Args:
         input (Tensor): Floating point or complex numbers.
         p (Union[int, float, "fro", "nuc"]): The order of the norm; "fro" is 2. Default: "fro".
-        dim (Union[None, int, tuple[int], list[int]]): The dimensions of a vector; all for None. Default: None.
-        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions of a vector or a matrix. Default: None, all
+            dimensions for vectors and the last two for matrices.
+        keepdim (bool): Whether to keep the reduced dimensions with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:

@@ -35,9 +35,10 @@ def norm(A: Tensor, ord: Any = None, dim: Axis = None, keepdim: Bool = False, *,
 
     Args:
         A (Tensor): Floating point or complex numbers.
-        ord (Union[int, float, "fro", "nuc"]): The order of the norm. Default: None, order 2 of all elements.
+        ord (Union[int, float, "fro", "nuc"]): The order of the norm. Default: None, the square root of the sum of
+            squares.
         dim (Union[None, int, tuple[int]]): One dimension for vectors, two for matrices, None for all. Default: None.
-        keepdim (bool): Whether the reduced dimensions stay, with length 1. Default: False.
+        keepdim (bool): Whether to keep the reduced dimensions with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `A`.
 
     Returns:

@@ -8,7 +8,7 @@ from typing import Annotated
 from msnb.common import kinds
 from msnb.common.kinds import Between, Finite, Float, Static, StrictFloat
 
-_float = Static(Finite(StrictFloat))  # an argument of a constructor belongs to no operator's program
+_float = Static(Finite(StrictFloat))  # constructor arguments are Python numbers, never traced
 _number = Static(Finite(Float))
 
 FiniteFloat = Annotated[float, _float]
@@ -18,6 +18,6 @@ NonNegativeFloat = Annotated[float, Between(_float, 0, None)]
 NonPositiveFloat = Annotated[float, Between(_float, None, 0)]
 Fraction = Annotated[float, Between(_float, 0, 1, low_in=False, high_in=False)]
 
-Number = Annotated[float, Static(Finite(kinds.Number))]  # an int stays one
+Number = Annotated[float, Static(Finite(kinds.Number))]  # an int is not converted to float
 PositiveNumber = Annotated[float, Between(_number, 0, None, low_in=False)]
 NonNegativeNumber = Annotated[float, Between(_number, 0, None)]

@@ -21,16 +21,17 @@ def widen_to_float(x):
 
 
 def round_to_inputs(x, *inputs):
-    """Return `x` cast to the one floating dtype of the Tensors in `inputs`; `x` if there are none or several."""
+    """Return `x` cast to the one floating dtype of the Tensors in `inputs`. If they have no floating dtype or several,
+    return `x` unchanged."""
     dtypes = {i.dtype for i in inputs if isinstance(i, Tensor) and i.is_floating_point()}
     return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x
 
 
 def widen_if_mixed(x, *others):
-    """Return `widen(x)` if one of `others` is a Tensor of another dtype, else `x`.
+    """Return `widen(x)` if one of `others` is a Tensor of another dtype. Otherwise return `x`.
 
-    The result is then in float32, as MindSpore's is when it multiplies by that. Constants of a Cell with `to_float` do
-    not count: operators take them in the type of the Cell.
+    The layer then computes in float32, as MindSpore does for operands of mixed dtypes. In a Cell with `to_float`,
+    constants are ignored, because operators cast them to the dtype of the Cell.
     """
     is_cast = is_constant if thread.compute_dtype is not None else lambda _: False
     return widen(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype and not is_cast(o) for o in others) else x

@@ -167,7 +167,7 @@ class Cell(CallMixin, StateDictMixin):
 
     @property
     def bprop_debug(self) -> bool:
-        """True if custom bprop functions run as written. They always do."""
+        """Value that the user has set. It has no effect: custom bprop functions always run as written."""
         return self._bprop_debug
 
     @bprop_debug.setter
@@ -193,11 +193,11 @@ class Cell(CallMixin, StateDictMixin):
 
         Args:
             hook_fn (Callable): The hook.
-            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns both. Default:
-                False.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns (args, kwargs).
+                Default: False.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
 
         Raises:
             TypeError: If `hook_fn` is not callable.
@@ -213,7 +213,7 @@ class Cell(CallMixin, StateDictMixin):
             with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
 
         Raises:
             TypeError: If `hook_fn` is not callable.
@@ -229,7 +229,7 @@ class Cell(CallMixin, StateDictMixin):
             hook_fn (Callable): The hook.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
 
         Raises:
             TypeError: If `hook_fn` is not callable.
@@ -239,17 +239,17 @@ class Cell(CallMixin, StateDictMixin):
     def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
         """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
         holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
-        latter. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be a pure
-        function.
+        gradients of the inputs. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be
+        a pure function.
 
-        In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, with the gradients of the inputs first,
-        and hooks follow each other.
+        In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, where `grad_input` holds the gradients
+        of the inputs. Several hooks run in the order in which they were added.
 
         Args:
             fn (Callable): The hook.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
 
         Raises:
             TypeError: If `fn` is not callable.
@@ -345,17 +345,19 @@ class Cell(CallMixin, StateDictMixin):
         parallel_optimizer_comm_recompute: bool = False,
         recompute_slice_activation: bool = False,
     ) -> None:
-        """Recompute intermediate values in the backward pass (rematerialization): less memory for more time. In GRAPH
-        mode a gradient stores the inputs of this Cell and computes the values up to its outputs again. Random
+        """Recompute intermediate values in the backward pass (rematerialization): less memory for more time.
+
+        In GRAPH mode a gradient stores the inputs of this Cell and computes the values up to its outputs again. Random
         numbers, such as masks of Dropout, are drawn once, and Parameters are written once. On CPU XLA may merge the
         two computations and keep the values; it cannot do so for equal Cells in a loop. The result of an operator is
-        stored if its ``recompute(False)`` was called. It has no effect in PYNATIVE mode, and a Cell with its own
-        `bprop` stores the inputs of that.
+        stored if its ``recompute(False)`` was called. If a Cell defines `bprop`, the inputs of `bprop` are stored. In
+        PYNATIVE mode the method has no effect.
 
         Args:
             mode (bool): False undoes an earlier call. Default: True.
             mp_comm_recompute (bool): Recompute communication as well. No effect; XLA decides. Default: True.
-            parallel_optimizer_comm_recompute (bool): The same for sharded optimizers. No effect. Default: False.
+            parallel_optimizer_comm_recompute (bool): Recompute communication of sharded optimizers as well. No effect.
+                Default: False.
             recompute_slice_activation (bool): Shard the stored values. No effect. Default: False.
 
         Raises:
@@ -402,13 +404,13 @@ class Cell(CallMixin, StateDictMixin):
         self.
 
         Args:
-            in_strategy (tuple): For each input of `construct` a tuple with the number of parts that each of its axes
+            in_strategy (tuple): For each input of `construct` a tuple with the number of shards that each of its axes
                 is cut into.
-            out_strategy (tuple): Likewise for each output. Default: None, as it comes.
-            parameter_plan (dict): Such a tuple for Parameters, by name. Default: None, chosen by the operators that
+            out_strategy (tuple): Such a tuple for each output. Default: None, XLA chooses the sharding.
+            parameter_plan (dict): Maps names of Parameters to such tuples. Default: None, chosen by the operators that
                 read them.
             device (str): No effect; the context sets the device. Default: "Ascend".
-            level (int): No effect; there is one search. Default: 0.
+            level (int): No effect; there is only one search algorithm. Default: 0.
 
         Raises:
             TypeError: If an argument has another type. Shapes and devices are checked when a graph is traced.
@@ -439,7 +441,7 @@ class Cell(CallMixin, StateDictMixin):
             boost_type (str): "less_bn", "grad_freeze" or "adasum".
 
         Raises:
-            ValueError: If it is something else.
+            ValueError: If `boost_type` is another string.
         """
         if boost_type not in ("less_bn", "grad_freeze", "adasum"):
             raise ValueError(
@@ -492,7 +494,7 @@ class Cell(CallMixin, StateDictMixin):
 
         Args:
             inputs (Any): One for each input of `construct`.
-            kwargs (Any): The same by name.
+            kwargs (Any): Descriptions by the name of the input.
 
         Raises:
             ValueError: If both are given, or `construct` has no input of a name.
@@ -506,7 +508,7 @@ class Cell(CallMixin, StateDictMixin):
         self.__dict__["_expected"] = kwargs or inputs
 
     def get_inputs(self) -> tuple[Any, ...] | dict[str, Any] | None:
-        """Return the arguments of `set_inputs`, None before it was called."""
+        """Return the arguments of `set_inputs`, or None if it was not called."""
         return self.__dict__.get("_expected")
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:

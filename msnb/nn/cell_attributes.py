@@ -11,7 +11,7 @@ def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: str | list[s
 
     Args:
         fn (Callable): The `__init__`. Default: None, returns a decorator.
-        attrs (Union[str, list]): Names of the arguments to store. Default: None, all of them.
+        attrs (Union[str, list]): Names of the arguments to store. Default: None, all arguments.
     """
     if fn is None:
         return functools.partial(cell_attr_register, attrs=attrs)

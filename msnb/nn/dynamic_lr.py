@@ -32,7 +32,7 @@ def piecewise_constant_lr(
     learning_rates: Annotated[list[float] | tuple[float, ...], Each(FiniteFloat)],
 ) -> list[float]:
     r"""
-    Piecewise constant learning rate: learning_rates[i] in the steps before milestone[i], from milestone[i - 1] on.
+    Piecewise constant learning rate: learning_rates[i] is used from step milestone[i - 1] to step milestone[i] - 1.
 
     Args:
         milestone (Union[list[int], tuple[int]]): First step after each piece, not decreasing.
@@ -195,7 +195,7 @@ def cosine_decay_lr(
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        ValueError: If a number is not positive (`min_lr`: negative), or `min_lr` not less than `max_lr`.
+        ValueError: If `min_lr` is negative or not less than `max_lr`, or another number is not positive.
 
     Examples:
         >>> nn.cosine_decay_lr(0.01, 0.1, total_step=6, step_per_epoch=2, decay_epoch=2)
@@ -221,9 +221,9 @@ def polynomial_decay_lr(
     update_decay_epoch: Bool = False,
 ) -> list[float]:
     r"""
-    :math:`lr_i = (learning\_rate - end\_learning\_rate)(1 - e / d)^{power} + end\_learning\_rate`, where `e` is the
-    epoch, at most `decay_epoch`, and `d` is `decay_epoch`; or, for `update_decay_epoch`, `e` is the epoch and `d` the
-    least multiple of `decay_epoch` that is not less (and at least one).
+    :math:`lr_i = (learning\_rate - end\_learning\_rate)(1 - e / d)^{power} + end\_learning\_rate`. Here `d` is
+    `decay_epoch`, and `e` is the epoch, limited to `d`. With `update_decay_epoch`, `d` is the smallest positive
+    multiple of `decay_epoch` that is at least the epoch.
 
     Args:
         learning_rate (float): The first learning rate.
@@ -232,14 +232,14 @@ def polynomial_decay_lr(
         step_per_epoch (int): The number of steps in an epoch.
         decay_epoch (int): The number of epochs until `end_learning_rate` is reached.
         power (float): The exponent.
-        update_decay_epoch (bool): Whether to start over after `decay_epoch` epochs. Default: False.
+        update_decay_epoch (bool): Whether the decay time grows by `decay_epoch` whenever it has passed. Default: False.
 
     Returns:
         list[float], of `total_step` numbers.
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        ValueError: If a number is not positive (`end_learning_rate`: negative).
+        ValueError: If `end_learning_rate` is negative, or another number is not positive.
 
     Examples:
         >>> nn.polynomial_decay_lr(0.1, 0.01, total_step=6, step_per_epoch=2, decay_epoch=2, power=0.5)
@@ -276,7 +276,7 @@ def warmup_lr(
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        ValueError: If a number is not positive (`learning_rate`: negative).
+        ValueError: If `learning_rate` is negative, or another number is not positive.
 
     Examples:
         >>> nn.warmup_lr(0.1, total_step=6, step_per_epoch=2, warmup_epoch=2)

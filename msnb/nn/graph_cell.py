@@ -40,8 +40,8 @@ class GraphCell(Cell):
         The outputs of the graph: a Tensor, or a tuple of Tensors.
 
     Raises:
-        TypeError: If `graph` is no FuncGraph, or `params_init` no dict of Tensors.
-        ValueError: If a Parameter has no value, or a value of another shape or type, or if a name in `params_init` is
+        TypeError: If `graph` is no FuncGraph, or `params_init` is no dict of Tensors.
+        ValueError: If a Parameter has no value, a value has another shape or type, or a name in `params_init` is
             not in the graph.
         NotImplementedError: If the graph holds operators that msnb does not have; all of them are named.
 
@@ -83,7 +83,7 @@ class GraphCell(Cell):
 
     def construct(self, *inputs: Any) -> Any:
         names = self.argument_names
-        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the graph takes the leaves
+        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the inputs of the graph are the leaves
             inputs = tuple(flatten(inputs)[0])
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
@@ -268,8 +268,8 @@ def _select_subgraph_inputs(graph, inputs):
 
 
 def _run_switch(node, inputs, env):
-    """Run one of the graphs of a node. A Bool selects one of two graphs, of which the first is the false branch. A
-    number is the index of a graph."""
+    """Run one of the graphs of a node. A Bool selects one of two graphs; the first graph is the false branch. A number
+    is the index of a graph."""
     graphs = node.graphs
 
     def choose(branches: Sequence[FuncGraph], index: Any) -> Any:

@@ -84,7 +84,7 @@ class ExponentialDecayLR(_Decay):
         Tensor, the learning rate.
 
     Raises:
-        TypeError: If a rate is no float, `decay_steps` no int or `is_stair` no bool.
+        TypeError: If a rate is no float, `decay_steps` is no int or `is_stair` is no bool.
         ValueError: If a rate or `decay_steps` is not positive.
 
     Examples:
@@ -113,7 +113,7 @@ class NaturalExpDecayLR(_Decay):
         Tensor, the learning rate.
 
     Raises:
-        TypeError: If a rate is no float, `decay_steps` no int or `is_stair` no bool.
+        TypeError: If a rate is no float, `decay_steps` is no int or `is_stair` is no bool.
         ValueError: If a rate or `decay_steps` is not positive.
 
     Examples:
@@ -147,7 +147,7 @@ class InverseDecayLR(_Decay):
         Tensor, the learning rate.
 
     Raises:
-        TypeError: If a rate is no float, `decay_steps` no int or `is_stair` no bool.
+        TypeError: If a rate is no float, `decay_steps` is no int or `is_stair` is no bool.
         ValueError: If a rate or `decay_steps` is not positive.
 
     Examples:
@@ -177,7 +177,7 @@ class CosineDecayLR(LearningRateSchedule):
         Tensor, the learning rate.
 
     Raises:
-        TypeError: If a rate is no float or `decay_steps` no int.
+        TypeError: If a rate is no float or `decay_steps` is no int.
         ValueError: If a rate is out of range, or `min_lr` is not less than `max_lr`.
 
     Examples:
@@ -205,15 +205,15 @@ class CosineDecayLR(LearningRateSchedule):
 class PolynomialDecayLR(LearningRateSchedule):
     r"""Polynomial decay: ``(learning_rate - end_learning_rate) * (1 - s / d) ** power + end_learning_rate``.
 
-    s is `global_step`, at most `decay_steps`, and d is `decay_steps`. With `update_decay_steps`, d is instead the next
-    multiple of `decay_steps`, so that the decay starts over at each of them.
+    s is `global_step`, limited to `decay_steps`, and d is `decay_steps`. With `update_decay_steps`, s is not limited,
+    and d is the smallest positive multiple of `decay_steps` that is at least s.
 
     Args:
         learning_rate (float): Rate at step 0, positive.
         end_learning_rate (float): Rate at the end, at least 0.
         decay_steps (int): Number of steps from `learning_rate` to `end_learning_rate`, positive.
         power (float): Degree of the polynomial, positive.
-        update_decay_steps (bool): Whether the decay starts over at each multiple of `decay_steps`. Default: False.
+        update_decay_steps (bool): Whether d grows by `decay_steps` whenever s exceeds it. Default: False.
 
     Inputs:
         - **global_step** (Tensor) - Number of the step.
@@ -222,8 +222,8 @@ class PolynomialDecayLR(LearningRateSchedule):
         Tensor, the learning rate.
 
     Raises:
-        TypeError: If a rate or `power` is no float, `decay_steps` no int or `update_decay_steps` no bool.
-        ValueError: If one of them is out of range.
+        TypeError: If a rate or `power` is no float, `decay_steps` is no int or `update_decay_steps` is no bool.
+        ValueError: If a number is out of range.
 
     Examples:
         >>> schedule = nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5)
@@ -269,8 +269,8 @@ class WarmUpLR(LearningRateSchedule):
         Tensor, the learning rate.
 
     Raises:
-        TypeError: If `learning_rate` is no float or `warmup_steps` no int.
-        ValueError: If one of them is out of range.
+        TypeError: If `learning_rate` is no float or `warmup_steps` is no int.
+        ValueError: If a number is out of range.
 
     Examples:
         >>> schedule = nn.WarmUpLR(0.1, 2)

@@ -15,9 +15,9 @@ def no_init_parameters() -> Iterator[None]:
     Parameters created from an array, as in recurrent layers, are not delayed.
 
     The values come from a checkpoint that is loaded, or from the initializer at the first use: when a program runs,
-    when a Parameter is read, or in `Cell.init_parameters_data`. Random values are drawn at that time, in that order.
-    Before, such a network can be traced, viewed and planned (`msnb.parallel.plan`), however large it is. If several
-    processes run one program, each process fills only its own shards.
+    when a Parameter is read, or in `Cell.init_parameters_data`. Random values are drawn at the first use, in the order
+    of use. Before, such a network can be traced, viewed and planned (`msnb.parallel.plan`), however large it is. If
+    several processes run one program, each process fills only its own shards.
 
     Examples:
         >>> from mindspore.nn.utils import no_init_parameters

@@ -32,7 +32,7 @@ def load_ipython_extension(ipython: Any) -> None:
         program_cache_magic,
     )
 
-    # IPython's frames come between a magic and the user's line
+    # short tracebacks omit IPython's frames, which come between a magic and the user's line
     hide_directory(os.path.dirname(IPython.__file__) + os.sep)
     undo = contextlib.ExitStack()
     undo.callback(_ignore_fork_warnings())

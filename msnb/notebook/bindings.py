@@ -1,4 +1,4 @@
-"""Names of the session: find the name of an object, and the notebook cell that bound a name last."""
+"""Names of the session: find the name of an object, and the notebook cell that last bound a name."""
 
 import re
 import weakref
@@ -18,10 +18,10 @@ def find_path(value: Any, space: dict[str, Any], text: str) -> tuple[str, ...] |
     Args:
         value (Any): The object.
         space (dict): The session's names.
-        text (str): Source of the cell that uses the object. A path that occurs in it is preferred to other names.
+        text (str): Source of the cell that uses the object. A path that occurs in this source is preferred.
 
     Returns:
-        tuple[str], None if no name leads to it.
+        tuple[str], None if no path leads to the object.
     """
     for path in _PATH.findall(text):
         steps = tuple(_STEP.findall(path))
@@ -51,12 +51,12 @@ def show_path(steps: tuple[str, ...]) -> str:
 
 
 def last_cell(name: str) -> str | None:
-    """Return the id of the cell that bound a name last, None if it is unknown."""
+    """Return the id of the cell that last bound a name, None if it is unknown."""
     return _bound.get(name, (None, None))[1]
 
 
 def record(space: dict[str, Any], cell: str | None) -> None:
-    """Record which networks and functions a notebook cell has bound. Called at the end of each cell."""
+    """Record the names that a notebook cell has bound to networks and functions. Called at the end of each cell."""
     for name, value in space.items():
         if not callable(value) or isinstance(value, type):
             continue

@@ -14,7 +14,7 @@ from msnb._version import __version__
 from msnb.notebook.display.html import framed
 from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
 
-# keys of the graph view, which lists them at `?`
+# Keys of the graph view. The view lists them when the user presses `?`.
 _KEYS = (
     ("Enter", "select a box; open or close a scope"),
     ("arrow keys", "go to the next box; with Shift, move the graph"),
@@ -50,7 +50,7 @@ def read_tutorial(name: str) -> dict[str, Any]:
 
 def own_functions() -> dict[str, str]:
     """Return the functions that msnb adds to MindSpore's: {name: one sentence}."""
-    msnb = sys.modules["msnb"]  # the package of this module, imported before it
+    msnb = sys.modules["msnb"]  # no import needed: Python imports a package before its modules
     further = ("inspect_gradients", "GradientMonitor", "to_source", "load_onnx", "custom_operator", "pallas_operator")
     modules = {**msnb._VIEWS, **{name: msnb._LATER[name] for name in further}}
     functions = {}

@@ -178,7 +178,8 @@ def pointed(cell: str, line: int) -> Any:
 
 
 def show_file(path: str) -> None:
-    """Display the `msnb.view` of a model or checkpoint file without a widget, because a tab has no kernel comm.
+    """Display the `msnb.view` of a model or checkpoint file without a widget, because a file tab of JupyterLab can't
+    exchange widget messages with a kernel.
     If the file is damaged, print a sentence.
 
     Args:

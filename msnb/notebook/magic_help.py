@@ -119,7 +119,7 @@ class HelpMagics(Magics):
 
     @line_magic
     def ms_help(self, line: str) -> Any:
-        """`%ms_help` lists the magics of msnb with their options; `%ms_help ms_profile` says all about one."""
+        """`%ms_help` lists the magics of msnb with their options; `%ms_help ms_profile` describes one in detail."""
         magics = list_magics(self.shell)
         requested = line.strip().lstrip("%")
         if not requested:

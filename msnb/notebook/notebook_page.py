@@ -3,7 +3,7 @@
 A notebook of unknown origin may have scripts in its outputs and in its Markdown. None of them runs in the page:
 
 - bleach, a dependency of nbconvert, sanitises HTML and Markdown;
-- only the data of an msnb view is used, the code comes from this installation, see `static_output.Rebuilding`;
+- an msnb view is rebuilt from its data with the code of this installation, see `static_output.Rebuilding`;
 - the page's content security policy forbids all scripts but those of msnb and nbconvert.
 """
 
@@ -67,7 +67,7 @@ _MATH_TAGS = frozenset(
     msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover semantics
     """.split()
 )
-# parsed as elements, so that they are removed with their content
+# Tags that are parsed as elements, so that they are removed with their content.
 _DROPPED_TAGS = frozenset(("script", "style", "iframe", "object", "embed", "noscript", "template", "xmp", "title"))
 _ATTRIBUTES = frozenset(
     """
@@ -96,7 +96,7 @@ _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\xa0\s]")
 
 
 class _WithoutScripts(Filter):
-    """Drop scripts and styles with their content. The sanitiser alone leaves their text on the page."""
+    """Drop scripts and styles with their content. bleach would leave their text on the page."""
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         depth = 0
@@ -307,9 +307,10 @@ def has_scripts(notebook: NotebookNode) -> bool:
 def is_signed(notebook: NotebookNode) -> bool:
     """Return True if Jupyter trusts a notebook: this user has run it or has called `jupyter trust`."""
     try:
-        # without a folder, the notary starts a Jupyter application: it parses sys.argv and configures logging
+        # Pass the folder: without it, the notary starts a Jupyter application, which parses sys.argv and configures
+        # logging.
         return NotebookNotary(data_dir=jupyter_data_dir()).check_signature(notebook)
-    except Exception:  # its database may be of another user, or locked
+    except Exception:  # the notary's database may belong to another user or be locked
         return False
 
 

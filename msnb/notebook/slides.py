@@ -1,6 +1,6 @@
 """Slides of a notebook: a page in which one group of cells is shown at a time.
 
-The page is that of `notebook_page`, with a script and a style of its own. It needs no library and no network.
+The page is the result of `notebook_page` with an additional script and style sheet. It needs no library and no network.
 """
 
 import re
@@ -13,10 +13,11 @@ _HEADING = re.compile(r"\s*(#{1,6}\s|<h[1-6]\b)")
 
 
 def slide_letters(cells: list[Any]) -> str:
-    """Return a letter for each cell: "s" begins a slide, "f" appears one key later, "n" is not shown, "-" belongs to
-    the slide before.
+    """Return a letter for each cell: "s" begins a slide, "f" appears at the next key press, "n" is not shown, "-"
+    belongs to the previous cell's slide.
 
-    They come from the slide types that Jupyter stores. A notebook without a type "slide" begins one at each heading.
+    The letters come from the slide types that Jupyter stores in the cells. If no cell has the type "slide", each
+    heading begins a slide.
     """
     kinds = [_read_slide_type(cell) for cell in cells]
     is_planned = "slide" in kinds

@@ -38,7 +38,7 @@ def widget_kind(
         try:
             import anywidget
             import traitlets
-        except ImportError:  # a plain installation has no widgets; the page and the picture remain
+        except ImportError:  # anywidget is optional; views are pages and pictures without it
             return None
         members = {key: trait.tag(sync=True) for key, trait in traits(traitlets).items()}
         style = {"_css": page.text_of(sheet)} if sheet else {}
@@ -103,7 +103,7 @@ class View:
             path (Union[str, Path]): path of the file.
 
         Raises:
-            ValueError: If the suffix is none of these.
+            ValueError: If the class does not support the suffix.
         """
         page.save(path, self._list_file_formats(), type(self).__name__)
 
@@ -116,7 +116,7 @@ class View:
 
 
 class Renewed(View):
-    """A view that changes while it is displayed, and then updates its output in the notebook.
+    """A view that can change while it is displayed. A change updates its output in the notebook.
 
     Subclasses provide `_name` (text for screen readers) and `_purpose` (purpose of the live form).
     """

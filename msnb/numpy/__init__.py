@@ -1,7 +1,7 @@
 """`mindspore.numpy`: numpy's functions for Tensors, with MindSpore's element types.
 
-Other spellings of an operator are declared with it in `msnb/ops`; functions that only numpy has are in the modules
-here.
+A function that calls one operator of `msnb/ops` is declared there, next to the operator. The modules of this package
+have the functions that exist in `mindspore.numpy` only.
 """
 
 import importlib as _importlib
@@ -29,7 +29,7 @@ _FACES = (
     "dtypes",
     "logic_ops",
     "math_ops",
-)  # MindSpore's module paths, each with all names
+)  # MindSpore distributes its functions over these modules; here each of them has all names
 for _room in _pkgutil.iter_modules(__path__):
     if _room.name not in _FACES:
         _importlib.import_module(f"{__name__}.{_room.name}")

@@ -57,10 +57,10 @@ def interp(
         right (Union[int, float]): Result for `x` greater than `xp[-1]`. Default: None, `fp[-1]`.
 
     Returns:
-        Tensor of the shape of `x`, of float32, or of float64 if one of `x`, `xp` and `fp` is.
+        Tensor of the shape of `x`. Its element type is float64 if one of `x`, `xp` and `fp` is float64, else float32.
 
     Raises:
-        TypeError: If an argument is none of these.
+        TypeError: If an argument has another type.
         ValueError: If `xp` or `fp` is no vector, or their lengths differ.
 
     Examples:
@@ -68,7 +68,7 @@ def interp(
         [ 5. 20. 30.]
     """
     points = [floating(t) for t in as_tensors("interp", x=x, xp=xp, fp=fp)]
-    points = common_type(*points, Tensor(0.0))[:3]  # half precision is too coarse for coordinates
+    points = common_type(*points, Tensor(0.0))[:3]  # promote to float32 at least: float16 coordinates are too coarse
     ends = [
         None if end is None else in_type(as_tensor(end, "interp", argument), points[0].dtype, "interp")
         for end, argument in ((left, "left"), (right, "right"))
@@ -79,7 +79,7 @@ def interp(
 @operator
 @in_float32
 def _Slope(f, spacing, *, axis: Int):
-    """Return the gradient along an axis, computed by central differences, at the ends by one-sided differences.
+    """Return the gradient along an axis, computed by central differences, and by one-sided differences at the ends.
 
     Args:
         axis (int): The axis.
@@ -103,12 +103,12 @@ def _Slope(f, spacing, *, axis: Int):
 
 @spelling(_Slope, numpy="gradient")
 def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Tensor | list[Tensor]:
-    """Return the gradient along each axis, computed by central differences, at the ends by one-sided differences.
+    """Return the gradient along each axis, computed by central differences, and by one-sided differences at the ends.
 
     Args:
-        f (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
-        varargs (Union[Tensor, int, float]): The distance of neighbouring samples, one number for all axes or one for
-            each. Default: 1.
+        f (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers are converted to float32.
+        varargs (Union[Tensor, int, float]): The distance of neighbouring samples: one number for all axes, or one
+            number for each axis. Default: 1.
         axis (Union[None, int, tuple[int], list[int]]): The axes, None for all. Default: None.
         edge_order (int): Order of accuracy at the ends; only 1 is supported. Default: 1.
 
@@ -116,7 +116,7 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1
         Tensor of the shape of `f`; for several axes a list with a Tensor for each.
 
     Raises:
-        TypeError: If an argument has the wrong type, or the distances are neither one nor one for each axis.
+        TypeError: If an argument has the wrong type, or the number of distances is neither 1 nor the number of axes.
         ValueError: If `axis` is out of range, or there are fewer than 2 elements along it.
         NotImplementedError: If `edge_order` is not 1, or a distance is no scalar.
 
@@ -153,7 +153,7 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
         Tensor, a vector of the element type of `ary`.
 
     Raises:
-        TypeError: If an argument is none of these.
+        TypeError: If an argument has another type.
 
     Examples:
         >>> print(mindspore.numpy.ediff1d([1, 2, 4, 7, 0], to_begin=-1))
@@ -176,7 +176,7 @@ def _Unwrap(p, *, discont: Float = math.pi, axis: Int = -1):
     """Unwrap angles along an axis: add multiples of 2 pi so that no step is longer than pi.
 
     Args:
-        discont (float): Smaller steps are unchanged. Default: pi.
+        discont (float): Only steps larger than this are changed; values below pi are treated as pi. Default: pi.
         axis (int): The axis. Default: -1.
 
     Inputs:
@@ -196,7 +196,7 @@ def unwrap(p: ArrayLike, discont: float = math.pi, axis: int = -1) -> Tensor:
     """Unwrap angles along an axis: add multiples of 2 pi so that no step is longer than pi.
 
     Args:
-        p (Union[Tensor, list, tuple]): Angles, of at least 1 dimension; integers count as float32.
+        p (Union[Tensor, list, tuple]): Angles, of at least 1 dimension; integers are converted to float32.
         discont (float): Only steps larger than this are changed; values below pi are treated as pi. Default: pi.
         axis (int): The axis. Default: -1.
 

@@ -88,8 +88,8 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
         Tensor, a vector of the promoted element type of `a` and `v`.
 
     Raises:
-        TypeError: If `a` or `v` is none of these.
-        ValueError: If one of them is empty or has more than 1 dimension, or `mode` is none of those.
+        TypeError: If `a` or `v` has another type.
+        ValueError: If one of them is empty or has more than 1 dimension, or `mode` is another string.
 
     Examples:
         >>> print(mindspore.numpy.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
@@ -118,8 +118,8 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Tensor:
         Tensor, a vector, floating point.
 
     Raises:
-        TypeError: If `a` or `v` is none of these.
-        ValueError: If one of them is empty or no vector, or `mode` is none of those.
+        TypeError: If `a` or `v` has another type.
+        ValueError: If one of them is empty or no vector, or `mode` is another string.
 
     Examples:
         >>> print(mindspore.numpy.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))

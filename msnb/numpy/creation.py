@@ -8,7 +8,7 @@ from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 
-# In addition to the types that every function accepts: numpy arrays, which r1.1 accepts here.
+# The argument type of functions that create Tensors. In addition to `ArrayLike` they accept numpy arrays, as r1.1 does.
 Convertible = ArrayLike | np.ndarray | np.generic
 
 
@@ -20,8 +20,8 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
         obj (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, the type of `obj`: int32 for ints and float32
             for floats, also for numpy arrays of 64 bits.
-        copy (bool): Whether a Tensor is copied. False returns it unchanged if its type and shape are right. Default:
-            True.
+        copy (bool): True to copy a Tensor. False returns a Tensor itself if it already has the requested element type
+            and enough dimensions. Default: True.
         ndmin (int): Minimum number of dimensions of the result; additional dimensions have length 1 and come first.
             Default: 0.
 
@@ -29,7 +29,7 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
         Tensor.
 
     Raises:
-        TypeError: If `obj` is none of these, or `dtype` is no element type.
+        TypeError: If `obj` has another type, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
 
     Examples:
@@ -45,7 +45,7 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
 
 @spelling(numpy="asarray")
 def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
-    """Create a Tensor from a list, a number or a numpy array; a Tensor of that type is returned unchanged.
+    """Create a Tensor from a list, a number or a numpy array. A Tensor of type `dtype` is returned unchanged.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
@@ -56,7 +56,7 @@ def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, or `dtype` is no element type.
+        TypeError: If `a` has another type, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
     """
     return in_type(as_tensor(_convert_arrays_to_tensors(a), "asarray", "a"), dtype, "asarray")
@@ -68,14 +68,14 @@ def asfarray(a: Convertible, dtype: DType | str | None = mstype.float32) -> Tens
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
-        dtype (Union[mindspore.dtype, str]): Element type; mindspore.float32 replaces one that is not floating point,
-            and None keeps the type of `a`. Default: mindspore.float32.
+        dtype (Union[mindspore.dtype, str]): Element type. If it is not floating point, the result is float32. None
+            keeps the type of `a`. Default: mindspore.float32.
 
     Returns:
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, or `dtype` is no element type.
+        TypeError: If `a` has another type, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
     """
     if dtype is not None:

@@ -25,7 +25,7 @@ def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
         mindspore.dtype.
 
     Raises:
-        TypeError: If one is no element type.
+        TypeError: If an argument is no element type.
 
     Examples:
         >>> print(mindspore.numpy.promote_types(mindspore.numpy.float32, mindspore.numpy.float64))
@@ -55,7 +55,7 @@ def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
         mindspore.dtype.
 
     Raises:
-        TypeError: If there is none, or one is of another type.
+        TypeError: If there is no argument, or an argument has another type.
     """
     if not arrays_and_dtypes:
         raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")

@@ -73,7 +73,7 @@ Raises:
 
 
 def _append_argument_docs(function: _Function) -> _Function:
-    """Append the documentation of the common arguments to that of `function`."""
+    """Append the documentation of the common arguments to the docstring of `function`."""
     names, defaults = function.__code__.co_varnames, function.__defaults__ or ()
     rest = _AXIS if names[1] == "n" else _AXES.format(default="the last two" if defaults[1] else "None, all")
     function.__doc__ = f"{function.__doc__}{rest}"
@@ -127,8 +127,8 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
 
 @_append_argument_docs
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along an
-    axis."""
+    """Return the real Fourier transform of a Hermitian-symmetric signal along an axis. The input is one half of the
+    signal."""
     return _transform_axis("hfft", a, n, axis, norm)
 
 
@@ -233,8 +233,8 @@ def hfft2(
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along two
-    axes."""
+    """Return the real Fourier transform of a Hermitian-symmetric signal along two axes. The input is one half of the
+    signal."""
     return _transform_axes("hfft2", "hfftn", a, s, axes, norm)
 
 
@@ -245,8 +245,8 @@ def hfftn(
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Return the Fourier transform, which is real, of Hermitian-symmetric input of which one half is given, along
-    several axes."""
+    """Return the real Fourier transform of a Hermitian-symmetric signal along several axes. The input is one half of
+    the signal."""
     return _transform_axes("hfftn", "hfftn", a, s, axes, norm)
 
 

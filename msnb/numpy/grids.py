@@ -1,5 +1,5 @@
-"""Grids, and indices of the diagonal, a triangle or a block of a Tensor. They are computed on the host, as
-constants."""
+"""Grids, and indices of the diagonal, a triangle or a block of a Tensor. numpy computes them, so in a compiled program
+they are constants."""
 
 import math
 from typing import Any
@@ -43,15 +43,15 @@ def _to_tensor(array):
 
 @spelling(numpy="indices")
 def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool = False) -> list[Tensor]:
-    """Return for each dimension of a shape the index of every position along it.
+    """Return index grids, as `numpy.indices`: element [p] of the i-th Tensor is the i-th coordinate of position p.
 
     Args:
         dimensions (Union[tuple[int], list[int]]): The shape.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.int32.
-        sparse (bool): Whether the Tensor of each dimension has length 1 in all other dimensions. Default: False.
+        sparse (bool): True to return the i-th Tensor with length 1 in all dimensions but the i-th. Default: False.
 
     Returns:
-        list[Tensor], one for each dimension, of the shape `dimensions`.
+        list[Tensor], one for each dimension. Without `sparse` each has the shape `dimensions`.
 
     Raises:
         TypeError: If `dimensions` is no tuple or list of int.
@@ -80,8 +80,8 @@ def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
         A tuple of Tensors. Each has the length of its vector in one dimension, and length 1 in the others.
 
     Raises:
-        TypeError: If an argument is none of these.
-        ValueError: If one is no vector.
+        TypeError: If an argument has another type.
+        ValueError: If an argument is no vector.
     """
     vectors = [as_tensor(x, "ix_", f"args[{i}]") for i, x in enumerate(args)]
     for i, x in enumerate(vectors):
@@ -109,8 +109,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
 
 
 def _compute_triangle_indices(function, by_numpy, n, k, m):
-    """Return the indices of a triangle, computed by the numpy function `by_numpy`. Lengths are rounded up to
-    integers."""
+    """Return the indices of a triangle, computed by the numpy function `by_numpy`. Fractional arguments are rounded
+    up."""
     sizes = {"n": n, "k": k} if m is None else {"n": n, "k": k, "m": m}
     n, k, *m = (math.ceil(check(Number, int(v) if isinstance(v, bool) else v, a, function)) for a, v in sizes.items())
     return tuple(Tensor(x.astype(np.int32)) for x in by_numpy(n, k, *m))
@@ -162,7 +162,7 @@ def _get_matrix_shape(function, arr):
 
 @spelling(numpy="tril_indices_from")
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
-    """Return the indices of the lower triangle of a given matrix.
+    """Return the indices of the lower triangle of the matrix `arr`.
 
     Args:
         arr (Union[Tensor, list, tuple]): The matrix.
@@ -182,7 +182,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
 
 @spelling(numpy="triu_indices_from")
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
-    """Return the indices of the upper triangle of a given matrix.
+    """Return the indices of the upper triangle of the matrix `arr`.
 
     Args:
         arr (Union[Tensor, list, tuple]): The matrix.

@@ -30,13 +30,13 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
     Args:
         x (Union[Tensor, list, tuple, int, float]): Numbers, of any shape.
         bins (Union[Tensor, list, tuple]): The edges of the bins, increasing or decreasing.
-        right (bool): Whether the right edge belongs to a bin instead of the left edge. Default: False.
+        right (bool): True if a bin includes its right edge, False if it includes its left edge. Default: False.
 
     Returns:
         Tensor of int32, of the shape of `x`; 0 before the first edge, the number of edges after the last one.
 
     Raises:
-        TypeError: If `x` or `bins` is none of these, or `right` is not a bool.
+        TypeError: If `x` or `bins` has another type, or `right` is not a bool.
         ValueError: If `bins` is no vector.
 
     Examples:
@@ -68,11 +68,12 @@ def histogram_bin_edges(
         weights (Union[Tensor, list, tuple]): No effect: the edges do not depend on weights. Default: None.
 
     Returns:
-        Tensor, a vector: of float32 for a number of bins, else `bins`.
+        Tensor, a vector. If `bins` is a number, the result is float32; otherwise the edges in `bins` are returned.
 
     Raises:
-        TypeError: If `a` is none of these, or `bins` is neither an int nor edges.
-        ValueError: If `bins` is not positive or no vector, `range` is no rising pair, or `weights` has another shape.
+        TypeError: If `a` has another type, or `bins` is neither an int nor edges.
+        ValueError: If `bins` is neither a positive int nor a vector, `range` is not an increasing pair, or `weights`
+            has another shape.
 
     Examples:
         >>> print(mindspore.numpy.histogram_bin_edges([0.0, 1.0, 4.0], bins=2))
@@ -110,7 +111,7 @@ def _make_bin_edges(function, x, bins, range):
         if not isinstance(range, (list, tuple)) or len(range) != 2 or range[0] > range[1]:
             raise ValueError(f"For '{function}', 'range' should be a pair (low, high), but got {range!r}.")
         low, high = (Tensor(float(end), mstype.float32) for end in range)
-    half = _Where.functional(Equal.functional(low, high), 0.5, 0.0)  # an empty range is widened to 1
+    half = _Where.functional(Equal.functional(low, high), 0.5, 0.0)  # a range of width 0 is widened to 1
     return LinSpace.functional(low - half, high + half, bins + 1)
 
 
@@ -140,11 +141,12 @@ def histogram(
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
-        A tuple of two Tensors: the counts, of float32, and the edges of the bins (one more than counts).
+        A tuple of two Tensors: the counts, of float32, and the edges of the bins. There is one more edge than counts.
 
     Raises:
-        TypeError: If `a` is none of these, or an argument has the wrong type.
-        ValueError: If `bins` is not positive or no vector, `range` is no rising pair, or `weights` has another shape.
+        TypeError: If `a` has another type, or an argument has the wrong type.
+        ValueError: If `bins` is neither a positive int nor a vector, `range` is not an increasing pair, or `weights`
+            has another shape.
 
     Examples:
         >>> counts, edges = mindspore.numpy.histogram([1, 2, 1], bins=[0, 1, 2, 3])
@@ -167,8 +169,8 @@ def histogramdd(
 
     Args:
         sample (Union[Tensor, list, tuple]): Points, of shape (N, D), or a list of the D coordinates of all N points.
-        bins (Union[int, list, tuple]): Number of bins, or their edges; one value for all dimensions or one for each.
-            Default: 10.
+        bins (Union[int, list, tuple]): Number of bins for all dimensions, or a list with the number or the edges of the
+            bins along each dimension. Default: 10.
         range (Union[list, tuple]): A pair (low, high) or None for each dimension. Default: None, smallest and largest
             coordinates of `sample`.
         weights (Union[Tensor, list, tuple]): Weight of each point, of shape (N,). Default: None, 1.
@@ -178,7 +180,7 @@ def histogramdd(
         A tuple: the counts, a Tensor of float32 with D dimensions, and a list of the edges along each dimension.
 
     Raises:
-        TypeError: If `sample` is none of these, or an argument has the wrong type.
+        TypeError: If `sample` has another type, or an argument has the wrong type.
         ValueError: If `sample` does not have 2 dimensions, or `bins`, `range` or `weights` do not fit it.
     """
     return _count_points_in_boxes("histogramdd", sample, bins, range, weights, density)
@@ -201,7 +203,7 @@ def _count_points_in_boxes(function, sample, bins, range, weights, density):
             )
     columns = [sample[:, i] for i, _ in enumerate(bins)]
     edges = [_make_bin_edges(function, *of_one) for of_one in zip(columns, bins, ranges, strict=True)]
-    shape = tuple(e.shape[0] + 1 for e in edges)  # one more bin on either side, for outliers
+    shape = tuple(e.shape[0] + 1 for e in edges)  # each axis has an additional bin at both ends, for outliers
     flat = 0
     for column, edge, length in zip(columns, edges, shape, strict=True):
         flat = flat * length + _find_bins(column, edge)
@@ -232,8 +234,8 @@ def histogram2d(
     Args:
         x (Union[Tensor, list, tuple]): The x coordinates, a vector.
         y (Union[Tensor, list, tuple]): The y coordinates, a vector of the same length.
-        bins (Union[int, Tensor, list, tuple]): Number of bins, or their edges; one value for both axes or a pair.
-            Default: 10.
+        bins (Union[int, Tensor, list, tuple]): Number of bins or edges of the bins for both axes, or a pair with one
+            entry for each axis. Default: 10.
         range (Union[list, tuple]): A pair (low, high) or None for each axis. Default: None, smallest and largest
             coordinates.
         weights (Union[Tensor, list, tuple]): Weight of each point. Default: None, 1.
@@ -244,10 +246,10 @@ def histogram2d(
         axis.
 
     Raises:
-        TypeError: If `x` or `y` is none of these, or an argument has the wrong type.
-        ValueError: If `bins`, `range` or `weights` do not fit.
+        TypeError: If `x` or `y` has another type, or an argument has the wrong type.
+        ValueError: If `bins`, `range` or `weights` do not match the axes or the number of points.
     """
-    if not isinstance(bins, int) and len(bins) != 2:  # the same edges for both axes
+    if not isinstance(bins, int) and len(bins) != 2:  # any other length means edges, which both axes share
         bins = [bins, bins]
     counts, edges = _count_points_in_boxes("histogram2d", [x, y], bins, range, weights, density)
     return counts, *edges

@@ -12,15 +12,15 @@ def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
     """Multiply several matrices in the order with the fewest operations.
 
     Args:
-        arrays (Union[list, tuple]): At least 2 matrices. The first one may be a vector (a row), and the last one too (a
-            column).
+        arrays (Union[list, tuple]): At least 2 matrices. The first may be a vector, treated as a row. The last may be a
+            vector, treated as a column.
 
     Returns:
         Tensor of the promoted element type.
 
     Raises:
-        TypeError: If `arrays` holds something else.
-        ValueError: If there are fewer than 2, or the shapes do not fit.
+        TypeError: If an element of `arrays` is no matrix or vector of numbers.
+        ValueError: If there are fewer than 2 matrices, or their shapes can't be multiplied.
 
     Examples:
         >>> print(mindspore.numpy.multi_dot([[[1, 0], [0, 2]], [[1, 1], [1, 1]], [1, 2]]))
@@ -45,8 +45,8 @@ def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
 
 
 def _multiply_in_cheapest_order(factors):
-    """Return the product of matrices in the cheapest order, found by dynamic programming over runs of neighbouring
-    matrices."""
+    """Return the product of matrices in the cheapest order, which dynamic programming over subsequences of adjacent
+    matrices determines."""
     sizes = [f.shape[0] for f in factors] + [factors[-1].shape[1]]
     cost = {(i, i): (0, i) for i, _ in enumerate(factors)}
     for length in range(1, len(factors)):

@@ -48,7 +48,7 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         Tensor, as long as the longer vector.
 
     Raises:
-        TypeError: If `a1` or `a2` is none of these.
+        TypeError: If `a1` or `a2` has another type.
         ValueError: If one of them has more than 1 dimension.
 
     Examples:
@@ -70,7 +70,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         Tensor, as long as the longer vector.
 
     Raises:
-        TypeError: If `a1` or `a2` is none of these.
+        TypeError: If `a1` or `a2` has another type.
         ValueError: If one of them has more than 1 dimension.
     """
     return Sub.functional(*_align_lengths("polysub", a1, a2))
@@ -88,7 +88,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         Tensor of length len(a1) + len(a2) - 1.
 
     Raises:
-        TypeError: If `a1` or `a2` is none of these.
+        TypeError: If `a1` or `a2` has another type.
         ValueError: If one of them has more than 1 dimension, or is empty.
     """
     x, y = common_type(_to_coefficients("polymul", "a1", a1), _to_coefficients("polymul", "a2", a2))
@@ -104,10 +104,10 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
         x (Union[Tensor, list, tuple, int, float]): Points at which to evaluate, of any shape.
 
     Returns:
-        Tensor of the shape of `x`, of float32, or of float64 if one of the two is.
+        Tensor of the shape of `x`. Its element type is float64 if `p` or `x` is float64, else float32.
 
     Raises:
-        TypeError: If `p` or `x` is none of these.
+        TypeError: If `p` or `x` has another type.
         ValueError: If `p` has more than 1 dimension.
 
     Examples:
@@ -132,10 +132,10 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
         m (int): Order of the derivative. Default: 1.
 
     Returns:
-        Tensor, shorter by `m`; empty if `m` exceeds the degree.
+        Tensor, a vector that is `m` elements shorter than `p`; empty if `m` exceeds the degree.
 
     Raises:
-        TypeError: If `p` is none of these, or `m` is not an int.
+        TypeError: If `p` has another type, or `m` is not an int.
         ValueError: If `p` has more than 1 dimension, or `m` is negative.
 
     Examples:
@@ -159,14 +159,14 @@ def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
     Args:
         p (Union[Tensor, list, tuple, int, float]): Coefficients, the highest power first.
         m (int): Number of integrations. Default: 1.
-        k (Union[Tensor, list, tuple, int, float]): The integration constants, one for each integration or one for all.
-            Default: None, 0.
+        k (Union[Tensor, list, tuple, int, float]): The integration constants: one number for all integrations, or a
+            vector with one for each. Default: None, 0.
 
     Returns:
-        Tensor, longer by `m`, floating point.
+        Tensor, a floating point vector that is `m` elements longer than `p`.
 
     Raises:
-        TypeError: If `p` or `k` is none of these, or `m` is not an int.
+        TypeError: If `p` or `k` has another type, or `m` is not an int.
         ValueError: If `p` has more than 1 dimension, `m` is negative, or `k` has another length.
 
     Examples:

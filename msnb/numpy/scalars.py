@@ -7,7 +7,7 @@ from msnb.core.operator.declare import spelling
 
 @spelling(numpy="isscalar")
 def isscalar(element: object) -> bool:
-    """Return whether an object is a Python number, a bool or a string. For Tensors of any shape the answer is False.
+    """Return True if an object is a Python number, a bool or a string. For Tensors of any shape the result is False.
 
     Args:
         element (Any): Any object.

@@ -16,7 +16,7 @@ def _make_window(by_numpy: Callable[[int], np.ndarray], name: str, count: int) -
 
 @spelling(numpy="bartlett")
 def bartlett(M: int) -> Tensor:
-    """Return Bartlett's window: it rises linearly from 0 to 1 and falls again.
+    """Return Bartlett's window, which rises linearly from 0 to 1 and falls linearly to 0.
 
     Args:
         M (int): Number of points; for 0 and less the result is empty.

@@ -13,17 +13,17 @@ from msnb.core.operator.declare import operator
 from msnb.core.operator.operator_types import attributes_of
 from msnb.core.operator.primitive import Primitive
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
-from msnb.core.tensor.tensor import Tensor as Tensor  # programs for MindSpore 2 import it from here, too
+from msnb.core.tensor.tensor import Tensor as Tensor  # programs for MindSpore 2 import Tensor from this module too
 
 _REEXPORTS = ("operations", "functional", "composite", "function", "auto_generate")
 
 
 def _load_module(path):
-    return _importlib.import_module(path)  # by name: needs no list, and defers rarely used modules
+    return _importlib.import_module(path)  # import by path, which needs no list of modules here
 
 
 def _import_declarations(path, package):
-    """Import the modules that declare operators. A new file needs no entry in a list."""
+    """Import every module of `package` that declares operators. They are listed from the folder of the package."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _REEXPORTS:
             imported = _load_module(f"{package}.{module}")
@@ -56,17 +56,17 @@ from msnb.ops.op_info_register import (
 from msnb.ops.operations import *  # noqa: F403
 
 # isort: split
-from msnb.ops.functional import *  # after the classes: ops.identity is the function
+from msnb.ops.functional import *  # imported after the classes, because `ops.identity` must be the function
 
 _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 
 
 def __getattr__(name):
     if name in _TRANSFORMS:
-        return getattr(_sys.modules["msnb"], name)  # loaded on first use
+        return getattr(_sys.modules["msnb"], name)  # msnb imports these modules lazily
     if name == "auto_generate":
         return _load_module("msnb.ops.auto_generate")
-    if name == "Tensor":  # not in __all__, but some programs import it from here
+    if name == "Tensor":  # some programs import Tensor from here, although it is not in __all__
         return _sys.modules["msnb"].Tensor
     return _asked(__name__, name)
 

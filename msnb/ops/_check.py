@@ -24,7 +24,7 @@ NUMBER = INT | FLOAT | COMPLEX
 ANY = NUMBER | BOOL
 INDEX = numpy_dtypes(mstype.int32, mstype.int64)
 
-NO_RACE = "updates here never interleave"  # the reason why `use_locking` has no effect
+NO_RACE = "updates here never interleave"  # message: the reason why `use_locking` has no effect
 
 _NAMES = ((BOOL, "bool"), (SIGNED, "int"), (UNSIGNED, "uint"), (FLOAT, "float"), (COMPLEX, "complex"))
 
@@ -45,7 +45,7 @@ def dtype_name(x):
 
 
 def tensor_argument(op, argument, value):
-    """Return `value`. Raise TypeError unless it is a Tensor that has values."""
+    """Return `value` if it is a Tensor with values. Raise TypeError otherwise."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
     if type(value._array) is UnknownShape:
@@ -54,7 +54,7 @@ def tensor_argument(op, argument, value):
 
 
 def tensor_only(op, argument, x):
-    """Raise TypeError if `x` is a Python number. The argument takes a Tensor."""
+    """Raise TypeError if `x` is a Python number, for an argument that must be a Tensor."""
     if getattr(x, "weak_type", False):
         raise TypeError(
             f"For '{op}', '{argument}' should be a Tensor, but got a Python number; write Tensor({argument}) for it."
@@ -64,8 +64,8 @@ def tensor_only(op, argument, x):
 def dtype_in(op, argument, x, allowed, api2=frozenset()):
     """Raise TypeError if `x` is a Python number or its element type is not in `allowed`.
 
-    Element types in `api2` are those that MindSpore 2 takes and r1.1 refuses. They are allowed while the process runs
-    programs for MindSpore 2.
+    The element types in `api2` are also allowed while the process runs programs for MindSpore 2. MindSpore 2 accepts
+    them and r1.1 does not.
     """
     tensor_only(op, argument, x)
     if x.dtype in allowed or x.dtype in api2 and api_generations.takes_api2():
@@ -86,8 +86,8 @@ def same_dtype(op, **arrays):
 
 
 def _suggest_cast(types):
-    """Return advice about float64 mixed with another floating point type, or an empty string."""
-    # numpy makes float64 of Python floats, so this mix is usually not intended.
+    """Return advice if `types` mixes float64 with another floating point type, else an empty string."""
+    # numpy converts Python floats to float64, so this mix is usually not intended.
     if np.dtype(np.float64) not in types or not types <= FLOAT:
         return ""
     return " numpy makes Float64 of floats: write .astype(np.float32), or TypeCast(mindspore.float32) in the data set."
@@ -119,7 +119,7 @@ def axis_in(op, axis, ndim, argument="axis"):
 def axes_in(op, axis, ndim, argument="axis"):
     """Return `axis` (an int or a tuple) as a tuple of axes counted from the front; all axes for an empty tuple."""
     if isinstance(axis, int):
-        # A scalar reduces over axis 0 or -1 too: there is one value to reduce.
+        # MindSpore accepts axis 0 and -1 for a scalar, although it has no axis. The result is then no axis.
         return (axis_in(op, axis, ndim, argument),) if ndim or axis not in (0, -1) else ()
     if not axis:
         return tuple(range(ndim))

@@ -1,4 +1,4 @@
-"""Names of MindSpore's scalar and tuple primitives, at MindSpore's path `mindspore.ops._constants`."""
+"""Names of MindSpore's scalar and tuple operators, at MindSpore's path `mindspore.ops._constants`."""
 
 kScalarAdd = "ScalarAdd"
 kScalarSub = "ScalarSub"

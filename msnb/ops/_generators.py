@@ -11,16 +11,16 @@ _OF_SET_SEED = contextlib.nullcontext()
 
 
 def drawn_from(function: str, generator: Any) -> contextlib.AbstractContextManager[None]:
-    """Return a context manager: inside it this thread draws random numbers from `generator`. None and
-    `default_generator` mean the stream of `set_seed`.
+    """Return a context manager in which random functions of this thread draw from `generator`. For None and
+    `default_generator` they draw from the stream of `set_seed`.
 
     Args:
         function (str): Name of the function for error messages.
         generator (Union[Generator, None]): The generator.
 
     Raises:
-        TypeError: If it is neither a Generator nor None.
-        NotImplementedError: In a compiled program, which draws from one stream.
+        TypeError: If `generator` is neither a Generator nor None.
+        NotImplementedError: If a program is being compiled. Compiled programs only draw from the stream of `set_seed`.
     """
     if generator is None or generator is default_generator:
         return _OF_SET_SEED

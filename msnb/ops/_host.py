@@ -1,5 +1,5 @@
-"""Base classes of operators on Python values. Such an operator computes at once, in both modes, and adds no node to a
-graph.
+"""Base classes of operators on Python values. In both modes such an operator computes at the call and adds no node to
+the graph.
 
 `host_operator` registers such a class as an operator.
 """
@@ -35,8 +35,7 @@ class HostOperator:
 
 
 class HostPrimitive(Primitive):
-    """Base class of operators on Python values. The name of such an operator is that of its class without leading
-    underscores."""
+    """Base class of operators on Python values. An operator has the name of its class without leading underscores."""
 
     def __init__(self):
         super().__init__(type(self).__name__.lstrip("_"))
@@ -45,8 +44,8 @@ class HostPrimitive(Primitive):
         """Return Tensors as numpy arrays, for operators whose result shape depends on their values.
 
         Raises:
-            TypeError: If one is no Tensor.
-            DataDependentShape: If one is being traced.
+            TypeError: If an argument is no Tensor.
+            DataDependentShape: If an argument is a tracer, which has no values.
         """
         for tensor in tensors:
             if not isinstance(tensor, Tensor):

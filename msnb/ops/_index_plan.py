@@ -1,6 +1,6 @@
-"""Index plans. A plan is the kind of each entry of an index, without the numbers and Tensors in it.
+"""Index plans. A plan has the kind of each entry of an index, without the numbers and Tensors in the index.
 
-``x[i, 2:5]`` and ``x[j, 3:6]`` have one plan, so one compiled kernel serves both.
+``x[i, 2:5]`` and ``x[j, 3:6]`` have equal plans, so both use one compiled kernel.
 """
 
 import jax
@@ -12,7 +12,8 @@ from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 
-# An entry of a plan is one of these marks, or (length, step) for a slice. The start of a slice is one of the numbers.
+# An entry of a plan is one of these marks, or (length, step) for a slice. The start of a slice is not in the plan: it
+# is one of the numbers that `plan_of` returns.
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
@@ -113,12 +114,12 @@ def entry_of(item):
 
 
 def _convert_list_to_tensor(items):
-    """Convert a list of positions to a Tensor of a numpy array. It is a constant even while a graph is traced."""
+    """Convert a list of positions to a Tensor that holds a numpy array, which is a constant even during tracing."""
     try:
         if any(isinstance(v, Tensor) for v in items):
             return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
         array = np.array(list(items), dtype=None if len(items) else np.int64)
-    except (TypeError, ValueError):  # not a number, or rows of different lengths
+    except (TypeError, ValueError):  # an element is no number, or rows have different lengths
         array = np.empty(0)
     if array.dtype.kind not in "iub":
         values = ", ".join(map(describe, items)) if any(isinstance(v, Tensor) for v in items) else repr(items)
@@ -142,7 +143,7 @@ def _convert_slice_bound(value):
 
 
 def _count_indexed_dimensions(item):
-    """Return the number of dimensions of the Tensor that one entry of an index consumes."""
+    """Return the number of dimensions of the indexed Tensor that one entry of an index selects from."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item._array.dtype == bool:

@@ -1,4 +1,4 @@
-"""Shared code of `mindspore.numpy`: arguments as Tensors of one element type, or as floating point Tensors."""
+"""Shared code of `mindspore.numpy`: convert arguments to Tensors, to a common element type, or to floating point."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ __all__ = [
     "promote_types",
 ]
 
-NUMPYS = "MindSpore has it in mindspore.numpy alone"  # the reason why a case has no golden answer
+NUMPYS = "MindSpore has it in mindspore.numpy alone"  # reason why a test case has no recorded result of MindSpore
 
 
 def as_tensors(function: str, **values: Any) -> list[Tensor]:
-    """Convert the named arguments of `function` to Tensors, in their order; see `as_tensor`."""
+    """Return the arguments of `function`, passed by name, converted to Tensors in the same order; see `as_tensor`."""
     return [as_tensor(value, function, argument) for argument, value in values.items()]
 
 

@@ -8,7 +8,8 @@ __all__ = ["_get_cache_prim"]
 
 
 def _get_cache_prim(cls: type) -> Callable[..., Any]:
-    """Return a function that creates an operator of class `cls`, or returns the cached one with equal attributes.
+    """Return a function that takes the attributes of `cls` and returns an operator. Equal attributes give the same
+    cached object.
 
     Args:
         cls (type): A class of operators.
@@ -25,7 +26,7 @@ def _get_cache_prim(cls: type) -> Callable[..., Any]:
     def make(*args: Any, **kwargs: Any) -> Any:
         try:
             return _create_cached_primitive(cls, args, tuple(sorted(kwargs.items())))
-        except TypeError:  # an attribute that cannot be hashed, such as a list
+        except TypeError:  # an attribute is not hashable, such as a list, so the operator is not cached
             return cls(*args, **kwargs)
 
     return make

@@ -4,17 +4,18 @@
     @shapes("x: *s in, w: out in, b: out")
     def Dense(x, w, b=None): ...
 
-An entry names one or several inputs and gives their pattern, words separated by spaces:
+An entry has the names of one or several inputs and their pattern. A pattern has a word for each dimension:
 
-- `n` is a length, `n>0` a positive one. A name stands for one length throughout the rule, the name of an attribute for
-  its value. Sums and products of bound names are lengths, too (`n+m`, `4*n`). A number stands for itself, and `_` for
-  any length.
-- `*s` is any number of lengths, the same throughout the rule, and `...` is any number of any lengths.
+- `n` is a length, `n>0` a positive length. A name stands for the same length throughout the rule. The name of an
+  attribute stands for its value. Sums and products of bound names are lengths, too (`n+m`, `4*n`). A number stands for
+  itself, and `_` for any length.
+- `*s` is any number of dimensions, with the same lengths throughout the rule. `...` is any number of dimensions of any
+  lengths.
 - `~s` broadcasts with every `~s` of the rule, `<s` broadcasts into `*s`. After `~s`, `*s` is the broadcast shape.
-- `()` has no dimension. A bar separates alternatives: `() | 1`.
+- `()` is the shape without dimensions. A bar separates alternatives: `() | 1`.
 
-An absent input is skipped. Each Tensor of a tuple is checked. A rule is checked while a call is traced: a call with
-cached shapes costs nothing.
+An absent input is skipped. Each Tensor of a tuple is checked. A rule is only checked while a call is traced. A call
+with shapes that were traced before is not checked again.
 """
 
 import ast

@@ -27,7 +27,7 @@ def rows_of(indptr: Tensor, number: int) -> Tensor:
 
 
 def starts_of(rows: Tensor, height: int) -> Tensor:
-    """Return the row pointer of `height` rows, from the ascending row indices of the values."""
+    """Return the row pointer of a matrix of `height` rows, from the ascending row indices of its values."""
     return SearchSorted.functional(rows, Tensor(np.arange(height + 1), rows.dtype)).astype(rows.dtype)
 
 
@@ -157,7 +157,7 @@ class _Matrix(SparseBase):
 
 
 def _format_component(tensor):
-    """Format a component as MindSpore does: without the commas of a Tensor's repr."""
+    """Format a component as MindSpore does: its values have no commas, unlike those in a Tensor's repr."""
     head, sign, values = repr(tensor).partition("value=")
     return head + sign + values.replace(",", "").removeprefix(" ")
 
@@ -223,8 +223,8 @@ class COOTensor(_Matrix):
 
     def coalesce(self) -> "COOTensor":
         """
-        Sort the coordinates and sum the values with the same coordinates. It does not run in a compiled graph: the
-        number of coordinates depends on values.
+        Sort the coordinates and sum the values with the same coordinates. This does not run in a compiled graph,
+        because the number of distinct coordinates depends on data.
 
         Returns:
             COOTensor.
@@ -243,7 +243,7 @@ class COOTensor(_Matrix):
             CSRTensor.
 
         Raises:
-            ValueError: If there are not two axes.
+            ValueError: If the Tensor does not have two axes.
         """
         _check_shape("COOTensor.to_csr", self.dense_shape, 2)
         rows, columns = self.indices[:, 0], self.indices[:, 1]
@@ -254,12 +254,12 @@ class COOTensor(_Matrix):
 
     def add(self, other: "COOTensor", thresh: Any = 0) -> "COOTensor":
         """
-        Return the sum without values below `thresh`. It does not run in a compiled graph: the number of values depends
-        on them.
+        Return the sum of two sparse Tensors. This does not run in a compiled graph, because the number of values in the
+        result depends on data.
 
         Args:
             other (COOTensor): The second summand, of the same shape.
-            thresh (Union[int, float, Tensor]): Values below it are dropped. Default: 0.
+            thresh (Union[int, float, Tensor]): Sums of smaller magnitude are dropped. Default: 0.
 
         Returns:
             COOTensor.
@@ -287,8 +287,8 @@ class CSRTensor(_Matrix):
     A sparse matrix in CSR form: the row pointer, and the column index and value of each stored element.
 
     Args:
-        indptr (Tensor): The row pointer: where each row begins, and where the last one ends; int16, int32 or int64 of
-            shape (rows + 1,). Default: None.
+        indptr (Tensor): The row pointer: the index of the first value of each row, then the number of values; int16,
+            int32 or int64 of shape (rows + 1,). Default: None.
         indices (Tensor): The column of each value, of shape (n,). Default: None.
         values (Tensor): The values, of shape (n,). Default: None.
         shape (tuple[int]): Rows and columns. Default: None.
@@ -359,7 +359,7 @@ class CSRTensor(_Matrix):
             Tensor of shape (rows, 1).
 
         Raises:
-            ValueError: If its shape is another one.
+            ValueError: If `dense_vector` has another shape.
         """
         if dense_vector.shape != (self.dense_shape[1], 1):
             raise ValueError(
@@ -379,7 +379,7 @@ class CSRTensor(_Matrix):
             Tensor of shape (rows, n), a CSRTensor if `matrix` is one.
 
         Raises:
-            ValueError: If its shape does not fit.
+            ValueError: If the number of rows of `matrix` is not the number of columns of this matrix.
         """
         if tuple(matrix.shape[:1]) != self.dense_shape[1:] or len(matrix.shape) != 2:
             raise ValueError(
@@ -401,7 +401,7 @@ class CSRTensor(_Matrix):
             Tensor of shape (rows, 1) or (1, columns).
 
         Raises:
-            ValueError: If `axis` is another one.
+            ValueError: If `axis` is out of range.
         """
         if axis not in (0, 1, -1, -2):
             raise ValueError(f"For 'sum' of a CSRTensor, 'axis' should be 0 or 1, but got {axis!r}.")
@@ -411,8 +411,8 @@ class CSRTensor(_Matrix):
 
     def add(self, b: "CSRTensor", alpha: Any, beta: Any) -> "CSRTensor":
         """
-        Return ``alpha * self + beta * b``. It does not run in a compiled graph: the number of stored elements depends
-        on values.
+        Return ``alpha * self + beta * b``. This does not run in a compiled graph, because the number of stored elements
+        depends on data.
 
         Args:
             b (CSRTensor): The second summand, of the same shape.
@@ -434,7 +434,7 @@ class CSRTensor(_Matrix):
 def dense_to_coo(tensor: Tensor) -> COOTensor:
     """Convert the nonzero elements of a Tensor to a COOTensor.
 
-    It does not run in a compiled graph: the number of elements depends on values.
+    This does not run in a compiled graph, because the number of nonzero elements depends on data.
     """
     coordinates = np.argwhere(tensor.asnumpy()).astype(np.int32)
     return COOTensor._from_components(
@@ -445,6 +445,6 @@ def dense_to_coo(tensor: Tensor) -> COOTensor:
 def dense_to_csr(tensor: Tensor) -> CSRTensor:
     """Convert the nonzero elements of a matrix to a CSRTensor.
 
-    It does not run in a compiled graph: the number of elements depends on values.
+    This does not run in a compiled graph, because the number of nonzero elements depends on data.
     """
     return dense_to_coo(tensor).to_csr()

@@ -1,17 +1,18 @@
-"""Functions with kinks (abs, max, min) and the gradients that MindSpore defines at the kinks. Those of JAX differ."""
+"""abs, max and min with MindSpore's gradients at points where they are not differentiable. JAX's gradients differ
+there."""
 
 import jax.numpy as jnp
 
 
 def magnitude(x):
-    """Return |x| with gradient sign(x): 0 at 0, where the gradient of `jnp.abs` is 1."""
+    """Return |x|. Its gradient at 0 is 0; the gradient of `jnp.abs` at 0 is 1."""
     return jnp.abs(x) if jnp.issubdtype(x.dtype, jnp.complexfloating) else x * jnp.sign(x)
 
 
 def larger(x, y):
     """Return max(x, y). If both are equal, `x` gets the full gradient, as in r1.1.
 
-    `jnp.maximum` halves the gradient of equal ones.
+    `jnp.maximum` would give each of them half of the gradient.
     """
     return jnp.where((x >= y) | (x != x), x, y)
 

@@ -1,4 +1,4 @@
-"""Casts for computing half precision inputs in float32. The largest float16 is 65504, so that 256 ** 2 overflows.
+"""Casts for computing half precision inputs in float32. The largest float16 is 65504, so 256 ** 2 overflows.
 
 Products, quotients and sums of half precision are computed in float32 and rounded once, gradients too. A sum over many
 numbers in bfloat16 or float16 would lose most of its digits.
@@ -17,9 +17,9 @@ def widened(x):
 
 
 def in_float32(function):
-    """Decorator for a function of arrays: half precision inputs become float32, float32 results become half precision.
+    """Decorator for a function of arrays: half precision inputs are cast to float32, and float32 results back.
 
-    Inputs of different element types are passed unchanged: the function converts or refuses them.
+    If the floating point inputs have different element types, nothing is cast: the function converts or rejects them.
     """
 
     @functools.wraps(function)

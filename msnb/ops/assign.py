@@ -43,7 +43,7 @@ def _convert_assigned_value(name, variable, value):
     dtype_in(name, "variable", variable, ANY)
     if value.weak_type:
         return jnp.broadcast_to(_cast_scalar(name, variable, value), variable.shape)
-    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 accepts one element of any shape
+    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # as in r1.1, a scalar fits shape (1,)
         return value.reshape(variable.shape)
     if value.shape != variable.shape:
         raise ValueError(
@@ -73,8 +73,8 @@ def _make_checked_update(combine):
 
 
 def _declare_assign_operator(functional, value, example, numbers=True):
-    """Decorator that declares an operator which writes a Parameter. The function `combine(variable, value)` returns the
-    new value."""
+    """Decorator that declares an operator that writes a Parameter. The decorated function takes the old value and an
+    operand, and returns the new value."""
     compute = _make_checked_update if numbers else lambda combine: _convert_assigned_value
 
     def declare(combine):

@@ -1,6 +1,7 @@
 """Collective operators across processes, or across the devices of a DATA_PARALLEL program.
 
-Otherwise a group has one member and the result is its input. In SEMI_AUTO_PARALLEL the compiler inserts collectives.
+In other programs a group has one member, and each operator returns its input. In SEMI_AUTO_PARALLEL mode, the compiler
+inserts collectives instead.
 """
 
 import functools
@@ -34,7 +35,7 @@ class ReduceOp:
 
 
 class _Constant:
-    """Registry entry of a name in `mindspore.ops.operations` that is not an operator."""
+    """Registry entry of an object in `mindspore.ops.operations` that is not an operator."""
 
     kernels, written, writes, random, functional, inputs, attributes = None, (), (), False, None, (), {}
 
@@ -69,8 +70,8 @@ def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Arr
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def _reduce_max_or_min(x, op, others):
-    """Return the largest or smallest value of all members of a group. The gradient goes to the member with this
-    value."""
+    """Return the elementwise maximum or minimum over the members of a group. The gradient of an element goes to the
+    member that has this value."""
     joined = jax.lax.pmax if op == ReduceOp.MAX else jax.lax.pmin
     return joined(x, others.axis, axis_index_groups=_get_axis_index_groups(others))
 
@@ -96,7 +97,8 @@ def value_of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def _broadcast_from_root(x, root, others):
-    """Broadcast the value of the member `root`. Each member keeps the gradient of its copy, as in r1.1."""
+    """Broadcast the value of the member `root`. As in r1.1, gradients are not summed over members: the gradient of each
+    member's `x` is the gradient of its result."""
     return value_of_root(x, root, others)
 
 
@@ -113,8 +115,8 @@ def member_rows(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
     """Return the rows of `x` that belong to the current device. The rows are split evenly among the members.
 
     Raises:
-        ValueError: If the number of rows is not a multiple of the number of members. `name` is the operator in the
-        message.
+        ValueError: If the number of rows is not a multiple of the number of members. The message has the operator's
+        name, `name`.
     """
     rows = count_rows(x, name, others)
     return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
@@ -144,7 +146,7 @@ def index_in_group(root: int, argument: str, name: str, others: DeviceGroup | No
 
 
 def check_numbers(name: str, argument: str, x: jax.Array) -> None:
-    """Raise TypeError if `x` does not hold numbers: no device sends anything else."""
+    """Raise TypeError if `x` is not made of numbers, because collectives only accept numbers."""
     dtype_in(name, argument, x, _SENDABLE)
 
 
@@ -165,7 +167,7 @@ def AllReduce(
         - **input_x** (Tensor) - Numbers.
 
     Outputs:
-        Tensor of the shape and element type of `input_x`; equal to it where there is one device.
+        Tensor of the shape and element type of `input_x`; equal to it if there is only one device.
 
     Raises:
         TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
@@ -216,7 +218,8 @@ def ReduceScatter(
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
 
     Outputs:
-        Tensor whose first dimension is divided by the number of devices; equal to `input_x` where there is one device.
+        Tensor whose first dimension is divided by the number of devices; equal to `input_x` if there is only one
+        device.
 
     Raises:
         TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
@@ -246,7 +249,7 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
         - **input_x** (tuple[Tensor]) - Numbers.
 
     Outputs:
-        tuple[Tensor], equal to `input_x` where there is one device.
+        tuple[Tensor], equal to `input_x` if there is only one device.
 
     Raises:
         TypeError: If `root_rank` is not an int or `group` not a string.
@@ -274,11 +277,11 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
         - **recv_size** (Tensor) - Number of elements to receive from each device, int64.
 
     Outputs:
-        Tensor, equal to `tensor_in` where there is one device.
+        Tensor, equal to `tensor_in` if there is only one device.
 
     Raises:
         TypeError: If `group` is not a string or `tensor_in` is not made of numbers.
-        ValueError: If `tensor_in` has not 2 dimensions.
+        ValueError: If `tensor_in` does not have 2 dimensions.
         NotImplementedError: If there are several devices.
     """
     dtype_in("AllSwap", "tensor_in", tensor_in, _SENDABLE)
@@ -293,7 +296,7 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
 
 
 class _VirtualDataset(PrimitiveWithInfer):
-    """Returns its inputs, marked as the batch that automatic parallelism may split."""
+    """Operator that returns its inputs. In MindSpore it marks the batch that automatic parallelism may split."""
 
     def __init__(self) -> None:
         super().__init__("VirtualDataset")

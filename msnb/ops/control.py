@@ -1,4 +1,8 @@
-"""Operators that order other operators. Here operators run in program order, so these return their inputs."""
+"""Operators for the control flow of MindSpore's compiler, and small operators on Python values.
+
+Operators that order others return their inputs, because msnb runs operators in program order. Operators of MindSpore's
+own graph engine raise an error.
+"""
 
 import functools
 from typing import Any
@@ -19,7 +23,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 class Depend(HostPrimitive):
     """Returns `value` after `expr` has been evaluated.
 
-    Python evaluates `expr` before the call, in both modes, so nothing is left to do.
+    Python evaluates `expr` before the call, in both modes, so this operator only returns `value`.
 
     Inputs:
         - **value** (Tensor) - Value to return.
@@ -41,7 +45,8 @@ class ControlDepend(HostPrimitive):
     """Declares that one operation runs before another. No effect: operations run in the order of the program.
 
     Args:
-        depend_mode (int): 0 orders only the operations themselves, 1 also those that use their results. Default: 0.
+        depend_mode (int): No effect. In MindSpore, 0 orders only the two operations, 1 also the operations that use
+            their results. Default: 0.
 
     Inputs:
         - **src** (Any) - Result of the first operator.
@@ -170,7 +175,7 @@ class GetNext(_UnsupportedOperator):
             self.add_prim_attr(name, value)
 
     def __call__(self):
-        """Return abstract Tensors for the next element while a graph is traced."""
+        """Return abstract Tensors in place of the next element. This only works while a graph is traced."""
         if thread.frame is None:
             return super().__call__()
         shapes, types = list(self.attrs["shapes"]), list(self.attrs["types"])

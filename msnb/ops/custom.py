@@ -23,15 +23,16 @@ class Custom(PrimitiveWithInfer):
     on the device, decorate it with `mindspore.custom_operator`, or a Pallas kernel with `mindspore.pallas_operator`.
 
     Args:
-        func (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
+        func (Callable): The function. It takes a numpy array for each Tensor and returns a numpy array or a tuple of
+            numpy arrays.
         out_shape (Union[Callable, tuple]): Shape of the result, or a function of the inputs' shapes that returns it; a
             tuple of shapes for several results.
         out_dtype (Union[Callable, mindspore.dtype, tuple]): Element type of the result, or a function of the inputs'
-            types; a tuple of them for several results.
-        func_type (str): ``"pyfunc"``. The others that MindSpore has are compiled for its own devices, and are refused
-            with what to write instead. Default: "hybrid".
-        bprop (Callable): The gradient: a function of the inputs, the result and its gradient, all Tensors, that returns
-            one for each input. Default: None, no gradient.
+            types that returns it; a tuple of types for several results.
+        func_type (str): Only ``"pyfunc"`` is supported, so it must be passed. MindSpore compiles the other kinds for
+            its own devices; for these, the error names an alternative. Default: "hybrid".
+        bprop (Callable): The gradient: a function of the inputs, the result and the gradient of the result, all
+            Tensors. It returns a gradient for each input. Default: None, no gradient.
         reg_info (Union[str, dict, list, tuple]): Registration data of the function for MindSpore; no effect here.
             Default: None.
 
@@ -39,10 +40,10 @@ class Custom(PrimitiveWithInfer):
         - **inputs** (Tensor) - Arguments of the function.
 
     Outputs:
-        Tensor, or a tuple of them.
+        Tensor, or a tuple of Tensors.
 
     Raises:
-        NotImplementedError: If `func_type` is another one, or a gradient is asked for and there is no `bprop`.
+        NotImplementedError: If `func_type` is another kind, or a gradient is computed without a `bprop`.
         TypeError: If `func` cannot be called, or the function returns something of another type.
         ValueError: If `func_type` is unknown, `out_shape` or `out_dtype` is missing, or a result has another shape.
 
@@ -85,7 +86,7 @@ class Custom(PrimitiveWithInfer):
         self.func, self.out_shape, self.out_dtype, self._bprop = func, out_shape, out_dtype, bprop
         for name, value in (("func", func), ("func_type", func_type)):
             self.attrs[name] = value
-        # stored as attributes, too, since they change the result
+        # These are attributes of the operator because the result depends on them.
         self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
 
     def bprop_getter(self, _: Any) -> Callable[..., Any]:

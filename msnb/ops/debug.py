@@ -25,7 +25,7 @@ def at_run_time(function, values):
 
     Args:
         function (Callable): A function of as many arguments as there are values.
-        values (Sequence): Tensors, concrete or traced, and other values, which are passed as they are.
+        values (Sequence): Tensors, concrete or traced, and other values, which are passed unchanged.
     """
     traced = [i for i, v in enumerate(values) if isinstance(v, Tensor) and is_tracer(v._array)]
     if not traced and (trace_state.thread.frame is None or many_devices()):
@@ -100,16 +100,17 @@ def _has_listeners():
 
 
 def on_summary(listener):
-    """Register a listener for the values of summary operators. Adding the first listener and removing the last one
-    recompile graphs with such operators. Without listeners, graphs leave these operators out.
+    """Register a listener for the values of summary operators.
 
-    A graph returns the values as extra outputs without waiting for them: the Tensor may still be computing when the
-    listener gets it. An operator in a loop gives its last value.
+    Without listeners, compiled graphs omit summary operators. Such a graph is recompiled when the first listener is
+    added, and when the last one is removed. A graph returns the values as extra outputs without waiting for them: the
+    computation of the Tensor may still be running when the listener is called. For an operator in a loop, the listener
+    gets the last value.
 
     Args:
-        listener (Callable): Called as listener(kind, name, tensor, ran) with "scalar", "image", "tensor" or
-            "histogram", the name, a Tensor, and a bool array: True if the operator ran, for one in a branch or a
-            loop; None where it always runs.
+        listener (Callable): Called as listener(kind, name, tensor, ran). `kind` is "scalar", "image", "tensor" or
+            "histogram". For an operator in a branch or loop, `ran` is a bool array that is True if the operator ran;
+            for other operators `ran` is None.
 
     Returns:
         Callable that removes the listener.
@@ -134,7 +135,7 @@ sown_values.on_sown(_notify_listeners)
 
 
 class _Summary(HostPrimitive):
-    """Base class of summary operators: passes a value to the registered listeners."""
+    """Base class of summary operators, which pass a value to the registered listeners."""
 
     kind = ""
 
@@ -222,7 +223,7 @@ class InsertGradientOf(HostPrimitive):
     """Replaces the gradient of a Tensor by f(gradient) in the backward pass.
 
     Args:
-        f (Callable): Takes the gradient, returns another of the same shape and type.
+        f (Callable): Function of the gradient that returns a gradient of the same shape and type.
 
     Inputs:
         - **input_x** (Tensor) - Any Tensor.
@@ -255,8 +256,8 @@ class HookBackward(HostPrimitive):
     """Calls a hook with the gradients of Tensors in the backward pass. The result of the hook replaces the gradient.
 
     Args:
-        hook_fn (function): Takes a tuple with the gradient, or (cell_id, grad_input, grad_output) if `cell_id` is
-            given; returns the new gradient, or None to leave it.
+        hook_fn (function): Called with a tuple that has the gradient, or with (cell_id, grad_input, grad_output) if
+            `cell_id` is given. It returns the new gradient, or None to keep the gradient.
         cell_id (str): Name of the Cell that the hook belongs to. Default: "".
 
     Inputs:

@@ -27,7 +27,7 @@ def _accept_two_ints(value):
     return value
 
 
-FourFloats = Kind("a tuple of 4 floats", _accept_four_floats)  # constants of a detector, equal in all its calls
+FourFloats = Kind("a tuple of 4 floats", _accept_four_floats)  # static: a detector passes the same values in all calls
 ImageShape = Kind("a tuple of 2 ints, height and width", _accept_two_ints)
 
 
@@ -105,7 +105,8 @@ def BoundingBoxDecode(
         max_shape (tuple[int]): Height and width of the image.
         means (tuple[float]): Added to the scaled offsets. Default: (0.0, 0.0, 0.0, 0.0).
         stds (tuple[float]): The four offsets are multiplied by these. Default: (1.0, 1.0, 1.0, 1.0).
-        wh_ratio_clip (float): Size ratios stay within this and its inverse. Default: 0.016.
+        wh_ratio_clip (float): The ratios of box sizes to anchor sizes are clipped to [wh_ratio_clip,
+            1 / wh_ratio_clip]. Default: 0.016.
 
     Inputs:
         - **anchor_box** (Tensor) - Boxes (x0, y0, x1, y1), of shape (N, 4).
@@ -115,7 +116,7 @@ def BoundingBoxDecode(
         Tensor of shape (N, 4).
 
     Raises:
-        TypeError: If an argument is not of the type given above, or the element types differ.
+        TypeError: If an argument has the wrong type, or the element types differ.
         ValueError: If the shapes do not fit.
 
     References:
@@ -184,7 +185,7 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _accept_iou_mode
     """Compute the overlap of each pair of boxes from two sets.
 
     Args:
-        mode (str): "iou" for the shared area over the area of both, "iof" over the area of the true box.
+        mode (str): "iou" for intersection over union, "iof" for the intersection over the area of the true box.
             Default: "iou".
 
     Inputs:
@@ -248,8 +249,8 @@ def ConfusionMatrix(
     Raises:
         TypeError: If `num_classes` is not an int or `dtype` not a string.
         ValueError: If the shapes differ or `labels` is not a vector.
-        RuntimeError: If a class is not below `num_classes`; in a compiled graph only with ``check_indices``, else
-            it is not counted.
+        RuntimeError: If a class is not less than `num_classes`. Compiled graphs check this only with
+            ``check_indices``; otherwise such an example is not counted.
 
     Examples:
         >>> labels, predictions = Tensor([0, 1, 1], mindspore.int32), Tensor([1, 1, 1], mindspore.int32)
@@ -272,7 +273,8 @@ def ConfusionMatrix(
 
 
 def _compute_iou_matrix(boxes):
-    """Return the overlap of every pair of boxes (N, 4). Widths are x2 - x1, as in MindSpore's NMS."""
+    """Return the intersection over union of every pair of boxes (N, 4). The width of a box is x2 - x1, as in
+    MindSpore's NMS."""
     x1, y1, x2, y2 = boxes.T
     area = (x2 - x1) * (y2 - y1)
     width = jnp.maximum(jnp.minimum(x2[:, None], x2) - jnp.maximum(x1[:, None], x1), 0)
@@ -283,7 +285,9 @@ def _compute_iou_matrix(boxes):
 
 @operator
 def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
-    """Sort boxes by score, and return a mask of the boxes that overlap no better box by more than a threshold.
+    """Non-maximum suppression: sort boxes by score, and return a mask of the boxes to keep.
+
+    A box is removed if its overlap with a kept box of a higher score exceeds a threshold.
 
     Args:
         iou_threshold (float): Overlap (intersection over union) above which the box with the lower score is removed.
@@ -295,7 +299,7 @@ def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
     Outputs:
         Three Tensors.
 
-        - **output_boxes** - The boxes sorted by falling score, of shape (N, 5).
+        - **output_boxes** - The boxes sorted by descending score, of shape (N, 5).
         - **output_idx** - Indices 0 to N - 1, int32 of shape (N,).
         - **selected_mask** - True for each sorted box that is kept, of shape (N,).
 

@@ -1,4 +1,4 @@
-"""Functions of all operators that have one, `mindspore.ops.functional`."""
+"""Re-export module of `mindspore.ops.functional`: the functions of operators."""
 
 from functools import partial
 

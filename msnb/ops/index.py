@@ -1,7 +1,8 @@
-"""Tensor indexing and assignment: ``x[1, ..., 2:5]``, ``x[mask]``, ``x[i] = v``, with numpy's meaning.
+"""Tensor indexing and assignment: ``x[1, ..., 2:5]``, ``x[mask]``, ``x[i] = v``, with numpy's semantics.
 
-An index is split into a plan and numbers. The plan is static and selects the kernel. Integers and slice starts are
-traced scalars, so ``x[i]`` in a loop runs one compiled kernel for every `i`.
+An index is split into a plan, numbers and index Tensors, see `_index_plan`. The plan is static: there is a compiled
+kernel for each plan. Integers and slice starts are traced scalars, so ``x[i]`` in a loop runs one compiled kernel for
+every `i`.
 """
 
 from typing import Any
@@ -44,8 +45,8 @@ def _TensorGetRow(x, index):
 
 
 def _compute_bounding_block(x, starts, plan):
-    """Return (start indices, lengths) of the block of `x` that an index without arrays covers, one entry per
-    dimension."""
+    """Return the start indices and the lengths, per dimension, of the block of `x` that an index without arrays
+    covers."""
     starts = iter(starts)
     begins, lengths, dimension = [], [], 0
     for entry in plan:
@@ -66,7 +67,7 @@ def _compute_bounding_block(x, starts, plan):
 
 
 def _build_numpy_index(tensors, plan):
-    """Build the index for jnp from a plan with arrays. Its slices are tuples (start, stop, step)."""
+    """Build an index for jnp from a plan with arrays. In the plan, a slice is a tuple (start, stop, step)."""
     arrays = iter(tensors)
     return tuple(
         wide(next(arrays))
@@ -95,7 +96,10 @@ def _check_index_tensors(x, tensors, plan):
 
 
 def _yield_index_ranges(inputs):
-    """Yield the valid range of each index Tensor: the length of its dimension. `plan_of` has checked plain numbers."""
+    """Yield the valid range of each index Tensor: the length of its dimension.
+
+    Plain numbers are not included, because `plan_of` has checked them.
+    """
     tensors, dimension = iter(inputs["tensors"]), 0
     for entry in inputs["plan"]:
         if entry == ARRAY:
@@ -154,7 +158,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
 
     Inputs:
         - **x** (Tensor) - Of any shape.
-        - **value** (Union[Tensor, Number]) - Broadcasts to the part.
+        - **value** (Union[Tensor, Number]) - The new values, which broadcast to the shape of ``x[...]``.
         - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
         - **plan** (tuple) - The kind of each entry of the index.
@@ -184,7 +188,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         return jax.lax.dynamic_update_slice(x, block, begins)
     if 0 in counts:
         return x
-    # The indices of a block ascend. A slice with a negative step begins at the end of its block.
+    # `begins` are the lowest indices of the block. A slice with a negative step starts at the highest index instead.
     first = [b if s > 0 else b + n - 1 for b, n, s in zip(begins, lengths, steps, strict=True)]
     mesh = [
         (f + s * jnp.arange(c)).reshape([-1 if e == d else 1 for e in range(x.ndim)])
@@ -199,9 +203,9 @@ def _TensorSetMask(x, mask, value):
 
     Inputs:
         - **x** (Tensor) - Of any shape.
-        - **mask** (Tensor) - Of bool, of the first dimensions of `x`.
-        - **value** (Union[Tensor, Number]) - One for all marked elements, one for each of them, or one for each
-          element of `x`.
+        - **mask** (Tensor) - Of bool, with the shape of the first dimensions of `x`.
+        - **value** (Union[Tensor, Number]) - One value for all selected elements, one value for each of them, or a
+          Tensor that broadcasts to the shape of `x`.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -212,7 +216,7 @@ def _TensorSetMask(x, mask, value):
     if value.shape == x.shape:
         return jnp.where(expanded, value, x)
     if value.ndim == len(rest) + 1 and value.shape[0] != 1:
-        # The n-th marked element takes the n-th value.
+        # The n-th True of the mask takes the n-th value.
         position = jnp.clip(jnp.cumsum(mask.reshape(-1)) - 1, 0, value.shape[0] - 1).reshape(mask.shape)
         return jnp.where(expanded, _broadcast_value(value[position], x.shape, x.dtype), x)
     if value.ndim > len(rest) and value.shape[:1] == (1,):
@@ -231,7 +235,7 @@ _FEW = 64
 
 
 def _run_index_kernel(op, operands, numbers, tensors, plan):
-    """Run the index operator `op` on its Tensor operands and a checked index."""
+    """Run the index operator `op` on its Tensor operands and an index in the form of `plan_of`."""
     key = op.name, len(numbers), len(tensors), plan
     kernel = _kernels.get(key)
     if kernel is None:
@@ -242,7 +246,7 @@ def _run_index_kernel(op, operands, numbers, tensors, plan):
 
 
 def getitem(x, index):
-    """Return the part ``x[index]`` of a Tensor.
+    """Return ``x[index]`` of a Tensor.
 
     Args:
         x (Tensor): The Tensor.
@@ -252,9 +256,9 @@ def getitem(x, index):
         Tensor.
 
     Raises:
-        IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph notices an index
-            Tensor out of range only with ``check_indices``, and else reads NaN.
-        ValueError: If a mask is known only when the graph runs.
+        IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph only checks index
+            Tensors with ``check_indices``. Without it, elements out of range are NaN.
+        ValueError: If a mask is traced, because the shape of the result depends on its values.
     """
     if _thread.frame is not None and (part := _index_constant_array(x._array, index)) is not None:
         return part
@@ -292,9 +296,9 @@ def setitem(x, index, value):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph notices an index
-            Tensor out of range only with ``check_indices``, and else writes nothing there.
-        ValueError: If the value does not broadcast to the part.
+        IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph only checks index
+            Tensors with ``check_indices``. Without it, writes out of range are skipped.
+        ValueError: If the value does not broadcast to ``x[index]``.
         TypeError: If the value is not made of numbers.
     """
     if not isinstance(value, (Tensor, bool, int, float, complex)):

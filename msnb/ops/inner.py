@@ -1,4 +1,4 @@
-"""Operators at MindSpore's path `mindspore.ops.operations._inner_ops`, which its own tests and layers use."""
+"""Operators at the path `mindspore.ops.operations._inner_ops`, which MindSpore's own tests and layers use."""
 
 import jax.numpy as jnp
 
@@ -10,7 +10,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @operator
 def GpuConvertToDynamicShape(x):
-    """Return the input. Shapes are always known here, so no shape becomes dynamic.
+    """Return the input. Shapes in msnb are always static, so no shape becomes dynamic.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -29,7 +29,7 @@ def GpuConvertToDynamicShape(x):
 
 @host_operator()
 class ErrorOnDynamicShapeInput(HostPrimitive):
-    """Return the input. Shapes are always known here, so a Tensor never causes an error.
+    """Return the input. Shapes in msnb are always static, so a Tensor never causes an error.
 
     Inputs:
         - **x** (Union[Tensor, list, tuple]) - Any Tensor, or a shape.
@@ -57,5 +57,5 @@ class ErrorOnDynamicShapeInput(HostPrimitive):
         return x_dtype
 
     def infer_value(self, x):
-        """Return None: the value is not known."""
+        """Return None, which means that the value is unknown at compile time."""
         return None

@@ -1,5 +1,5 @@
-"""Loop operators: while, for and scan. A graph contains the loop itself, instead of unrolled steps, if the end of the
-loop depends on a Tensor of the graph."""
+"""Loop operators: while, for and scan. If the end of a loop depends on a Tensor of the graph, the graph contains the
+loop. Otherwise the iterations are unrolled."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ class WhileLoop(HostPrimitive):
         The first value for which `cond_func` is false.
 
     Raises:
-        TypeError: If a function is none.
+        TypeError: If `cond_func` or `loop_func` is no function.
 
     Examples:
         >>> print(ops.WhileLoop()(lambda x: x < 40, lambda x: x * 2, Tensor(5)))
@@ -70,12 +70,12 @@ class ForiLoop(HostPrimitive):
 
     Inputs:
         - **lower** (Union[int, Tensor]) - The first number.
-        - **upper** (Union[int, Tensor]) - The first number beyond the range.
+        - **upper** (Union[int, Tensor]) - The end of the numbers, exclusive.
         - **loop_func** (function) - Function of the number and the value that returns the next value, of the same
           shapes and types.
         - **init_val** (Any) - The first value.
-        - **unroll** (bool) - Whether a graph has a copy of the function for each number, where all are known, instead
-          of one loop, which is smaller and compiles sooner. Default: True.
+        - **unroll** (bool) - True to unroll the loop in a graph if `lower` and `upper` are Python numbers. A loop that
+          is not unrolled is smaller and compiles faster. Default: True.
 
     Outputs:
         The last value.
@@ -123,17 +123,17 @@ class Scan(HostPrimitive):
         - **loop_func** (function) - Function of the value and an element that returns the next value and a result to
           collect.
         - **init** (Any) - The first value.
-        - **xs** (Union[tuple, list, None]) - The elements; None for `length` elements that are None.
+        - **xs** (Union[tuple, list, None]) - The elements; None stands for `length` elements that are None.
         - **length** (int) - Number of elements. Default: None, the length of `xs`.
-        - **unroll** (bool) - False has no effect in a graph, which says so once: a sequence of Python's is gone through
-          one by one. Default: True.
+        - **unroll** (bool) - False has no effect in a graph, because a loop over a Python sequence is always unrolled.
+          A message is logged once. Default: True.
 
     Outputs:
         The last value, and the list of results.
 
     Raises:
         TypeError: If `loop_func` is no function, or `xs` no tuple or list.
-        ValueError: If `length` is not that of `xs`, or neither is given.
+        ValueError: If `length` is not the length of `xs`, or neither is given.
 
     Examples:
         >>> print(ops.Scan()(lambda total, x: (total + x, total * x), 0, [1, 2, 3]))

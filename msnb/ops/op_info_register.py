@@ -8,7 +8,7 @@ BUILT_IN_CUSTOM_OPS_REGISTER_PATH = "mindspore/ops/_op_impl/_custom_op"
 
 
 def op_info_register(op_info):
-    """Decorator that registers a kernel; there is no Ascend compiler here, so the function is returned as it is.
+    """Decorator for a hand-written Ascend kernel. It returns the function unchanged: such kernels do not run here.
 
     Args:
         op_info (Union[str, dict]): Description made by one of the classes below.
@@ -93,7 +93,8 @@ class CustomRegOp(RegOp):
 
 
 def custom_info_register(*reg_info):
-    """Decorator that describes the function of `ops.Custom`; JAX needs no description, so it is returned as it is.
+    """Decorator that describes the function of `ops.Custom`; JAX needs no description, so the function is returned
+    unchanged.
 
     Args:
         reg_info (Union[str, dict]): Descriptions made by `CustomRegOp`.

@@ -20,8 +20,8 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
         fn (Callable): The function; it runs as plain Python and is not converted. Default: None.
         get_instance (bool): Whether to return the operator itself; otherwise a function that creates it. Default: True.
         name (str): Name of the operator. Default: None, that of the function.
-        reuse_result (bool): MindSpore 2's: True caches results. The function runs whenever a graph
-            is made, whatever this says. Default: True.
+        reuse_result (bool): No effect: the function runs each time a graph is traced. MindSpore 2 caches results if
+            True. Default: True.
         check (bool): No effect. MindSpore 2 warns if an input is not a constant; msnb raises. Default: True.
 
     Returns:
@@ -60,4 +60,4 @@ def _detach_value(value):
     return value
 
 
-_primexpr = constexpr  # MindSpore 2's name; it also takes values of a running graph, which raise an error here
+_primexpr = constexpr  # MindSpore 2's variant also accepts values that are not constant; here they raise an error

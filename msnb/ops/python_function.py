@@ -22,7 +22,7 @@ class PyFunc(HostPrimitive):
     """An operator that calls a Python function with numpy arrays, without gradient.
 
     In PYNATIVE mode the function runs once for each call. A compiled program may skip a call whose results are
-    unused, or that has the inputs of another call.
+    unused, or a call with the same inputs as another.
 
     Args:
         fn (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
@@ -40,7 +40,7 @@ class PyFunc(HostPrimitive):
 
     Raises:
         TypeError: If `fn` cannot be called, or the inputs are no tuple or list of Tensors of `in_types`.
-        ValueError: If types and shapes are not as many, or an argument or a result has another shape.
+        ValueError: If the numbers of types and shapes differ, or an argument or a result has another shape.
     Examples:
         >>> double = ops.PyFunc(lambda x: x * 2, [mindspore.float32], [(2,)], [mindspore.float32], [(2,)])
         >>> print(double((Tensor([1.0, 2.0], mindspore.float32),))[0])

@@ -100,7 +100,7 @@ def typeof(value: Any) -> Any:
         value (Any): A Tensor or a Python value.
 
     Returns:
-        mindspore.dtype; the type of its elements within tensor_type for a Tensor.
+        mindspore.dtype. For a Tensor, a tensor type that contains the element type.
     """
     return mstype.get_py_obj_dtype(value)
 
@@ -141,7 +141,7 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
 
     Args:
         dst_dtype (mindspore.dtype): The type.
-        x (Any): A Tensor, a sequence of them, or anything else, which stays as it is.
+        x (Any): A Tensor, a sequence of them, or another value, which is returned unchanged.
 
     Returns:
         `x` with its floating point Tensors converted.
@@ -202,7 +202,7 @@ def switch(condition: Any, when_true: Any, when_false: Any) -> Any:
     """Return `when_true` or `when_false`.
 
     Args:
-        condition (Union[bool, Tensor]): A condition that is known.
+        condition (Union[bool, Tensor]): A condition whose value is known while the graph is traced.
         when_true (Any): The result if `condition` is true.
         when_false (Any): The result if `condition` is false.
 
@@ -210,7 +210,7 @@ def switch(condition: Any, when_true: Any, when_false: Any) -> Any:
         `when_true` or `when_false`.
 
     Raises:
-        TypeError: If the condition is being traced: write an if statement then.
+        TypeError: If the condition is a traced value. Use an if statement for it.
     """
     return when_true if condition else when_false
 
@@ -227,7 +227,7 @@ def switch_layer(index: Any, layers: Any) -> Any:
         layers[index].
 
     Raises:
-        RuntimeError: If the index is being traced.
+        RuntimeError: If the index is a traced value.
     """
     return layers[int(index)]
 

@@ -40,7 +40,7 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
 
     Raises:
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
-        ValueError: If `split_count` is not the number of devices, a dimension is not there, or cannot be divided.
+        ValueError: If `split_count` is not the number of devices, or a dimension does not exist or is not divisible.
     """
     check_numbers("AlltoAll", "input_x", input_x)
     others = members(group)
@@ -76,11 +76,11 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
     """Scatter: one device sends one block to each device of a group.
 
     Args:
-        src_rank (int): Global rank of that device. Default: 0.
+        src_rank (int): Global rank of the sending device. Default: 0.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
-        - **input_x** (Tensor) - Numbers, of at least 1 dimension; of one shape on all devices.
+        - **input_x** (Tensor) - Numbers, of at least 1 dimension; with the same shape on all devices.
 
     Outputs:
         Tensor whose first dimension is divided by the number of devices.
@@ -97,11 +97,11 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
 def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
     """Gather: one device gets the values of all devices of a group, concatenated along the first dimension.
 
-    The other devices receive the result, too; in MindSpore they get an undefined Tensor. Only the receiver's
-    gradient counts.
+    The other devices receive the result, too; in MindSpore they get an undefined Tensor. The gradient depends only on
+    the receiver's cotangent.
 
     Args:
-        dest_rank (int): Global rank of that device.
+        dest_rank (int): Global rank of the receiving device.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
     Inputs:
@@ -122,11 +122,11 @@ def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
 def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
     """Reduces the values of all devices of a group. One device gets the result.
 
-    The other devices receive the result, too; in MindSpore they get an undefined Tensor. Only the receiver's
-    gradient counts.
+    The other devices receive the result, too; in MindSpore they get an undefined Tensor. The gradient depends only on
+    the receiver's cotangent.
 
     Args:
-        dest_rank (int): Rank of that device in the group.
+        dest_rank (int): Rank of the receiving device in the group.
         op (str): The reduction, one of ReduceOp. Default: ReduceOp.SUM.
         group (str): Name of a group of `create_group`. Default: "hccl_world_group", all devices.
 
@@ -149,7 +149,7 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
 
 
 def _get_group_and_root(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
-    """Return the device group and the index in it of global rank `rank`, for a Tensor with rows."""
+    """Return the device group and the index of global rank `rank` in it. Raise ValueError if `x` is a scalar."""
     check_numbers(name, "input_x", x)
     if not x.ndim:
         raise ValueError(f"For '{name}', 'input_x' should have at least 1 dimension, but got a scalar.")
@@ -180,10 +180,10 @@ def _reduce_to_root_forward(x, root, op, others):
 
 
 def _reduce_to_root_backward(root, op, others, residuals, cotangent):
-    """Return the gradient of a reduction to the root: each device gets that of the root.
+    """Return the gradient of a reduction to the root, from the cotangent of the root.
 
-    For a sum it is unchanged. For a maximum or minimum it goes to the devices that have the extreme value. For a
-    product it is multiplied by the other factors.
+    For a sum, each device gets the cotangent unchanged. For a maximum or minimum, only the devices with the extreme
+    value get it. For a product, it is multiplied by the factors of the other devices.
     """
     cotangent = value_of_root(cotangent, root, others)
     if residuals is None:

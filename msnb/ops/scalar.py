@@ -1,4 +1,6 @@
-"""Functions of Python numbers, strings, tuples, lists and dicts. They compute at once, in both modes."""
+"""Functions of Python numbers, strings, tuples, lists and dicts. They run immediately, in PYNATIVE and in GRAPH
+mode.
+"""
 
 import math
 from typing import Any
@@ -144,7 +146,7 @@ def bool_and(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def is_(x: Any, y: Any) -> Any:
-    """Return True if two values are one object."""
+    """Return True if two values are the same object."""
     return x is y
 
 

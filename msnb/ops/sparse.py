@@ -17,7 +17,7 @@ def SparseToDense(indices, values, dense_shape: Shape):
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R), each at most once.
-        - **values** (Tensor) - The values there, of shape (N,).
+        - **values** (Tensor) - The values at the coordinates, of shape (N,).
         - **dense_shape** (tuple[int]) - Shape of the result, of R positive int.
 
     Outputs:
@@ -25,8 +25,8 @@ def SparseToDense(indices, values, dense_shape: Shape):
 
     Raises:
         TypeError: If `indices` are not integers or `dense_shape` is not made of int.
-        ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
-            ``check_indices``, else its value is left out.
+        ValueError: If the shapes do not fit, or a coordinate is out of range. A compiled graph raises this error only
+            with ``check_indices``; otherwise it omits the value.
 
     Examples:
         >>> indices = Tensor([[0, 1], [1, 2]], mindspore.int32)

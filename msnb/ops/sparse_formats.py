@@ -88,13 +88,17 @@ def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
 
 @spelling()
 def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
-    """Convert the nonzero elements of a Tensor to a COOTensor. Not in a graph: their number depends on values."""
+    """Convert the nonzero elements of a Tensor to a COOTensor. It cannot run in a graph: their number depends on
+    values.
+    """
     return dense_to_coo(_check_format("dense_to_sparse_coo", Tensor, tensor))
 
 
 @spelling()
 def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
-    """Convert the nonzero elements of a matrix to a CSRTensor. Not in a graph: their number depends on values."""
+    """Convert the nonzero elements of a matrix to a CSRTensor. It cannot run in a graph: their number depends on
+    values.
+    """
     return dense_to_csr(_check_format("dense_to_sparse_csr", Tensor, tensor))
 
 
@@ -155,7 +159,7 @@ def csr_mm(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
 ) -> CSRTensor:
-    """Return the product of two CSRTensors. Not in a graph: its nonzero elements depend on values.
+    """Return the product of two CSRTensors. It cannot run in a graph: the number of nonzero elements depends on values.
 
     Args:
         a (CSRTensor): Left factor.
@@ -169,7 +173,7 @@ def csr_mm(
         CSRTensor.
 
     Raises:
-        TypeError: If one of them is no CSRTensor.
+        TypeError: If one of them is not a CSRTensor.
     """
 
     def turned(matrix, trans, adjoint):
@@ -205,11 +209,11 @@ def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
 
 @spelling(method="to_coo")
 def _tensor_to_coo(self: Tensor) -> COOTensor:
-    """Return the nonzero elements as a COOTensor. Not in a graph: their number depends on values."""
+    """Return the nonzero elements as a COOTensor. It cannot run in a graph: their number depends on values."""
     return dense_to_coo(self)
 
 
 @spelling(method="to_csr")
 def _tensor_to_csr(self: Tensor) -> CSRTensor:
-    """Return the nonzero elements as a CSRTensor. Not in a graph: their number depends on values."""
+    """Return the nonzero elements as a CSRTensor. It cannot run in a graph: their number depends on values."""
     return dense_to_csr(self)

@@ -28,7 +28,7 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
 
     Inputs:
         - **x1_indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R).
-        - **x1_values** (Tensor) - The values there, of shape (N,).
+        - **x1_values** (Tensor) - The values at the coordinates, of shape (N,).
         - **x1_shape** (tuple[int]) - Shape of the sparse Tensor, of R positive int.
         - **x2** (Tensor) - The dense Tensor, of that shape and the element type of `x1_values`.
 
@@ -37,8 +37,8 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
 
     Raises:
         TypeError: If `x1_indices` are not integers, or the element types differ.
-        ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
-            ``check_indices``, else its value is left out.
+        ValueError: If the shapes do not fit, or a coordinate is out of range. A compiled graph raises this error only
+            with ``check_indices``; otherwise it omits the value.
 
     Examples:
         >>> places, ones = Tensor([[0, 1], [1, 0]], mindspore.int64), ops.ones((2, 2), mindspore.float32)
@@ -65,7 +65,7 @@ def SparseTensorDenseMatmul(
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, 2).
-        - **values** (Tensor) - The values there, of shape (N,).
+        - **values** (Tensor) - The values at the coordinates, of shape (N,).
         - **sparse_shape** (tuple[int]) - Shape of the sparse matrix.
         - **dense** (Tensor) - The dense matrix, of the element type of `values`.
 
@@ -74,8 +74,8 @@ def SparseTensorDenseMatmul(
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
-        ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
-            ``check_indices``, else its value is left out.
+        ValueError: If the shapes do not fit, or a coordinate is out of range. A compiled graph raises this error only
+            with ``check_indices``; otherwise it omits the value.
 
     Examples:
         >>> places, values = Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1., 2.], mindspore.float32)
@@ -98,7 +98,7 @@ def SparseTensorDenseMatmul(
 
 
 def _check_ranks(op, indices, values, shape):
-    """Raise an error if a component of a sparse Tensor is no Tensor or has another rank."""
+    """Raise an error if a component of a sparse Tensor is not a Tensor or has another rank."""
     for name, x, rank in (("indices", indices, 2), ("values", values, 1), ("shape", shape, 1)):
         if tensor_argument(op, name, x).ndim != rank:
             raise ValueError(f"For '{op}', '{name}' should have {rank} dimensions, but got shape {x.shape}.")
@@ -106,19 +106,19 @@ def _check_ranks(op, indices, values, shape):
 
 @host_operator(functional="coalesce")
 class Coalesce(HostPrimitive):
-    """Sorts the coordinates of a sparse Tensor and adds the values of equal ones. Not in a compiled graph: the
+    """Sorts the coordinates of a sparse Tensor and adds the values of equal coordinates. It cannot be compiled: the
     number of coordinates depends on values.
 
     Inputs:
         - **x_indices** (Tensor) - Coordinates, int64 of shape (R, N): a column for each value.
-        - **x_values** (Tensor) - The values there, of shape (N,).
+        - **x_values** (Tensor) - The values at the coordinates, of shape (N,).
         - **x_shape** (Tensor) - Shape of the Tensor, int64 of shape (R,).
 
     Outputs:
         A tuple of the coordinates, int64 of shape (R, M), their values and `x_shape`.
 
     Raises:
-        TypeError: If an input is no Tensor.
+        TypeError: If an input is not a Tensor.
         ValueError: If the shapes do not fit, or a coordinate is outside.
 
     Examples:
@@ -144,21 +144,22 @@ class Coalesce(HostPrimitive):
 
 @host_operator()
 class SparseSlice(HostPrimitive):
-    """Return a slice of a sparse Tensor. Not in a compiled graph: the number of values in the slice depends on the
+    """Return a slice of a sparse Tensor. It cannot be compiled: the number of values in the slice depends on the
     coordinates.
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int64 of shape (N, R).
-        - **values** (Tensor) - The values there, of shape (N,).
+        - **values** (Tensor) - The values at the coordinates, of shape (N,).
         - **shape** (Tensor) - Shape of the Tensor, int64 of shape (R,).
-        - **start** (Tensor) - Where the part begins, int64 of shape (R,).
-        - **size** (Tensor) - How long it is, int64 of shape (R,); cut off where the Tensor ends.
+        - **start** (Tensor) - Start of the slice along each axis, int64 of shape (R,).
+        - **size** (Tensor) - Length of the slice along each axis, int64 of shape (R,); limited to the end of the
+          Tensor.
 
     Outputs:
-        A tuple of its coordinates, its values and its shape.
+        A tuple of the coordinates, the values and the shape of the slice.
 
     Raises:
-        TypeError: If an input is no Tensor.
+        TypeError: If an input is not a Tensor.
         ValueError: If the shapes do not fit.
 
     Examples:

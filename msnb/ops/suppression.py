@@ -62,14 +62,15 @@ def _check_rows_and_scores(op, name, x, columns, scores):
 
 @host_operator()
 class NonMaxSuppressionV3(HostPrimitive):
-    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one.
+    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one too much.
 
     Inputs:
         - **boxes** (Tensor) - Two opposite corners of each box, of shape (N, 4).
         - **scores** (Tensor) - Their scores, of shape (N,).
         - **max_output_size** (Union[int, Tensor]) - Largest number of boxes to select.
-        - **iou_threshold** (Union[float, Tensor]) - Which intersection over union is too much, in [0, 1].
-        - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
+        - **iou_threshold** (Union[float, Tensor]) - In [0, 1]; a box is removed if its intersection over union with a
+          selected box is larger.
+        - **score_threshold** (Union[float, Tensor]) - Only boxes with a higher score are selected.
 
     Outputs:
         Tensor of int32, of shape (M,).
@@ -103,15 +104,15 @@ class NonMaxSuppressionV3(HostPrimitive):
 
 @host_operator()
 class NonMaxSuppressionWithOverlaps(HostPrimitive):
-    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one. The
-    overlaps are given as a matrix.
+    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one too much.
+    The overlaps are given as a matrix.
 
     Inputs:
         - **overlaps** (Tensor) - How much the box of a row overlaps that of a column, of shape (N, N).
         - **scores** (Tensor) - Their scores, of shape (N,).
         - **max_output_size** (Union[int, Tensor]) - Largest number of boxes to select.
-        - **overlap_threshold** (Union[float, Tensor]) - Which overlap is too much.
-        - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
+        - **overlap_threshold** (Union[float, Tensor]) - A box is removed if its overlap with a selected box is larger.
+        - **score_threshold** (Union[float, Tensor]) - Only boxes with a higher score are selected.
 
     Outputs:
         Tensor of int32, of shape (M,).
@@ -149,8 +150,8 @@ class CombinedNonMaxSuppression(HostPrimitive):
     """Non-maximum suppression for each class separately; the boxes with the best scores of all classes remain.
 
     Args:
-        pad_per_class (bool): Whether to shorten the results to the number of boxes that all classes can have, where
-            that is less than `max_total_size`. Default: False.
+        pad_per_class (bool): Whether to limit the result length M to max_output_size_per_class * classes, if that is
+            less than `max_total_size`. Default: False.
         clip_boxes (bool): Whether to clip corners to [0, 1]. Default: True.
 
     Inputs:
@@ -159,12 +160,13 @@ class CombinedNonMaxSuppression(HostPrimitive):
         - **scores** (Tensor) - Their scores in each class, float32 of shape (batch, N, classes).
         - **max_output_size_per_class** (Union[int, Tensor]) - Largest number of boxes of a class.
         - **max_total_size** (Union[int, Tensor]) - Largest number of boxes of all classes.
-        - **iou_threshold** (Union[float, Tensor]) - Which intersection over union is too much, in [0, 1].
-        - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
+        - **iou_threshold** (Union[float, Tensor]) - In [0, 1]; a box is removed if its intersection over union with a
+          selected box is larger.
+        - **score_threshold** (Union[float, Tensor]) - Only boxes with a higher score are selected.
 
     Outputs:
-        A tuple of the boxes (batch, M, 4), their scores and classes (batch, M), float32, filled with 0, and how many
-        they are, int32 of shape (batch,).
+        A tuple of the boxes (batch, M, 4), their scores and classes (batch, M), float32, padded with 0, and the number
+        of boxes, int32 of shape (batch,).
 
     Raises:
         TypeError: If an input has the wrong type.

@@ -67,10 +67,10 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
         order (int): Order of the derivative.
 
     Returns:
-        tuple, the outputs and their derivatives; lists of them where there are several.
+        tuple, the outputs and their derivatives; lists of them if there are several outputs.
 
     Raises:
-        TypeError: If `primals` are no Tensors, or `order` is no int.
+        TypeError: If `primals` are no Tensors, or `order` is not an int.
         ValueError: If `order` is not positive.
 
     Examples:
@@ -98,10 +98,10 @@ def jet(
             each of `primals`.
 
     Returns:
-        tuple, the outputs, and their derivatives stacked by order; lists of them where there are several.
+        tuple, the outputs, and their derivatives stacked by order; lists of them if there are several outputs.
 
     Raises:
-        TypeError: If an argument is no Tensor.
+        TypeError: If an argument is not a Tensor.
         ValueError: If the shapes do not fit.
 
     Examples:

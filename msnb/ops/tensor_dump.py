@@ -24,16 +24,16 @@ class TensorDump(HostPrimitive):
     value of bfloat16 is written as float32.
 
     Args:
-        input_output (str): "in" or "out". On several devices MindSpore distinguishes the value before and after it is
-            distributed again; here both write the same value. Default: "out".
+        input_output (str): "in" or "out". On several devices MindSpore writes the value before or after resharding;
+            here both write the same value. Default: "out".
 
     Inputs:
-        - **file** (str) - Path without the id. A final ``.npy`` is left out.
+        - **file** (str) - Path without the id. A final ``.npy`` is removed.
         - **input_x** (Tensor) - The value, of any shape and type.
 
     Raises:
-        TypeError: If `file` is no str, or `input_x` no Tensor.
-        ValueError: If `file` is empty, or `input_output` another word.
+        TypeError: If `file` is not a str, or `input_x` is not a Tensor.
+        ValueError: If `file` is empty, or `input_output` is neither "in" nor "out".
 
     Examples:
         >>> import glob, os
@@ -62,8 +62,8 @@ def tensordump(file_name: str, tensor: Tensor, mode: str = "out") -> None:
         mode (str): "in" or "out", which write the same value here. Default: "out".
 
     Raises:
-        TypeError: If `file_name` is no str, or `tensor` no Tensor.
-        ValueError: If `file_name` is empty, or `mode` another word.
+        TypeError: If `file_name` is not a str, or `tensor` is not a Tensor.
+        ValueError: If `file_name` is empty, or `mode` is neither "in" nor "out".
     """
     _check_in_or_out("mode", mode)
     _dump_tensor("file_name", file_name, "tensor", tensor)

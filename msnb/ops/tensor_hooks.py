@@ -13,16 +13,16 @@ from msnb.core.transforms import gradient_hooks
 @keyword_aliases(hook_fn="hook")
 def _tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
     """Call `hook(gradient)` in every backward pass that computes the gradient with respect to this Tensor. A result
-    other than None replaces the gradient, also for the inputs of the Tensor. Several hooks run in order.
+    other than None replaces the gradient, and backpropagation continues with it. Several hooks run in order.
 
-    In GRAPH mode the hook is traced once, so it must be a pure function. A Tensor from outside a graph must be a
-    Parameter, or get its hook in construct.
+    In GRAPH mode the hook is traced once, so it must be a pure function. If the Tensor is created outside the graph, it
+    must be a Parameter, or the hook must be registered in `construct`.
 
     Args:
         hook (Callable): The hook.
 
     Returns:
-        HookHandle, whose `remove()` takes the hook back.
+        HookHandle, whose `remove()` unregisters the hook.
 
     Raises:
         TypeError: If `hook` is not callable, or returns anything but None or a Tensor of the gradient's shape.

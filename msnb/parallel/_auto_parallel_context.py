@@ -40,7 +40,7 @@ class _AutoParallelContext:
         return list(self._sizes.get(group, ()))
 
     def set_enable_all_reduce_fusion(self, enable_all_reduce_fusion):
-        """Store if gradients may be grouped for communication. Without effect: XLA decides it.
+        """Store whether gradients may be grouped for communication. Without effect: XLA decides it.
 
         Raises:
             TypeError: If `enable_all_reduce_fusion` is not a bool.

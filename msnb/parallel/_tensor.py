@@ -91,7 +91,7 @@ def join_slices(
         ValueError: If the slices do not fit together.
     """
     strategy = _get_tensor_strategy(dev_mat, tensor_map)
-    # Several devices may have the same slice; any of them will do.
+    # Several devices may have the same slice; the last one is used.
     by_index = {
         _get_tensor_slice_index(dev_mat, strategy, tensor_map, rank): block for rank, block in enumerate(slices)
     }

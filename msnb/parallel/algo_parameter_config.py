@@ -1,4 +1,4 @@
-"""Parameters of the search for sharding strategies."""
+"""Parameters of r1.1's search for sharding strategies. They are stored and have no effect."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _parameters = Settings(
 
 
 def set_algo_parameters(**kwargs: Any) -> None:
-    """Change parameters of the search for sharding strategies.
+    """Store parameters of r1.1's search for sharding strategies. They have no effect on msnb's search.
 
     Args:
         fully_use_devices (bool): If True, only strategies that use every device are considered. Default: True.

@@ -35,10 +35,11 @@ _active: list[Any] = []  # networks whose settings are active, the innermost las
 
 
 class AutoParallel(Cell):
-    """Wrap a network, or a function that trains one, so that it is sharded over devices by settings of its own.
+    """Wrap a network, or a function that trains one, so that it is sharded over devices with separate parallel
+    settings.
 
-    It takes effect when it is called itself or passed to `Model`. Inside a graph it acts as the network alone. The
-    devices are those of ``set_auto_parallel_context(device_num=...)``, or of all processes. With one device nothing
+    The settings apply when this Cell is called directly or passed to `Model`. Inside a graph it behaves like `network`.
+    The devices are those of ``set_auto_parallel_context(device_num=...)``, or of all processes. With one device nothing
     is sharded.
 
     Args:
@@ -55,7 +56,7 @@ class AutoParallel(Cell):
 
     Raises:
         TypeError: If `network` cannot be called.
-        ValueError: If `parallel_mode` is another one.
+        ValueError: If `parallel_mode` is not one of these.
 
     Examples:
         >>> from mindspore.parallel.auto_parallel import AutoParallel
@@ -107,12 +108,12 @@ class AutoParallel(Cell):
 
     @checked
     def load_operator_strategy_file(self, file_path: Str) -> None:
-        """Raise NotImplementedError: checkpoints contain the strategies of operators."""
+        """Raise NotImplementedError: `load_param_strategy_file` reads strategies and layouts from one file."""
         raise NotImplementedError(_IN_ONE_FILE.format("load"))
 
     @checked
     def save_operator_strategy_file(self, file_path: Str) -> None:
-        """Raise NotImplementedError: the files of Parameters contain the strategies of operators."""
+        """Raise NotImplementedError: `save_param_strategy_file` writes strategies and layouts to one file."""
         raise NotImplementedError(_IN_ONE_FILE.format("save"))
 
     @checked
@@ -134,7 +135,7 @@ class AutoParallel(Cell):
 
         Raises:
             TypeError: If it is neither a string nor a tuple of tuples.
-            ValueError: If the string is another one.
+            ValueError: If it is another string.
         """
         self._settings.update(context._parallel.check({"dataset_strategy": config}))
 
@@ -148,7 +149,8 @@ class AutoParallel(Cell):
         """Shard the optimizer's state over the devices that have the same Parameter.
 
         Args:
-            shard_size (int): Number of devices to shard over. Without effect: always all of them. Default: -1, all.
+            shard_size (int): Number of devices to shard over. Without effect: all devices are always used. Default: -1,
+                all.
             threshold (int): KiB below which nothing is sharded. Without effect: everything divisible is sharded.
                 Default: 64.
             optimizer_level (str): "level1". XLA decides the sharding of gradients and weights, which "level2" and
@@ -201,8 +203,8 @@ class AutoParallel(Cell):
 
     # ------------------------------------------------------------------ gradients and communication
     def enable_gradients_mean(self) -> None:
-        """Average the gradients of devices instead of adding them, in modes in which each device has a loss of its
-        own.
+        """Average the gradients of devices instead of adding them, in modes in which each device computes a separate
+        loss.
         """
         self._settings["gradients_mean"] = True
 

@@ -32,7 +32,7 @@ def shard(
             `mindspore.parallel.Layout`.
         out_strategy (tuple): Number of shards along each axis of each output. Default: None, unconstrained.
         parameter_plan (dict): {name: number of shards along each axis} for Parameters of a Cell. Default: None,
-            decided by readers.
+            determined by the operators that read them.
         device (str): Without effect: the context selects the device. Default: "Ascend".
         level (int): Without effect: there is one search. Default: 0.
 
@@ -40,7 +40,7 @@ def shard(
         Callable.
 
     Raises:
-        TypeError: If `fn` cannot be called, or a strategy is no tuple of tuples.
+        TypeError: If `fn` cannot be called, or a strategy is not a tuple of tuples.
 
     Examples:
         >>> doubled = mindspore.shard(lambda x: x + x, in_strategy=((2, 1),))

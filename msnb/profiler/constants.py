@@ -1,4 +1,4 @@
-"""Options of MindSpore's profiler for other devices; here everything is measured."""
+"""Enumerations for options of MindSpore's profiler. They have no effect here: everything is measured."""
 
 from enum import Enum
 

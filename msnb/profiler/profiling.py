@@ -1,4 +1,4 @@
-"""`Profiler`: created before training; `analyse()` is called after it."""
+"""`Profiler`: measures a program from its construction to the call of `analyse()`."""
 
 import enum
 import os
@@ -207,7 +207,7 @@ class Profiler:
 
     @staticmethod
     def profile(network: "Cell | None" = None, profile_option: ProfileOption | None = None) -> dict[Any, Any]:
-        """Count the Parameters of a network; all of them, as in r1.1, in spite of the option's name.
+        """Count all Parameters of a network. As in r1.1, the count includes Parameters that are not trainable.
 
         Args:
             network (Cell): The network.

@@ -25,12 +25,12 @@ class schedule:
         wait (int): Idle steps of a round.
         active (int): Measured steps, the last ones of a round.
         warmup (int): Warm-up steps of a round, between the idle and the measured ones. Default: 0.
-        repeat (int): Number of rounds, 0 for as many as there are steps. Default: 0.
+        repeat (int): Number of rounds; 0 for no limit. Default: 0.
         skip_first (int): Steps before the first round. Default: 0.
 
     Raises:
-        TypeError: If one is not an int.
-        ValueError: If one is negative, or `active` is 0.
+        TypeError: If an argument is not an int.
+        ValueError: If an argument is negative, or `active` is 0.
 
     Examples:
         >>> from mindspore.profiler import schedule
@@ -57,7 +57,7 @@ class schedule:
         number, position = divmod(step - self.skip_first, length)
         if number < 0 or 0 < self.repeat <= number:
             return ProfilerAction.NONE
-        # the number of phases of a round before `place`
+        # the number of bounds up to `position` is the value of the action
         bounds = self.wait, self.wait + self.warmup, length - 1
         return ProfilerAction(bisect.bisect_right(bounds, position))
 

@@ -129,7 +129,7 @@ class mstx:
 
         Args:
             message (str): Its name.
-            stream (object): No effect: there is one. Default: None.
+            stream (object): No effect: there is one stream. Default: None.
             domain (str): Prefix of the name, unless it is "default". Default: "default".
         """
         mstx.range_end(mstx.range_start(message, stream, domain))
@@ -141,13 +141,13 @@ class mstx:
 
         Args:
             message (str): Its name.
-            stream (object): No effect: there is one. Default: None.
+            stream (object): No effect: there is one stream. Default: None.
             domain (str): Prefix of the name, unless it is "default". Default: "default".
 
         Returns:
             int, for `range_end`.
         """
-        from jax.profiler import TraceAnnotation  # spares it to who marks nothing
+        from jax.profiler import TraceAnnotation  # lazy: only programs with marks need it
 
         log.unused("mstx", "a device has one stream here", stream=stream is not None)
         stretch = TraceAnnotation(message if domain == "default" else f"{domain}: {message}")
@@ -163,7 +163,7 @@ class mstx:
 
         Args:
             range_id (int): The result of `range_start`.
-            domain (str): No effect: the domain of `range_start` counts. Default: "default".
+            domain (str): No effect: the domain of `range_start` is used. Default: "default".
         """
         log.unused("mstx.range_end", "the number says which stretch ends", domain=domain != "default")
         stretch = mstx._open.pop(range_id, None)

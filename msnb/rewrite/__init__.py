@@ -1,7 +1,7 @@
 """MindSpore's rewriting of a Cell's source. Programs can import and subclass these names, but using them raises an
 error.
 
-Libraries that import them for one of their functions still work for all others.
+A library that imports these names still works, except for the functions that use them.
 """
 
 from msnb._util.placeholders import derivable

@@ -24,7 +24,7 @@ def dispatch_threads_num(threads_num: PositiveInt) -> None:
         threads_num (int): Number of threads.
 
     Raises:
-        TypeError: If it is no int.
+        TypeError: If it is not an int.
         ValueError: If it is not positive.
     """
     context.set_context(runtime_num_threads=threads_num)
@@ -44,7 +44,7 @@ def set_cpu_affinity(
         module_to_cpu_dict (dict): Cores for each part of MindSpore. Default: None.
 
     Raises:
-        TypeError: If `enable_affinity` is no bool.
+        TypeError: If `enable_affinity` is not a bool.
     """
     log.unused(
         "set_cpu_affinity",
@@ -67,5 +67,5 @@ def set_kernel_launch_group(
         kernel_group_num (int): Groups. Default: 8.
 
     Raises:
-        TypeError: If one is no int.
+        TypeError: If one is not an int.
     """

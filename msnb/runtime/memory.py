@@ -40,8 +40,8 @@ def set_memory(
         huge_page_reserve_size (str): Size of the huge pages. Default: "0GB".
 
     Raises:
-        TypeError: If one is no string.
-        ValueError: If `max_size` is no size, or `optimize_level` another one.
+        TypeError: If one is not a string.
+        ValueError: If `max_size` is no size, or `optimize_level` is neither "O0" nor "O1".
     """
     context.set_context(max_device_memory=max_size)
 

@@ -36,10 +36,10 @@ class Stream:
     """The stream of the current device. All instances represent the same stream.
 
     Args:
-        priority (int): 0; another has no effect. Default: 0.
+        priority (int): 0; other values have no effect. Default: 0.
 
     Raises:
-        TypeError: If `priority` is no int.
+        TypeError: If `priority` is not an int.
     """
 
     @checked
@@ -80,7 +80,7 @@ class Stream:
             event (Event): The event.
 
         Raises:
-            TypeError: If it is no Event.
+            TypeError: If it is not an Event.
         """
         if not isinstance(event, Event):
             raise TypeError(f"'event' should be an Event, but got {describe(event)}.")
@@ -93,7 +93,7 @@ class Stream:
             stream (Stream): The other stream.
 
         Raises:
-            TypeError: If it is no Stream.
+            TypeError: If it is not a Stream.
         """
         _check_stream(stream)
         log.unused("Stream.wait_stream", _ONE_STREAM, stream=True)
@@ -121,7 +121,7 @@ class StreamCtx:
         ctx_stream (Stream): The stream; None selects none.
 
     Raises:
-        TypeError: If it is no Stream.
+        TypeError: If it is not a Stream.
     """
 
     @checked
@@ -139,12 +139,11 @@ class Event:
     """A point in the stream, with the time between two of them.
 
     Args:
-        enable_timing (bool): Support `elapsed_time`: recording then waits for all started computations.
-            Default: False.
+        enable_timing (bool): Support `elapsed_time`: recording then waits for all started computations. Default: False.
         blocking (bool): Without effect; `synchronize` waits in any case. Default: False.
 
     Raises:
-        TypeError: If an argument is no bool.
+        TypeError: If an argument is not a bool.
 
     Examples:
         >>> begin, end = (mindspore.runtime.Event(enable_timing=True) for _ in range(2))
@@ -246,6 +245,6 @@ def set_cur_stream(stream: Annotated[Stream | None, Instance(Stream, type(None))
         stream (Stream): The stream; None selects none.
 
     Raises:
-        TypeError: If it is no Stream.
+        TypeError: If it is not a Stream.
     """
     log.unused("set_cur_stream", _ONE_STREAM, stream=stream is not None)

@@ -1,10 +1,9 @@
 """`mindspore.scipy.linalg`: scipy's matrix functions for Tensors. They are differentiable and can be compiled.
 
-Like MindSpore's functions they take Tensors and no lists, of float32, float64, int32 and int64; integers are
-converted to
-float64. `solve_triangular` also takes narrower types, with results of float32; it and `eigh` take complex types.
-`overwrite_a` and similar arguments have no effect: a Tensor is never overwritten. Values are not checked: NaN and
-infinity propagate to the result.
+Like MindSpore's functions, they take Tensors, not lists. The element types are float32, float64, int32 and int64, and
+integers are converted to float64. `solve_triangular` also takes narrower types and then returns float32.
+`solve_triangular` and `eigh` also take complex types. `overwrite_a` and similar arguments have no effect: a Tensor is
+never overwritten. Values are not checked: NaN and infinity propagate to the result.
 """
 
 from typing import Any
@@ -121,7 +120,7 @@ def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no square matrix.
+        ValueError: If `a` is not a square matrix.
     """
     _report_unused_options("inv", check_finite, overwrite_a=overwrite_a)
     return MatrixInverse.functional(_check_square_matrix("inv", "a", a))
@@ -140,7 +139,7 @@ def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no square matrix.
+        ValueError: If `a` is not a square matrix.
     """
     _report_unused_options("det", check_finite, overwrite_a=overwrite_a)
     return MatrixDeterminant.functional(_check_square_matrix("det", "a", a))
@@ -160,7 +159,7 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no square matrix.
+        ValueError: If `a` is not a square matrix.
     """
     _report_unused_options("cholesky", check_finite, overwrite_a=overwrite_a)
     factor = Cholesky.functional(_check_square_matrix("cholesky", "a", a))
@@ -183,7 +182,7 @@ def cho_factor(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no square matrix.
+        ValueError: If `a` is not a square matrix.
     """
     return cholesky(a, lower, overwrite_a, check_finite), lower
 
@@ -245,7 +244,7 @@ def eigh(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no square matrix, or `b`, `eigvals` or another `type` is given.
+        ValueError: If `a` is not a square matrix, or `b`, `eigvals` or another `type` is given.
     """
     _report_unused_options("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     log.unused("eigh", "there is one algorithm", turbo=not check(Bool, turbo, "turbo", "eigh"))
@@ -259,8 +258,8 @@ def eigh(
 
 
 def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
-    """LU decomposition: return (both triangular factors in one matrix; for each row the index of the row with which it
-    was exchanged).
+    """LU decomposition: return both triangular factors in one matrix, and the index of the row that each row was
+    exchanged with.
 
     Args:
         a (Tensor): A square matrix.
@@ -272,7 +271,7 @@ def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no square matrix.
+        ValueError: If `a` is not a square matrix.
     """
     _report_unused_options("lu_factor", check_finite, overwrite_a=overwrite_a)
     return _LuFactor.functional(_check_square_matrix("lu_factor", "a", a))
@@ -299,7 +298,7 @@ def lu_solve(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the shapes do not fit, or `trans` is none of these.
+        ValueError: If the shapes do not fit, or `trans` has another value.
     """
     _report_unused_options("lu_solve", check_finite, overwrite_b=overwrite_b)
     factors, pivots = lu_and_piv
@@ -323,7 +322,7 @@ def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_fini
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `a` is no matrix.
+        ValueError: If `a` is not a matrix.
     """
     _report_unused_options("lu", check_finite, overwrite_a=overwrite_a)
     p, lower, upper = _LuFactors.functional(_check_numeric_tensor("lu", "a", a, 2))
@@ -357,7 +356,7 @@ def solve_triangular(
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the shapes do not fit, or `trans` is none of these.
+        ValueError: If the shapes do not fit, or `trans` has another value.
     """
     _report_unused_options("solve_triangular", check_finite, overwrite_b=overwrite_b)
     log.unused("solve_triangular", "there is nothing to tell", debug=debug is not None)

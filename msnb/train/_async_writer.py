@@ -1,4 +1,4 @@
-"""A thread that writes checkpoints while training goes on. One checkpoint is written and one waits; submitting a third
+"""A thread that writes checkpoints during the training. One checkpoint is written and one waits; submitting a third
 blocks."""
 
 import os
@@ -24,7 +24,7 @@ class JobThread:
 
         Args:
             prepare (Callable): Called in this thread once the job can be queued; returns (name of the job, the job).
-                Values that it copies exist no more than twice at any time.
+                Therefore at most two copies of its values exist at a time.
 
         Raises:
             Exception: An earlier job raised it; `prepare` is not called then.

@@ -3,7 +3,7 @@
 import inspect
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 
@@ -16,8 +16,8 @@ def check(network: "Cell", loss_fn: "Cell | None", element: tuple[Any, ...]) -> 
         element (tuple): One batch.
 
     Raises:
-        ValueError: If there is a loss, and the columns are not two.
-        TypeError: If there is none, and the network takes another number of inputs.
+        ValueError: If there is a loss, and the batch does not have two columns.
+        TypeError: If there is no loss, and the network takes another number of inputs.
     """
     count = len(element)
     if loss_fn is not None:

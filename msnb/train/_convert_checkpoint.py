@@ -27,7 +27,7 @@ def ckpt_to_safetensors(
         processes_num (int): No effect: one process converts one file after another. Default: 1.
 
     Raises:
-        ValueError: If there is no such file, or it is no checkpoint.
+        ValueError: If there is no such file, or it is not a checkpoint.
         TypeError: If a checkpoint holds texts, which the other format cannot store.
         OSError: If a file cannot be written.
 
@@ -60,7 +60,7 @@ def safetensors_to_ckpt(
         processes_num (int): As in :func:`ckpt_to_safetensors`. Default: 1.
 
     Raises:
-        ValueError: If there is no such file, or it is no safetensors file.
+        ValueError: If there is no such file, or it is not a safetensors file.
         OSError: If a file cannot be written.
 
     Examples:

@@ -53,8 +53,8 @@ class _MeanLoss(Callback):
 
     def on_eval_step_end(self, run_context):
         indexes, outputs = self._model._eval_indexes, run_context.original_args().net_outputs
-        # Without indexes nothing says which output is the loss. Fewer than three outputs are an error, which the
-        # Model raises when it updates the metrics.
+        # Without indexes, the position of the loss among the outputs is unknown. Fewer than three outputs are an error,
+        # which the Model raises when it updates the metrics.
         if indexes is not None and isinstance(outputs, tuple) and len(outputs) >= 3:
             self._losses.append(outputs[indexes[0]])
 

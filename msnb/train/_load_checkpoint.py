@@ -38,12 +38,12 @@ def load_checkpoint(
         ckpt_file_name (str): File to read, ending in "." and `format`.
         net (Cell): Network that also gets the values, see :func:`load_param_into_net`. Default: None.
         strict_load (bool): As in :func:`load_param_into_net`. Default: False.
-        filter_prefix (Union[str, list[str], tuple[str]]): Leave out the Parameters whose names are, or begin with, one
-            of these and a ".". Default: None.
+        filter_prefix (Union[str, list[str], tuple[str]]): Omit the Parameters whose name equals one of these prefixes,
+            or begins with one followed by ".". Default: None.
         dec_key (bytes): Key with which the file was encrypted. Default: None, no encryption.
         dec_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC", the mode in which the file was encrypted. Default: "AES-GCM".
-        specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters whose names are, or begin with, one of
-            these. Default: None.
+        specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters whose name equals one of these
+            prefixes, or begins with one followed by ".". Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
         crc_check (bool): Whether the checksum is checked. Default: False.
         remove_redundancy (bool): No effect: a file contains complete Parameters. Default: False.
@@ -53,9 +53,9 @@ def load_checkpoint(
         dict, the Parameters by name.
 
     Raises:
-        ValueError: If the file does not exist, is empty, is no checkpoint, encrypted in another way or damaged,
-            nothing is left after filtering, or `crc_check` or `remove_redundancy` is no bool.
-        TypeError: If a prefix is no string.
+        ValueError: If the file does not exist, is empty, is not a checkpoint, is damaged or is encrypted in another
+            way, if no Parameter is left after filtering, or `crc_check` or `remove_redundancy` is not a bool.
+        TypeError: If a prefix is not a string.
         ImportError: If the file is encrypted and the package `cryptography` is not installed.
 
     Examples:

@@ -23,16 +23,16 @@ def load_param_into_net(
         net (Cell): The network.
         parameter_dict (dict): Parameters by name, as :func:`load_checkpoint` returns them; those the network does not
             have are ignored.
-        strict_load (bool): Whether the names have to be equal. Otherwise, if names of the network are missing, a prefix
-            that the names in `parameter_dict` have in addition is left out. Default: False.
+        strict_load (bool): Whether the names have to be equal. If False and Parameters of the network are missing, an
+            additional common prefix of the names in `parameter_dict` is ignored. Default: False.
         remove_redundancy (bool): No effect: each device has complete Parameters. Default: False.
 
     Returns:
         list, names of the network's Parameters that were not loaded.
 
     Raises:
-        TypeError: If `net` is no Cell, `parameter_dict` no dict of Parameters, or `strict_load` no bool.
-        ValueError: If `remove_redundancy` is no bool.
+        TypeError: If `net` is not a Cell, `parameter_dict` is not a dict of Parameters, or `strict_load` is not a bool.
+        ValueError: If `remove_redundancy` is not a bool.
         RuntimeError: If a Parameter has another shape or dtype than in the network.
 
     Examples:
@@ -55,12 +55,12 @@ def _load_param_into_net_api2(
     """`load_param_into_net` with MindSpore 2's return value.
 
     Args:
-        net (Cell): See :func:`load_param_into_net`, as `parameter_dict` and `strict_load`.
-        remove_redundancy (bool): Whether each device holds its own share of the Parameters; without effect, they are
-            always whole. Default: False.
+        net (Cell): As in :func:`load_param_into_net`; so are `parameter_dict` and `strict_load`.
+        remove_redundancy (bool): No effect: each device has complete Parameters. Default: False.
 
     Returns:
-        tuple, names of the network's Parameters that were not loaded, and those that the network does not have.
+        tuple, names of the network's Parameters that were not loaded, and names in `parameter_dict` that the network
+        does not have.
     """
     used, missing = _load_parameters(net, parameter_dict, strict_load, remove_redundancy, converts=not strict_load)
     return [p.name for p in missing], [name for name in parameter_dict if name not in used]

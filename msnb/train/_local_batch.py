@@ -1,6 +1,6 @@
 """Repetition of batches for a network that was written for the global batch size.
 
-In the modes "semi_auto_parallel" and "auto_parallel" each process of r1.1 reads a batch of its own, and the network is
+In the modes "semi_auto_parallel" and "auto_parallel" each process of r1.1 reads a separate batch, and the network is
 written for the examples of all processes: its weights and its Reshapes may contain that number. In msnb one process
 drives all devices, and its batch is the global one. If a network cannot be traced with that batch, the batch is
 repeated once for each device: then each device has the complete batch, as in r1.1 if all processes read the same

@@ -8,7 +8,7 @@ from msnb import log
 from msnb.core.support.type_promotion import is_float
 from msnb.core.tensor.tensor import Tensor
 
-_QUEUE_LENGTH = 1024  # Maximum number of scalar losses in the queue; more steps than the device lags behind.
+_QUEUE_LENGTH = 1024  # Maximum number of scalar losses in the queue; the device lags behind by fewer steps.
 
 
 class LossWatch:
@@ -52,7 +52,7 @@ class LossWatch:
         return []
 
     def finish(self, most=1):
-        """Read losses as `look` does, up to the last step. Waits until that is computed."""
+        """Read losses as `look` does, up to the last step. Waits until the last step is computed."""
         return self._read_losses(len(self._recent or ()), most)
 
     def _read_losses(self, count, most):

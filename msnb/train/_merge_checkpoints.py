@@ -29,7 +29,7 @@ def build_searched_strategy(strategy_filename: str) -> dict[str, strategies.Para
         dict, for the name of each Parameter its `dev_matrix`, `tensor_map`, `param_split_shape` and `field`.
 
     Raises:
-        TypeError: If `strategy_filename` is no str.
+        TypeError: If `strategy_filename` is not a str.
         ValueError: If there is no such file, or it has no Parameters in it.
     """
     if not isinstance(strategy_filename, str):
@@ -47,14 +47,14 @@ def merge_sliced_parameter(sliced_parameters: list[Parameter], strategy: dict[st
 
     Args:
         sliced_parameters (list[Parameter]): The slices in the order of the devices.
-        strategy (dict): The result of `build_searched_strategy`; it tells which devices have the same slice. Default:
-            None, the slices are joined along their first axis.
+        strategy (dict): The result of `build_searched_strategy`; it determines which devices have the same slice.
+            Default: None, the slices are joined along their first axis.
 
     Returns:
         Parameter, unsharded.
 
     Raises:
-        TypeError: If `sliced_parameters` is no list of Parameters, or `strategy` no dict.
+        TypeError: If `sliced_parameters` is not a list of Parameters, or `strategy` is not a dict.
         ValueError: If there are none, they do not belong together, or they do not fit the strategy.
         KeyError: If the strategy does not have the Parameter.
 
@@ -123,7 +123,8 @@ def load_distributed_checkpoint(
 
     Raises:
         TypeError: If the arguments have other types.
-        ValueError: If a file is missing, there are as many as the training had no devices, or slices do not fit.
+        ValueError: If a file is missing, the number of files is not the number of devices of the training, or slices do
+            not fit.
     """
     if not hasattr(network, "parameters_and_names"):
         raise TypeError(f"'network' should be a Cell, but got {describe(network)}.")

@@ -1,6 +1,6 @@
 """Construction of a Model's networks for training, evaluation and prediction, and of its metrics.
 
-Libraries derive from Model and replace or call these steps, some without its constructor. The names are r1.1's.
+Libraries subclass Model and override or call these methods, some without its constructor. The names are r1.1's.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -14,8 +14,9 @@ _lock = threading.Lock()
 
 
 def redirect_to(path: str) -> None:
-    """Write the output of Print to a file from now on, or to the screen for "". An existing file is left alone, as
-    in MindSpore. The folder is created with the first output."""
+    """Write the output of Print to a file from now on, or to the screen for "". An existing file is not changed, as in
+    MindSpore: the new file gets another name. The folder is created with the first output.
+    """
     if not path:
         print_redirect.send_to(None)
         return

@@ -61,7 +61,7 @@ class Progress:
             self._add_losses(self._watch.look())
             stopped = self._format_stop_message()
             if not error.args:
-                error.args = (stopped,)  # else the traceback that is shown ends with an empty "KeyboardInterrupt:"
+                error.args = (stopped,)  # otherwise the traceback that is shown ends with an empty "KeyboardInterrupt:"
             self._end_progress_line(stopped)
         elif error is not None:
             self._end_progress_line(f"ended by {kind.__name__} in {self._format_epoch()}, after step {self.done:,}")
@@ -154,7 +154,8 @@ class Curve:
     """The curve of the loss over the steps, in fewer than twice `_POINTS` points.
 
     Attributes:
-        points (list[tuple[float, float]]): Steps and losses, the oldest first; each is the mean of equally many.
+        points (list[tuple[float, float]]): Steps and losses, the oldest first; each point is the mean of the same
+            number of losses.
     """
 
     def __init__(self):
@@ -210,7 +211,7 @@ class Speed:
 
 
 def prints(callback):
-    """Return whether the methods of a callback use `print` or similar names, so that it may print."""
+    """Return True if a method of a callback refers to `print` or a similar name. Such a callback may print."""
     classes = type(callback).__mro__
     classes = classes[: classes.index(Callback)] if Callback in classes else classes
     values = [value for cls in classes for value in vars(cls).values()] + list(vars(callback).values())

@@ -1,7 +1,7 @@
 """Resuming a recorded training: the checkpoint in the folder of the run, and loading it.
 
 One file, ``checkpoints/last.ckpt``, is replaced atomically, so the process may be killed at any moment. It holds the
-Parameters of the train network, the optimizer's included, and a JSON text with the rest of the state: epoch and step,
+Parameters of the train network, the optimizer's included, and a JSON text with the remaining state: epoch and step,
 the state of the random stream, and the counters of a loss scale manager.
 
 The batches of the dataset that were trained are read once more and skipped. Shuffling and augmentation with seeds give
@@ -62,7 +62,8 @@ class Resumption:
         """Load the checkpoint into the networks of `model`, if there is one.
 
         Raises:
-            ValueError: If the file is not a checkpoint of such a training, or the number of steps in an epoch differs.
+            ValueError: If the file is not a checkpoint of a resumable training, or the number of steps in an epoch
+                differs.
         """
         if not self.path.exists():
             return
@@ -131,7 +132,7 @@ class Resumption:
         }
         try:
             save(values, str(self.path), True, {_KEY: json.dumps(state)})
-        except OSError as error:  # it may come from the previous file; it must not end the training
+        except OSError as error:  # the error, perhaps of the previous file, must not end the training
             log.warning("%s could not be written: %s.", self.path, error.strerror or error)
 
     def wait(self) -> None:
@@ -147,7 +148,7 @@ def resumption_of(resume: bool | int | Resumption, record: "bool | str | Recordi
 
     Raises:
         TypeError: If `resume` is neither bool nor int.
-        ValueError: If it is not a positive number, or the record has no name.
+        ValueError: If `resume` is an int below 1, or the record has no name.
     """
     if isinstance(resume, Resumption):
         return resume

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # used in annotations only
 
 __all__ = ["RunCallback"]
 
-_OFTEN, _PICTURES = 10, 8  # steps between histograms; images of a batch
+_OFTEN, _PICTURES = 10, 8  # steps between histograms; number of recorded images of a batch
 
 
 class RunCallback(Callback):
@@ -30,7 +30,7 @@ class RunCallback(Callback):
         resume (bool): Whether a run of that name is continued. Default: False.
 
     Raises:
-        TypeError: If `run` is none of these.
+        TypeError: If `run` has another type.
     """
 
     def __init__(self, run: "bool | str | Recording", resume: bool = False) -> None:

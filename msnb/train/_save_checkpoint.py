@@ -39,38 +39,37 @@ def save_checkpoint(
 ) -> None:
     """Save Parameters to a file that MindSpore can read too.
 
-    The file gets its name only when it is completely on disk, and is read-only. A file that it replaces stays until
-    then.
+    The file gets its name when it is completely on disk. Until then, a file that it replaces remains. The file is
+    read-only.
 
     Args:
         save_obj (Union[Cell, list, dict]): A network, all of whose Parameters are saved under their names; or a list of
             Parameters, or of dicts {"name": str, "data": Parameter or Tensor}; or a dict of Parameters, Tensors or
             arrays by name.
         ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
-            made. In the format "safetensors" this ending is added where it is missing.
-        integrated_save (bool): Whether Parameters sharded over devices of several processes are gathered, for which all
-            processes call together; False saves the shards of this process, for `load_distributed_checkpoint`. Default:
-            True.
-        async_save (Union[bool, str]): Whether a thread writes the file while the program goes on: True or "thread";
-            "process" uses a thread, too. The values are those at the time of the call. While one file is written
-            another one may wait; saving a third blocks. An error is logged, and raised by the next `save_checkpoint` or
-            at the end of training. Default: False.
+            made. In the format "safetensors", the ending ".safetensors" is added if it is missing.
+        integrated_save (bool): True gathers Parameters that are sharded over several processes, and all processes must
+            call. False saves the shards of this process, for `load_distributed_checkpoint`. Default: True.
+        async_save (Union[bool, str]): Whether a thread writes the file while the program continues: True or "thread";
+            "process" uses a thread, too. The values are those at the time of the call. One further file may wait while
+            a file is written; a third call blocks. An error is logged, and raised by the next `save_checkpoint` or at
+            the end of training. Default: False.
         append_dict (dict): Further values to save: int, float, bool, str, Parameter or Tensor by name. Default: None.
         enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which the file is encrypted. Default: None.
         enc_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
         choice_func (Callable): Takes the name of a Parameter and returns whether it is saved. Default: None, all are.
         crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read; not together with `enc_key`.
             Default: False.
-        format (str): "ckpt" or "safetensors", which holds arrays alone and is not encrypted. Default: "ckpt".
+        format (str): "ckpt" or "safetensors", which contains only arrays and cannot be encrypted. Default: "ckpt".
         kwargs (dict): `remove_redundancy` (bool), which is written to the metadata of a "safetensors" file;
             `incremental` and `global_step_num`, which have no effect here.
 
     Raises:
         TypeError: If an argument is of another type, or the format cannot hold a value.
-        ValueError: If two Parameters have the same name, or arguments do not go together.
+        ValueError: If two Parameters have the same name, or arguments contradict each other.
         RuntimeError: If Parameters are sharded over several processes, and another one does not call within a minute.
         ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
-        OSError: If the file, or an earlier one of a thread, cannot be written.
+        OSError: If the file, or an earlier file that a thread was writing, cannot be written.
 
     Examples:
         >>> save_checkpoint(net, "lenet.ckpt")

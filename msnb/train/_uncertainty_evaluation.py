@@ -40,13 +40,13 @@ class UncertaintyEvaluation:
         num_classes (int): The number of classes, for "classification". Default: None.
         epochs (int): Training epochs of each network. Default: 1.
         epi_uncer_model_path (str): Path for the network of the epistemic uncertainty: with `save_model` the folder for
-            its checkpoints, else the checkpoint to read. Default: None, it is trained and not saved.
+            its checkpoints, otherwise the checkpoint to read. Default: None, it is trained and not saved.
         ale_uncer_model_path (str): As `epi_uncer_model_path`, for the aleatoric uncertainty. Default: None.
         save_model (bool): Whether the networks are saved. Default: False.
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If `task_type` is another, a number is less than 1, or a path is missing with `save_model`.
+        ValueError: If `task_type` is neither of these, a number is less than 1, or a path is missing with `save_model`.
 
     Examples:
         >>> from mindspore.nn.probability.toolbox import UncertaintyEvaluation
@@ -89,7 +89,7 @@ class UncertaintyEvaluation:
     def eval_epistemic_uncertainty(self, eval_data: Tensor) -> np.ndarray:
         """
         Return the epistemic uncertainty: the variance of the outputs over ten runs with random Dropout (Gal and
-            Ghahramani, 2015).
+        Ghahramani, 2015).
 
         Args:
             eval_data (Tensor): The data, of shape (N, C, H, W) or another shape that the network takes.
@@ -114,7 +114,7 @@ class UncertaintyEvaluation:
     def eval_aleatoric_uncertainty(self, eval_data: Tensor) -> np.ndarray:
         """
         Return the aleatoric uncertainty: the sum of the squares of the learnt noise of the outputs (Kendall and Gal,
-            2017).
+        2017).
 
         Args:
             eval_data (Tensor): The data, of shape (N, C, H, W) or another shape that the network takes.
@@ -220,8 +220,9 @@ class AleatoricUncertaintyModel(Cell):
         self.ale_model = ale_model
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return (output, its noise): for a classification its standard deviation, else the logarithm of its
-        variance."""
+        """Return (output, its noise): for a classification its standard deviation, for a regression the logarithm of
+        its variance.
+        """
         features = self.ale_model(x)
         return self.pred_layer(features), self.var_layer(features)
 

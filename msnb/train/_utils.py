@@ -17,7 +17,7 @@ def check_flags(function: str, **flags: object) -> None:
     """Check bool arguments that MindSpore 2 has and r1.1 does not.
 
     Raises:
-        ValueError: If one is no bool, as in MindSpore 2.
+        ValueError: If an argument is not a bool. MindSpore 2 raises this error, too.
     """
     for name, value in flags.items():
         if not isinstance(value, bool):
@@ -47,7 +47,7 @@ def _make_directory(path):
     """Return the absolute path of a folder, which is created if it does not exist.
 
     Raises:
-        TypeError: If `path` is no string, is empty, or must not be written.
+        TypeError: If `path` is not a string, is empty, or must not be written.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path).strip():
         raise TypeError(f"The path of a folder should be a string, but got {path!r}.")

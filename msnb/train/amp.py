@@ -86,7 +86,7 @@ class OutputTo16(nn.Cell):
     """Wrap a Cell and cast its output to float16. It is used for a float32 BatchNorm in a float16 network.
 
     Args:
-        dtype (mindspore.dtype): Type of the output. Default: mindspore.float16.
+        op (Cell): The Cell.
         dtype (mindspore.dtype): Type of the output. Default: mindspore.float16.
     """
 
@@ -256,7 +256,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
         network (Cell): The network; it is changed by levels other than O0.
         amp_level (str): Precision; the output is float32. Default: "O0".
 
-            - O0: as it is.
+            - O0: unchanged.
             - O1: convolutions and dense layers in `dtype`. Operators that `construct` calls itself stay in float32.
             - O2: `dtype`, BatchNorm and LayerNorm in float32.
             - O3: `dtype`.
@@ -267,7 +267,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
         Cell.
 
     Raises:
-        TypeError: If `network` is no Cell.
+        TypeError: If `network` is not a Cell.
         ValueError: If `amp_level` or `dtype` is not one of these.
 
     Examples:
@@ -343,7 +343,7 @@ def custom_mixed_precision(
         Cell.
 
     Raises:
-        TypeError: If `network` is no Cell, or a list has elements other than classes of Cells and operators.
+        TypeError: If `network` is not a Cell, or a list has elements other than classes of Cells and operators.
         ValueError: If both or none of the lists is given, or `dtype` is not one of these.
 
     Examples:
@@ -384,20 +384,20 @@ def build_train_network(
         loss_fn (Cell): Loss of the output and the label. Default: None, the network returns its loss.
         level (str): Precision. Default: "O0".
 
-            - O0: as the network is.
+            - O0: unchanged.
             - O1: convolutions and dense layers in float16.
             - O2: the network in float16, BatchNorm and `loss_fn` in float32, with a dynamic loss scale.
             - O3: the network in float16, `loss_fn` in float32.
             - auto: in r1.1 O2 on GPU and O3 on Ascend; in MindSpore 2 as O1, which is logged once.
 
         boost_level (str): "O0"; "O1" and "O2" have no effect here. Default: "O0".
-        cast_model_type (mindspore.dtype): mindspore.float16 or mindspore.float32, instead of the level's.
-        keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
-        loss_scale_manager (Union[None, LossScaleManager]): Scales the loss, instead of the level's.
+        cast_model_type (mindspore.dtype): mindspore.float16 or mindspore.float32; overrides the level.
+        keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32; overrides the level.
+        loss_scale_manager (Union[None, LossScaleManager]): Scales the loss; overrides the level.
 
     Returns:
-        Cell, called with a batch it trains one step and returns the loss; with a loss scale that drops steps, the loss,
-        whether the step overflowed, and the loss scale.
+        Cell that trains one step on a batch and returns the loss. If the loss scale manager skips steps that overflow,
+        it returns the loss, whether the step overflowed, and the loss scale.
 
     Raises:
         ValueError: If `level` or an option is unknown, or r1.1's "auto" has no level for the device.

@@ -38,7 +38,7 @@ def data_sink(
         Callable, without arguments; it returns the result of `fn` for the last of its batches.
 
     Raises:
-        TypeError: If `sink_size` is no int, `jit_config` no JitConfig, or `dataset` no dataset.
+        TypeError: If `sink_size` is not an int, `jit_config` is not a JitConfig, or `dataset` is not a dataset.
         ValueError: If `sink_size` is not positive, or a batch does not match `input_signature`.
 
     Examples:
@@ -58,5 +58,5 @@ def data_sink(
             result = run(*batch)
         return result
 
-    del sink_process.__wrapped__  # `sink_process` has no arguments, whatever those of `fn` are
+    del sink_process.__wrapped__  # `sink_process` has no arguments, even if `fn` has some
     return sink_process

@@ -8,7 +8,7 @@ from msnb._checkparam import Validator
 from msnb.common.arguments import answered
 from msnb.train._utils import _get_types_and_shapes
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
 
@@ -55,7 +55,7 @@ class DatasetHelper:
         epoch_num (int): Number of epochs, -1 for any number. Default: 1.
 
     Raises:
-        TypeError: If `dataset_sink_mode` is no bool or `sink_size` no int.
+        TypeError: If `dataset_sink_mode` is not a bool, or `sink_size` is not an int.
         ValueError: If `sink_size` is neither -1 nor positive.
 
     Examples:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # used in annotations only
 
 __all__ = ["LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]
 
-_PATIENCE = 1000  # steps that may overflow in a row
+_PATIENCE = 1000  # maximum number of consecutive steps that may overflow
 
 
 def _check_number(manager, argument, value, at_least=None, above=None):

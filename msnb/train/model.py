@@ -11,7 +11,7 @@ from msnb._util.placeholders import not_yet
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.progress import Work
 from msnb.communication.management import get_rank
-from msnb.context import ParallelMode as ParallelMode  # libraries take it from here
+from msnb.context import ParallelMode as ParallelMode  # libraries import it from here
 from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.jit import _executor, _pynative_executor
@@ -55,11 +55,11 @@ class Model(Assembly):
             the metric Loss, the other two to all others. Default: None, all outputs go to all metrics.
         amp_level (str): Precision "O0", "O1", "O2", "O3" or "auto", see :func:`build_train_network`. Default: "O0".
         boost_level (str): "O0"; "O1" and "O2" are accepted, and have no effect here. Default: "O0".
-        loss_scale_manager (Union[None, LossScaleManager]): Scales the loss, instead of the level's.
-        keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
+        loss_scale_manager (Union[None, LossScaleManager]): Scales the loss; overrides `amp_level`.
+        keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32; overrides `amp_level`.
 
     Raises:
-        ValueError: If an argument is unknown, or one needs another that is missing.
+        ValueError: If an argument is unknown, or an argument that another one requires is missing.
 
     Examples:
         >>> from mindspore.train.callback import LossMonitor
@@ -155,13 +155,13 @@ class Model(Assembly):
             initial_epoch (int): The number of epochs that an earlier training has completed: this training begins with
                 the next epoch, and ends with number `epoch`. Steps are counted from 1. Default: 0.
             display (bool): Whether the line is shown; ``context.set_context(show_progress=False)`` and
-                ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
+                ``MSNB_PROGRESS=0`` in the environment disable all progress lines. Default: True.
             record (Union[bool, str, Recording]): Whether the training is recorded in a folder below ``runs``: True, the
                 name of the run, or a Recording that `msnb.record` has returned. Default: False.
-            resume (Union[bool, int]): Whether an interrupted training can be resumed: the same program, run
-                again, continues after the last complete epoch, or with a number after the last step that it divides.
-                The folder of the run stores the Parameters, the optimizer's too, the random stream and the loss scale.
-                The batches before are read once more and skipped, so the result is bitwise equal to that of an
+            resume (Union[bool, int]): Whether an interrupted training can be resumed: the same program, run again,
+                continues after the last complete epoch. With a number n, the state is also saved every n steps. The
+                folder of the run stores the Parameters, the optimizer's too, the random stream and the loss scale. The
+                batches before are read once more and skipped, so the result is bitwise equal to that of an
                 uninterrupted training, if a seed is set. Counters of callbacks and random numbers from `numpy.random`
                 start again. Default: False.
 
@@ -517,8 +517,8 @@ class Model(Assembly):
             predict_data (Tensor): Inputs of the network.
 
         Returns:
-            dict, for each name (device matrix, tensor map, shape of a slice, 0, True, ""): of the Parameters and inputs
-            that an operator with a strategy reads.
+            dict {name: (device matrix, tensor map, shape of a slice, 0, True, "")}, for the Parameters and inputs that
+            an operator with a strategy reads.
 
         Raises:
             RuntimeError: If the mode is not GRAPH, the parallel mode neither semi-automatic nor automatic, the batch
@@ -569,7 +569,7 @@ class _StepSync(Callback):
 
 
 def _transfer_tensor_to_tuple(inputs):
-    """Return a single Tensor as a tuple, and anything else unchanged."""
+    """Return a single Tensor as a tuple, and other values unchanged."""
     return (inputs,) if isinstance(inputs, Tensor) else inputs
 
 

@@ -130,11 +130,11 @@ class Recording:
         """Record numbers of a step.
 
         Args:
-            values (Mapping): Numbers, or Tensors of one element, by name; a dict inside gives "outer/inner".
+            values (Mapping): Numbers, or Tensors of one element, by name; a nested dict gives names "outer/inner".
             step (int): Number of the step. Default: None, one more than the last.
 
         Raises:
-            TypeError: If a value is no number.
+            TypeError: If a value is not a number.
             RuntimeError: If the run has ended.
         """
         numbers = dict(_flatten(values))
@@ -155,7 +155,7 @@ class Recording:
             step (int): Number of the step. Default: None, the step of the last `log`.
 
         Raises:
-            ValueError: If the shape is another one.
+            ValueError: If `images` does not have 4 dimensions.
         """
         self._record_array("image", name, images, step)
 
@@ -198,7 +198,7 @@ class Recording:
             state (str): "finished", "failed" or "interrupted". Default: "finished".
 
         Raises:
-            ValueError: If `state` is another one.
+            ValueError: If `state` is not one of these.
         """
         if state not in _STATES[1:]:
             raise ValueError(f"For 'finish', 'state' should be one of {_STATES[1:]}, but got {state!r}.")
@@ -291,7 +291,7 @@ def _flatten(values, prefix=""):
         name = f"{prefix}{name}"
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{name}/")
-        elif isinstance(value, Parameter):  # the next step donates its array
+        elif isinstance(value, Parameter):  # copied, because the next step donates its array
             yield name, _check_single_number(name, value.asnumpy())
         elif isinstance(value, Tensor):
             yield name, _check_single_number(name, value._array)

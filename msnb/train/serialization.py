@@ -97,8 +97,8 @@ def parse_print(print_file_name: str) -> list[Any]:
         list, Tensors and str in the order in which they were printed.
 
     Raises:
-        ValueError: If the file is empty or damaged, or something else.
-        OSError: If it cannot be read.
+        ValueError: If the file is empty, damaged, or has another format.
+        OSError: If the file cannot be read.
     """
     return [value if isinstance(value, str) else Tensor(value) for value in print_file.read(print_file_name)]
 

@@ -6,7 +6,7 @@ from msnb.common.kinds import refusal
 
 
 def check_subclass(arg_name, type_, template_types, prim_name, addition_error_info=None):
-    """Raise TypeError unless `type_` is one of `template_types` or belongs to the family of one."""
+    """Raise TypeError unless `type_` is one of `template_types` or belongs to such a family, as int32 to int_."""
     templates = as_tuple(template_types)
     if not any(type_ is t or (isinstance(t, mstype.Type) and mstype.issubclass_(type_, t)) for t in templates):
         family = f"of type {' or '.join(map(str, templates))}"

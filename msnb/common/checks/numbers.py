@@ -59,8 +59,8 @@ def check_number_range(
     arg_name: str | None = None,
     prim_name: str | None = None,
 ) -> Any:
-    """Return `arg_value` if it is a finite `value_type` or numpy number inside the interval; raise TypeError or
-    ValueError otherwise."""
+    """Return `arg_value` if it is a finite `value_type` or numpy number in relation `rel` to both limits; raise
+    TypeError or ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, (np.ndarray, np.generic, *as_tuple(value_type))) or isinstance(arg_value, bool):
         raise refusal(TypeError, prim_name, arg_name, names_of(as_tuple(value_type)), got(arg_value))

@@ -27,7 +27,7 @@ class Rel(Enum):
 
     @staticmethod
     def get_fns(rel: "Rel") -> Callable[..., bool]:
-        """Return a function that tells whether the relation holds: ``fn(value, limit)`` or
+        """Return a function that returns True if the relation holds: ``fn(value, limit)`` or
         ``fn(value, lower, upper)``."""
         return _RELATIONS[rel][1] if rel in _RELATIONS else lambda *_: False
 

@@ -25,26 +25,26 @@ class Validator:
 
     check_number = staticmethod(_check_number)
 
-    # Some networks for r1.1 call these methods of older releases, whose first argument is the name.
+    # Methods of older releases, which some networks for r1.1 call. Their first argument is the argument's name.
 
     @staticmethod
     def check_integer(arg_name, arg_value, value, rel, prim_name=None):
-        """Check an int; :func:`check_int` with the name as first argument."""
+        """Call :func:`check_int`."""
         return check_int(arg_value, value, rel, arg_name, prim_name)
 
     @staticmethod
     def check_number_range(arg_name, arg_value, lower_limit, upper_limit, rel, prim_name=None):
-        """Check an int or float; :func:`check_float_range` with the name as first argument."""
+        """Call `numbers.check_number_range` for an int or a float."""
         return check_number_range(arg_value, lower_limit, upper_limit, rel, (int, float), arg_name, prim_name)
 
     @staticmethod
     def check_float_positive(arg_name, arg_value, prim_name=None):
-        """Check a positive float; :func:`check_positive_float` with the name as first argument."""
+        """Call :func:`check_positive_float`."""
         return check_positive_float(arg_value, arg_name, prim_name)
 
     @staticmethod
     def check_float_legal_value(arg_name, arg_value, prim_name=None):
-        """Check a float; :func:`check_is_float` with the name as first argument."""
+        """Call :func:`check_is_float`."""
         return check_is_float(arg_value, arg_name, prim_name)
 
 

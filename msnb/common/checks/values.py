@@ -30,14 +30,14 @@ def _check_pattern(target, pattern, flag, prim_name):
 
 
 def check_str_by_regular(target, reg=None, flag=re.ASCII, prim_name=None):
-    """Return True if `target` matches `reg`; raise ValueError otherwise. None allows letters, digits, ``_`` and
-    ``.``."""
+    """Return True if `target` matches `reg`; raise ValueError otherwise. If `reg` is None, `target` may contain
+    letters, digits, ``_`` and, after the first character, ``.``."""
     return _check_pattern(target, r"^\w+[0-9a-zA-Z\_\.]*$" if reg is None else reg, flag, prim_name)
 
 
 def check_file_name_by_regular(target, reg=None, flag=re.ASCII, prim_name=None):
-    """Return True if `target` matches `reg`; raise ValueError otherwise. None allows the characters of portable
-    paths."""
+    """Return True if `target` matches `reg`; raise ValueError otherwise. If `reg` is None, `target` may contain
+    letters, digits, ``_-.:``, slashes and backslashes."""
     return _check_pattern(target, r"^[0-9a-zA-Z\_\-\.\:\/\\]+$" if reg is None else reg, flag, prim_name)
 
 
@@ -52,12 +52,12 @@ def check_value_type(arg_name, arg_value, valid_types, prim_name=None):
     """Return `arg_value` if it is an instance of `valid_types` (a bool only if bool is listed); raise TypeError
     otherwise.
 
-    NaN is a ValueError.
+    Raise ValueError for NaN.
     """
     valid_types = as_tuple(valid_types)
     if not isinstance(arg_value, valid_types) or (isinstance(arg_value, bool) and bool not in valid_types):
         raise refusal(TypeError, prim_name, arg_name, names_of(valid_types), got(arg_value))
-    if isinstance(arg_value, float) and math.isnan(arg_value):  # it would pass every `if value < 0` that follows
+    if isinstance(arg_value, float) and math.isnan(arg_value):  # a later `if value < 0: raise` would not detect NaN
         raise refusal(ValueError, prim_name, arg_name, names_of(valid_types), "NaN")
     return arg_value
 
@@ -127,7 +127,7 @@ def _check_3d_int_or_tuple(arg_name, arg_value, prim_name, allow_five=False, ret
 
 
 def args_type_check(*type_args, **type_kwargs):
-    """Decorator that raises TypeError unless the named arguments are None or have the given types."""
+    """Decorator that raises TypeError if an argument is neither None nor of the type that is passed here for it."""
 
     def decorate(func):
         signature = inspect.signature(func)

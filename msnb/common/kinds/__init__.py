@@ -5,9 +5,9 @@ Python type that an editor reads: ``PositiveInt`` is ``Annotated[int, Kind(...)]
 composed Kinds are written ``Annotated[str, OneOf("same", "valid")]``. `checked` makes a function or a constructor check
 its arguments; `check` checks one value.
 
-A number is traced: as an attribute of an operator it is an input of the operator's program, so that one program serves
-    every value (`core.traced`), and the declared function gets a scalar without a concrete value. `ConstantAt` and
-    `Static` declare numbers that are needed as Python values.
+Attributes of the Kinds `Float`, `StrictFloat`, `PositiveFloat` and `Number` are traced: they are inputs of the
+operator's program, and one program serves every value (`core.operator.traced_attributes`). The declared function then
+gets a scalar without a concrete value. `ConstantAt` and `Static` declare numbers that are needed as Python values.
 """
 
 from .checked import checked

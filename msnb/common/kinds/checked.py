@@ -13,10 +13,11 @@ _Function = TypeVar("_Function")
 
 
 def checked(function: _Function) -> _Function:
-    """Decorator that checks each argument whose annotation declares a Kind, and passes it on in normal form.
+    """Decorator that checks each argument whose annotation declares a Kind. The function gets the normal form of the
+    argument.
 
-    Messages use the class name for a constructor, and the name of a function. Defaults are not checked. Errors for a
-    wrong number or name of arguments are those of `arguments.answered`.
+    Error messages name the function, or the class of a constructor. Defaults are not checked. A wrong number of
+    arguments or an unknown name raises the same error as under `arguments.answered`.
     """
     kinds = []
     for index, p in enumerate(inspect.signature(function, eval_str=True).parameters.values()):

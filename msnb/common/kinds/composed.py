@@ -17,8 +17,8 @@ _OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
 def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among: Any = None) -> Kind:
     """Return a Kind that accepts one of `choices`; with `fold`, strings are compared without regard to case.
 
-    A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those of
-    the Kind `among`) are accepted, and the reason `otherwise` is logged once.
+    With `otherwise` there is a single choice, and the argument has no effect here. Other values of its type, or of the
+    Kind `among`, are accepted, and the reason `otherwise` is logged once.
     """
     if otherwise is not None:
         (effective,) = choices
@@ -44,7 +44,7 @@ def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among
 
 
 class _OneEffective(Kind):
-    """A Kind with one value that is implemented. Other values are accepted, and logged once as having no effect."""
+    """A Kind with one implemented value. Other values are accepted. That they have no effect is logged once."""
 
     __slots__ = ("meant", "otherwise")
 
@@ -75,7 +75,7 @@ def _get_choice_type(choices):
 
 def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bool = True) -> Kind:
     """Return `kind` restricted to numbers from `low` to `high`, which are included unless `low_in` or `high_in` is
-    False. None stands for no limit."""
+    False. None means no limit."""
     python, kind = python_type(kind), required(kind)
 
     def accept(value):
@@ -111,8 +111,8 @@ def Finite(kind: Any) -> Kind:
 def ConstantAt(kind: Any, *values: float) -> Kind:
     """Return `kind` as a traced input of the program, except that each of `values` is a constant of the program.
 
-    For those the computation differs (no smoothing, nothing dropped) or is much cheaper (a power of one half). The
-    function tests for them with `is_constant`.
+    For these values the computation differs (no smoothing, no dropout) or is much cheaper (the power 0.5). The function
+    tests for them with `is_constant`.
     """
     python, kind = python_type(kind), required(kind)
     return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)

@@ -16,15 +16,15 @@ _ATOMS = frozenset((int, bool, str, type(None)))
 
 
 class Kind:
-    """A named check of an argument. `accept(value)` returns the normal form, or raises TypeError or ValueError without
-    a message.
+    """A named check of an argument. `accept(value)` returns the normal form, or raises TypeError or ValueError. The
+    Kind writes the error message; it appends the text of that error, if it has one.
 
     Args:
         expects (str): Description of accepted values.
         accept (Callable): The check.
-        many (bool): Whether values contain Tensors and are not static. Default: False.
+        many (bool): Whether a value is a tuple or list of Tensors. Default: False.
         traced (bool): Whether an attribute of this Kind is an input of the operator's program. Default: False.
-        constants (tuple): Values that are constants of the program although it is traced. Default: ().
+        constants (tuple): Values of a traced attribute that are constants of the program. Default: ().
         python (type): Python type that editors show. Default: Any.
         whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
         examples (tuple): Accepted values, if no plain value is accepted; see `example`. Default: ().
@@ -57,7 +57,7 @@ class Kind:
         """Return an example of an accepted value in normal form.
 
         Raises:
-            ValueError: If none fits; then the Kind has to name `examples`.
+            ValueError: If no plain value is accepted and the Kind has no `examples`.
         """
         for value in (*self.examples, *_PLAIN):
             try:
@@ -67,8 +67,8 @@ class Kind:
         raise ValueError(f"{self!r} accepts no plain value; give it `examples`.")
 
     def __call__(self, value: Any, argument: str, op: str) -> Any:
-        """Return the normal form of `value`, passed for `argument` of operator `op`. A Tensor is replaced by its
-        number, except for a traced attribute whose number is unknown or needs a gradient: that stays a Tensor."""
+        """Return the normal form of `value`, passed for `argument` of operator `op`. A Tensor is replaced by its value.
+        For a traced attribute, a Tensor is returned unchanged if its value is unknown or needs a gradient."""
         stays = self.traced and _is_dynamic(value)
         if stays and _is_traced(value._array):
             return value
@@ -109,8 +109,7 @@ def _is_traced(array):
 
 
 def _is_dynamic(value):
-    """Return whether `value` is a Tensor of one real number that must stay a Tensor, as its number is unknown or needs
-    a gradient."""
+    """Return whether `value` is a scalar Tensor of real dtype whose value is unknown or needs a gradient."""
     array = getattr(value, "_array", None)
     return (
         array is not None
@@ -140,15 +139,15 @@ def concrete(value: Any) -> Any:
 
 
 def refusal(error: type[Exception], op: str | None, argument: str, expects: str, got: object) -> Exception:
-    """Return the error for a refused argument; `op` and `argument` may be None if they have no name."""
+    """Return the error for a refused argument. `op` is None if no operator is named; `argument` may be None, too."""
     subject = f"'{argument}'" if argument else "the argument"
     subject = f"For '{op}', {subject}" if op else subject[:1].upper() + subject[1:]
     return error(f"{subject} should be {expects}, but got {got}.")
 
 
 def hashable(value: Any) -> Any:
-    """Return a hashable form of `value`: lists become tuples, dicts sorted items, arrays (dtype, shape, bytes), and
-    the two zeros, which are equal, differ. A tuple subclass with its own hash is unchanged."""
+    """Return a hashable form of `value`: lists become tuples, dicts sorted items, arrays (dtype, shape, bytes). The
+    forms of 0.0 and -0.0 differ, although the numbers are equal. A tuple subclass with its own hash is unchanged."""
     kind = type(value)
     if kind is float:
         return value or str(value)
@@ -182,7 +181,7 @@ def kind_of(annotation: Any) -> "Kind | None":
 
 
 def required(annotation: Any) -> "Kind":
-    """Return the Kind that an annotation declares; TypeError if it declares none."""
+    """Return the Kind that an annotation declares. Raise TypeError if it declares none."""
     kind = kind_of(annotation)
     if kind is None:
         raise TypeError(f"{annotation!r} declares no Kind.")
@@ -216,14 +215,14 @@ def check(kind: Any, value: Any, argument: str, op: str) -> Any:
     """Return the normal form of `value`, passed for `argument` of `op`, by a Kind or an annotation that declares one.
 
     Raises:
-        TypeError: If it is of another type.
-        ValueError: If it is out of range.
+        TypeError: If `value` is of another type.
+        ValueError: If `value` is out of range.
     """
     return required(kind)(value, argument, op)
 
 
 def accept_value(kind: Any, value: Any) -> Any:
-    """Return the normal form of an element of an argument, for use in the `accept` function of a Kind. Raises errors
-    without a message, as `accept` does."""
+    """Return the normal form of an element of an argument, for use in the `accept` function of a Kind. The errors are
+    those of `kind.accept`."""
     kind = required(kind)
     return kind.accept(value if kind.whole else concrete(value))

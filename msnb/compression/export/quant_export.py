@@ -1,7 +1,7 @@
 """Conversion of a network after quantisation-aware training to a network with integer arithmetic.
 
-Every quantised layer becomes a block that multiplies integers of 8 bits. The range of its weight is the layer's own.
-The range of its input is the range of the observer before it, which is found in the graph of the network.
+Every quantised layer becomes a block that multiplies integers of 8 bits. The range of its weight comes from the
+observer in the layer. The range of its input comes from the nearest observer before the layer in the network's graph.
 """
 
 import copy
@@ -21,7 +21,7 @@ from msnb.ops import operations as P
 
 __all__ = ["ExportToQuantInferNetwork", "ExportManualQuantNetwork"]
 
-INPUT = "input"  # the network's data, in place of an observer
+INPUT = "input"  # stands for the observer's name if a layer's input is the network's input
 WITH_NORM = (quant.Conv2dBnFoldQuant, quant.Conv2dBnFoldQuantOneConv)
 _MERGEABLE_ACTIVATIONS = (nn.ReLU, nn.ReLU6)
 CORES = (*WITH_NORM, quant.Conv2dBnWithoutFoldQuant, quant.Conv2dQuant, quant.DenseQuant)
@@ -94,7 +94,7 @@ class ExportToQuantInferNetwork:
         return self._convert_cell_once(network)
 
     def _convert_cell_once(self, cell):
-        """Return the replacement of `cell`, which is converted once."""
+        """Return the replacement of `cell`. A Cell that occurs several times is converted once."""
         if cell not in self._converted_cells:
             self._converted_cells[cell] = self._convert_cell(cell)
         return self._converted_cells[cell]
@@ -151,7 +151,7 @@ class ExportToQuantInferNetwork:
                 ranges |= {"mean": self.mean, "std_dev": self.std_dev}
             if output is not None:
                 ranges |= _make_output_range_attributes(output)
-            if type(activation) in _MERGEABLE_ACTIVATIONS:  # a reader of the file may merge it into the layer
+            if type(activation) in _MERGEABLE_ACTIVATIONS:  # readers may merge it into the layer
                 ranges["activation_name"] = type(activation).__name__
             weight = weight * quant_utils.along_channels(factor, weight)
             floats = Tensor(weight.T if is_dense else weight, mstype.float32)
@@ -167,7 +167,7 @@ class ExportToQuantInferNetwork:
             Tensor(steps.T if is_dense else steps, self.data_type),
             P.Quant(1 / float(scale_x), float(zero_x)),
             P.Dequant(dtype=mstype.float32),
-            # The hardware takes the bits of a float32 in the lower half of a uint64.
+            # MindSpore's Dequant takes a scale as uint64, with the bits of a float32 in the lower half.
             Tensor(product.astype(np.float32).view(np.uint32).astype(np.uint64), mstype.uint64),
             _to_optional_tensor(bias, mstype.int32),
             None if isinstance(activation, nn.Identity) else activation,
@@ -258,7 +258,7 @@ def _strip_observers(activation):
 
 
 def _compute_float_parameters(core):
-    """Return (weight of a layer, rounded as in training; factor of each channel; bias).
+    """Return (weight, factor of each channel, bias or None) of a layer, as float arrays.
 
     Folded batch normalisation is included in the weight. Separate batch normalisation is included in the factor.
     """

@@ -17,7 +17,7 @@ from msnb.nn.layer._quant.observer import IntegerType, QuantConfig, flow_observe
 
 __all__ = ["QuantizationAwareTraining", "create_quant_config"]
 
-# One value for weights and activations, or one each.
+# One value for both weights and activations, or a pair (weights, activations).
 Delays = Annotated[int | tuple[int, ...] | list[int], OneOrEach(NonNegInt)]
 Types = Annotated[QuantDtype | tuple[QuantDtype, ...] | list[QuantDtype], OneOrEach(IntegerType)]
 Choices = Annotated[bool | tuple[bool, ...] | list[bool], OneOrEach(Bool)]
@@ -44,14 +44,13 @@ def create_quant_config(
     symmetric: Choices = (False, False),
     narrow_range: Choices = (False, False),
 ) -> QuantConfig:
-    """Create the configuration of observers of quantised layers. Each argument is one value, or one for weights and
-    one for
-    activations.
+    """Create the configuration of the observers of quantised layers. Each argument is one value, or a pair of values
+    for weights and for activations.
 
     Args:
         quant_observer (Union[Observer, list, tuple]): The observer classes. Default: FakeQuantWithMinMaxObserver.
-        quant_delay (Union[int, list, tuple]): Number of first training steps in which ranges are recorded and nothing
-            is rounded. Default: (0, 0).
+        quant_delay (Union[int, list, tuple]): Number of training steps before rounding begins; ranges are recorded from
+            the first step. Default: (0, 0).
         quant_dtype (Union[QuantDtype, list, tuple]): The simulated types. Default: INT8 for both.
         per_channel (Union[bool, list, tuple]): Whether to use one range per channel. Default: (False, False).
         symmetric (Union[bool, list, tuple]): Whether to use ranges with 0 in the middle. Default: (False, False).
@@ -88,8 +87,8 @@ class _AddFakeQuantInput(nn.Cell):
 
     Args:
         network (Cell): The network, whose Parameters keep their names.
-        quant_delay (int): Number of first training steps in which ranges are recorded and nothing is rounded. Default:
-            0.
+        quant_delay (int): Number of training steps before rounding begins; ranges are recorded from the first step.
+            Default: 0.
     """
 
     def __init__(self, network: nn.Cell, quant_delay: int = 0) -> None:
@@ -124,21 +123,20 @@ class _AddFakeQuantAfterSubCell(nn.Cell):
 
 class QuantizationAwareTraining(Quantizer):
     """Converts a network for quantisation-aware training: weights and activations are rounded to the grid of an integer
-    type in the forward pass, and gradients ignore the rounding. Each of `quant_delay` to `narrow_range` is one value,
-    or one for weights and one for activations.
+    type in the forward pass, and gradients ignore the rounding. Each argument from `quant_delay` to `narrow_range` is
+    one value, or a pair of values for weights and for activations.
 
     Args:
         bn_fold (bool): Fold batch normalisation into the convolution before it. Default: True.
-        freeze_bn (int): The step from which on running statistics are used, for `one_conv_fold=False`. Default:
-            10000000.
-        quant_delay (Union[int, list, tuple]): Number of first training steps in which ranges are recorded and nothing
-            is rounded. Default: (0, 0).
+        freeze_bn (int): The first step that uses running statistics, for `one_conv_fold=False`. Default: 10000000.
+        quant_delay (Union[int, list, tuple]): Number of training steps before rounding begins; ranges are recorded from
+            the first step. Default: (0, 0).
         quant_dtype (Union[QuantDtype, list, tuple]): The simulated types. Default: INT8 for both.
         per_channel (Union[bool, list, tuple]): Whether to use one range per channel. Default: (False, False).
         symmetric (Union[bool, list, tuple]): Whether to use ranges with 0 in the middle. Default: (False, False).
         narrow_range (Union[bool, list, tuple]): Whether to leave out the smallest integer. Default: (False, False).
-        optimize_option (Union[OptimizeOption, list, tuple]): The methods; with none, nothing is converted. Default:
-            OptimizeOption.QAT.
+        optimize_option (Union[OptimizeOption, list, tuple]): The methods. With an empty list, nothing is converted.
+            Default: OptimizeOption.QAT.
         one_conv_fold (bool): Whether folded layers are Conv2dBnFoldQuantOneConv instead of Conv2dBnFoldQuant, which
             computes two convolutions. Default: True.
 
@@ -192,16 +190,15 @@ class QuantizationAwareTraining(Quantizer):
     def quantize(self, network: nn.Cell) -> nn.Cell:
         """Convert a network in place and return it.
 
-        Each `nn.Conv2dBnAct` and `nn.DenseBnAct` is converted, and each operator TensorAdd, Sub, Mul or RealDiv that
-        is an
-        attribute of one of the network's Cells. Trained Parameters are kept; those of folded normalisations
-        move to the convolution. The training mode is kept.
+        Each `nn.Conv2dBnAct` and `nn.DenseBnAct` is converted. The result of each operator TensorAdd, Add, Sub, Mul or
+        RealDiv that is an attribute of one of the network's own Cells is quantised. Trained Parameters are kept; those
+        of folded normalisations move to the convolution. The training mode is kept.
 
         Args:
             network (Cell): The network.
 
         Raises:
-            TypeError: If `network` is no Cell.
+            TypeError: If `network` is not a Cell.
             ValueError: If nothing in it can be converted, or an activation is none of ReLU, ReLU6, Sigmoid, LeakyReLU,
                 HSigmoid and HSwish.
         """
@@ -267,7 +264,7 @@ class QuantizationAwareTraining(Quantizer):
             "dilation": conv.dilation,
             "group": conv.group,
             "has_bias": conv.has_bias,
-            "weight_init": "zeros",  # it is replaced, and a random initializer would advance the seed
+            "weight_init": "zeros",  # replaced below; a random initializer would advance the seed
             "quant_config": self.quant_config,
             "quant_dtype": self.weight_dtype,
         }
@@ -306,7 +303,9 @@ class QuantizationAwareTraining(Quantizer):
         cell.dense = quantised
 
     def _quantise_layer_output(self, cell):
-        """Quantise the result of a layer after its activation; without an activation, the result itself."""
+        """Add an observer after the activation of a layer. A layer without one gets an observer if `after_fake` is
+        set.
+        """
         if cell.has_act:
             cell.activation = self._convert_activation(cell.activation)
         elif cell.after_fake:

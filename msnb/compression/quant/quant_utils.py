@@ -21,7 +21,7 @@ def integer_range(data_type: Any, num_bits: int, narrow_range: bool) -> tuple[in
     numpy.uint8.
 
     Raises:
-        ValueError: If `data_type` is another.
+        ValueError: If `data_type` is another type.
     """
     if data_type not in (np.int8, np.uint8):
         raise ValueError(f"'data_type' should be numpy.int8 or numpy.uint8, but got {data_type!r}.")
@@ -52,7 +52,7 @@ def cal_quantization_params(
         For a range without width these are 1 and 0.
 
     Raises:
-        ValueError: If the ends differ in shape or have more than one axis, or `data_type` is another.
+        ValueError: If the ends differ in shape or have more than one axis, or `data_type` is another type.
     """
     low, high = np.minimum(0.0, input_min), np.maximum(0.0, input_max)
     if low.shape != high.shape or low.ndim > 1:
@@ -82,7 +82,7 @@ def weight2int(
     type.
 
     Args:
-        data (numpy.ndarray): The weights, with the channels along axis 0; or along axis 1, if their number fits there.
+        data (numpy.ndarray): The weights. The channels are along axis 0 if its length is C, otherwise along axis 1.
         scale (numpy.ndarray): Difference of neighbouring grid points, (C,) or (1,).
         zero_point (numpy.ndarray): The integer that represents 0.
         data_type (numpy type): numpy.int8 or numpy.uint8.
@@ -93,7 +93,8 @@ def weight2int(
         numpy.ndarray of the shape of `data`: integers, as floats.
 
     Raises:
-        ValueError: If `scale` and `zero_point` differ in shape or fit on no axis, or `data_type` is another.
+        ValueError: If `scale` and `zero_point` differ in shape, C is the length of neither axis, or `data_type` is
+            another type.
     """
     if scale.shape != zero_point.shape:
         raise ValueError(
@@ -107,10 +108,10 @@ def weight2int(
 
 
 def along_channels(vector: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """Reshape one value per channel, or one for all, to broadcast against `data`.
+    """Reshape a vector with one value per channel, or with a single value, to broadcast against `data`.
 
     Raises:
-        ValueError: If neither axis 0 nor axis 1 of `data` has as many channels.
+        ValueError: If `vector` has the length of neither axis 0 nor axis 1 of `data`.
     """
     if vector.size == 1:
         return vector.reshape((1,) * data.ndim)
@@ -190,7 +191,8 @@ def load_nonquant_param_into_quant_net(
 
     Raises:
         TypeError: If `quant_new_params` is neither None nor a list.
-        ValueError: If the network has a Parameter of a kind that is in neither, or one of another shape.
+        ValueError: If two matched Parameters differ in shape, or if the last component of a name is neither one that
+            this function knows nor in `quant_new_params`.
 
     Examples:
         >>> from mindspore.compression.quant import load_nonquant_param_into_quant_net
@@ -217,7 +219,7 @@ def load_nonquant_param_into_quant_net(
                 )
             continue
         source, value = next(remaining[key], (None, None))
-        if source is None:  # usually the range of an observer, which is unchanged
+        if source is None:  # usually the range of an observer, which keeps its value
             continue
         if value.shape != parameter.shape:
             raise ValueError(

@@ -1,4 +1,5 @@
-"""Wrappers of JAX's private API, which no other module of msnb uses. Each use names its fallback.
+"""Wrappers of JAX's private API, which no other module of msnb uses. A comment at each import states the fallback.
 
-Nothing is exported here: a use of private JAX shows in the name of the imported module.
+This package exports no names. Other modules import `compat.jax_private` or `compat.jax_compilation`: the name of the
+module shows that they depend on private API.
 """

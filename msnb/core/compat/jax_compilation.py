@@ -44,7 +44,9 @@ except ImportError:  # pragma: no cover - without it an interrupt in a first cal
 
 
 class _CacheAdapter:
-    """Stands in for JAX's persistent cache; stores in `cache` until the user sets a cache directory."""
+    """Replacement of JAX's persistent cache. It reads and writes `cache`. Once the user has set a cache directory, it
+    uses JAX's own cache there.
+    """
 
     def __init__(self, cache):
         self.cache = cache
@@ -234,8 +236,9 @@ def lower_when_needed(cache):
     """Make JAX skip the lowering of graphs whose executables are in `cache`.
 
     Args:
-        cache (object): Has ``key(name, graph, settings)``, a text or None for a graph that is always lowered;
-            ``has(key)``; ``remember(key, state, record)``; ``find(key, state)``, that record or None.
+        cache (object): Has these methods: ``key(name, graph, settings)`` returns a text, or None for a graph that is
+            always lowered; ``has(key)`` returns a bool; ``remember(key, state, record)`` stores a record;
+            ``find(key, state)`` returns the record or None.
     """
     needed = ("_hash_platform", "_hash_xla_flags", "get_flag_prefixes", "_hash_serialized_compile_options")
     needed += ("_hash_accelerator_config", "custom_hook")
@@ -255,7 +258,7 @@ def lower_when_needed(cache):
         key = None if rest else cache.key(name, graph, settings)
         if key is not None and cache.has(key):
             stand_in = _ir.Module.create(_make_unknown_location())
-            # JAX caches the lowered module for as long as the graph lives, so a copy is stored here.
+            # JAX keeps `stand_in` as long as `graph` lives. If the closure referred to `graph`, neither would be freed.
             copied_graph = jex_core.ClosedJaxpr(graph.jaxpr, graph.consts)
             _unlowered_modules[stand_in] = _Unlowered(key, lambda: original_lower(name, copied_graph, **settings))
             unused: Any = None  # JAX does not read these fields of a program for one device
@@ -277,7 +280,7 @@ def lower_when_needed(cache):
             record = cache.find(key, state)
             if record is not None:
                 options.env_option_overrides = [*overrides, *((k, v) for k, v in record["options"])]
-                more = (callbacks,) if "host_callbacks" in reads else ()  # JAX 0.12 on
+                more = (callbacks,) if "host_callbacks" in reads else ()  # JAX 0.12 and later
                 executable, _ = _compiler._cache_read(
                     record["file"], record["file"], options, backend, executable_devices, *more
                 )

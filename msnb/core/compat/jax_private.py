@@ -76,7 +76,7 @@ def from_numpy(array):
     device = jax.config.jax_default_device
     if device is None:
         device = jax.local_devices()[0]
-    if not isinstance(device, jax.Device):  # name of a platform
+    if not isinstance(device, jax.Device):  # the setting is the name of a platform
         return jnp.array(array)
     return _put(
         _make_aval(array.shape, array.dtype),
@@ -90,7 +90,7 @@ def from_numpy(array):
 
 
 def compute_outside_trace(compute, array):
-    """Return ``compute()``. If `array` is no tracer, execute it at once, even during a trace."""
+    """Return ``compute()``. If `array` is not a tracer, compute concrete values, even during a trace."""
     if isinstance(array, jax.core.Tracer) or _put is None or _outside_of_traces():
         return compute()
     with jax.ensure_compile_time_eval():
@@ -100,7 +100,7 @@ def compute_outside_trace(compute, array):
 def share_memory(array, device):
     """Return a jax.Array on a CPU device that reads the memory of a numpy array, uncommitted; None if JAX copies it.
 
-    The caller may write into the numpy array while programs read it, and must keep it as long as the result lives.
+    Running programs see later writes to the numpy array. The caller must keep it alive as long as the result.
     """
     if _put is None:
         return None
@@ -168,7 +168,7 @@ def drop_weak_type(array: Any) -> Any:
     return jax.lax.convert_element_type(array, array.dtype)
 
 
-if _source_info is not None:  # source locations of operators are in the user's code, not in msnb
+if _source_info is not None:  # JAX ignores frames of msnb when it searches for the user's line of an operator
     _source_info.register_exclusion(PACKAGE)
 
 
@@ -231,7 +231,7 @@ def get_partial_jaxpr(values, constants):
 
 
 def _find_jaxpr_variable(value, tracing):
-    """Return the variable of `value` in a trace, through enclosing derivatives; None for any other value."""
+    """Return the variable of `value` in a trace, None if it has none. Tracers of derivatives around it are removed."""
     while is_tracer(value):
         if value._trace is tracing:
             return value.val
@@ -264,7 +264,7 @@ def trace_state():
 def current_trace():
     """Return JAX's current trace, a separate object for each traced function; None if unknown.
 
-    Gradients are dense if it is unknown.
+    Sparse gradients of tables need it; if it is unknown, these gradients are dense.
     """
     return None if _trace_context is None else _trace_context.trace
 
@@ -294,8 +294,8 @@ def restore_trace_state(state):
 def clear_compiled(compiled, error):
     """Clear the cache of a `jax.jit` function whose first call was interrupted by `error`.
 
-    JAX marks the entry so that all later calls take the slow path. The caches of primitives in the traceback are
-    cleared, too.
+    JAX's entry for the interrupted call would make all later calls take a slow path. The caches of primitives in the
+    traceback are cleared, too.
     """
     compiled.clear_cache()
     traceback = error.__traceback__
@@ -339,7 +339,7 @@ def coordinator() -> Any:
 _exit_status: list[int] = []  # exit status of this process, once an error is reported
 
 
-@atexit.register  # registered after `import jax`, whose exit handler waits for other processes, and before msnb's
+@atexit.register  # handlers run in reverse order: this one after msnb's, and before JAX's, which waits for processes
 def _exit_with_stored_status():
     if _exit_status:
         sys.stdout.flush()
@@ -375,7 +375,7 @@ def is_tracer(value):
 
 
 def is_deleted(array: object) -> bool:
-    """Return True if a compiled step has donated an array."""
+    """Return True if the buffer of an array is deleted, for example because a compiled step has donated it."""
     return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()
 
 
@@ -451,7 +451,7 @@ def weak_scalar(value):
 
 
 def is_partitioned(lowering: Any) -> bool:
-    """Return True if XLA partitions the program being lowered; False if JAX does not tell."""
+    """Return True if XLA partitions the program being lowered; False if this cannot be determined."""
     axis_context = getattr(getattr(lowering, "module_context", None), "axis_context", None)
     return getattr(axis_context, "num_devices", 1) > 1
 
@@ -460,7 +460,7 @@ def scan_counts(eqn):
     """Return (constants, carried): the numbers of leading inputs of a scan; its other inputs are scanned."""
     if "num_carry" in eqn.params:
         return eqn.params["num_consts"], eqn.params["num_carry"]
-    constants, carried, _ = eqn.params["ft_in"].unpack()  # JAX 0.12 on
+    constants, carried, _ = eqn.params["ft_in"].unpack()  # JAX 0.12 and later
     return len(constants), len(carried)
 
 
@@ -491,7 +491,7 @@ _DEBUG_CALLBACKS = frozenset(("debug_callback", "debug_print"))
 
 
 def is_debug_callback(eqn):
-    """Return True if an equation only calls Python."""
+    """Return True if an equation is a debug callback or print without results."""
     return eqn.primitive.name in _DEBUG_CALLBACKS and not eqn.outvars
 
 

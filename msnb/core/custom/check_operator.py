@@ -11,7 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.grad import GradOperation
 from msnb.core.transforms.jit import jit
 
-_PROBES = 16  # elements of an input that are compared with finite differences
+_PROBES = 16  # number of elements of an input that are compared with finite differences
 
 
 class Checked(NamedTuple):
@@ -50,7 +50,7 @@ def check_operator(
         Checked, the comparisons.
 
     Raises:
-        TypeError: If `op` cannot be called, or returns something else than Tensors.
+        TypeError: If `op` cannot be called, or returns objects that are not Tensors.
         AssertionError: If results differ; the message has the position and the difference.
 
     Examples:

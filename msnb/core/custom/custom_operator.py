@@ -14,7 +14,7 @@ from msnb.core.operator.declare import class_of
 from msnb.core.operator.operator_types import REGISTRY, USER_OPERATORS
 from msnb.core.support.type_promotion import is_inexact
 
-_STATIC = (bool, int, float, str, tuple, list)  # annotations of parameters that are no Tensors
+_STATIC = (bool, int, float, str, tuple, list)  # annotations of parameters that are not Tensors
 
 
 def custom_operator(
@@ -28,11 +28,12 @@ def custom_operator(
     Parameters of the function without annotation are Tensors; None is accepted if it is the default. A parameter
     annotated ``int``, ``float``, ``bool``, ``str``, ``tuple`` or ``list`` is a static value of each call. A
     keyword-only parameter is an attribute, a constructor argument of the class. The kernel is compiled for each
-    value of these. Shape and dtype of the results are those that the function returns.
+    combination of static values and attributes. The function determines shape and dtype of the results.
 
-    JAX differentiates the function, unless there is a gradient: `backward`, or ``@Name.backward`` above a function.
-    It is called with the inputs, the result, its gradient, and the attributes by name. It returns an array for each
-    Tensor, None for one without a gradient; for one Tensor it may return the array alone.
+    JAX differentiates the function, unless a gradient function is passed as `backward` or decorated with
+    ``@Name.backward``. The gradient function is called with the inputs, the result, the gradient of the result, and the
+    attributes by name. It returns an array for each Tensor, or None for a Tensor without a gradient. For a single
+    Tensor it may return the array without a tuple.
 
     Args:
         function (Callable): The function; its name is that of the operator. Default: None, for a decorator with
@@ -119,7 +120,7 @@ def _again(cls, attributes):
     return cls(**attributes)
 
 
-_again.__module__ = "msnb.core.custom"  # pickles name this module
+_again.__module__ = "msnb.core.custom"  # the module path in pickles
 
 
 def _convert_parameter_for_operator(parameter):

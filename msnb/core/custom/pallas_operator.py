@@ -32,16 +32,16 @@ def pallas_operator(
 
     Args:
         out (Callable): The shape rule. It takes the Tensors, with only `shape` and `dtype`, and attributes by
-            name. It returns an object with shape and dtype, ``lambda x: x``, or a pair,
-            ``lambda x, y: (x.shape[:1], x.dtype)``; a list of these for several results.
+            name. It returns an object with `shape` and `dtype`, as in ``lambda x: x``, or a pair, as in
+            ``lambda x, y: (x.shape[:1], x.dtype)``. For several results it returns a list of these.
         grid (Union[tuple[int], Callable]): Number of runs of the kernel in each dimension, or a function of the Tensors
-            and attributes that returns it. Default: (), once.
+            and attributes that returns it. Default: (), a single run.
         in_specs (Union[Sequence, Callable]): A ``pallas.BlockSpec`` for each Tensor, or a function as for `grid`.
-            Default: None, the kernel sees all of it.
+            Default: None, the kernel gets complete Tensors.
         out_specs (Union[BlockSpec, Sequence, Callable]): Likewise for the results. Default: None.
         scratch_shapes (Sequence): Scratch memory of the kernel. Default: ().
-        backward (Callable): Its gradient, see `custom_operator`; ``@Name.backward`` does the same. JAX does not
-            differentiate a kernel, so there is no default gradient. Default: None.
+        backward (Callable): The gradient function, see `custom_operator`; ``@Name.backward`` does the same. JAX does
+            not differentiate a kernel, so there is no default gradient. Default: None.
         name (str): Name of the operator. Default: None, that of the function.
         interpret (bool): Interpret the kernel instead of compiling it. Default: None: on CPU, and on a GPU if the
             size of a block is no power of two, which Pallas does not compile there.
@@ -50,7 +50,7 @@ def pallas_operator(
         Decorator that returns the class of the operator.
 
     Raises:
-        TypeError: If `out` is no function.
+        TypeError: If `out` is not callable.
         ValueError: If MindSpore has an operator of this name.
 
     Examples:

@@ -25,7 +25,7 @@ def begin() -> None:
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.trace).checking = True
-    # `vital`, because a training skips its step if an overflow is detected: errors of the listener are raised.
+    # With `vital`, errors of the listener are raised: training depends on it, as it skips a step with an overflow.
     if frame is None and _state.listener is None:
         _state.listener = events.listen(
             pulled=_check_cotangents_for_overflow, name="float status", here=True, vital=True
@@ -65,9 +65,9 @@ def _check_cotangents_for_overflow(node, cotangents):
 
 
 class _ThreadState(threading.local):
-    """Listener that checks the results of operators in one thread."""
+    """The listener of one thread."""
 
-    listener = None  # of tape events, while the status of PYNATIVE mode is checked
+    listener = None  # listens to tape events while results are checked in PYNATIVE mode
 
 
 _state = _ThreadState()

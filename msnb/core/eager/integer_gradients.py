@@ -2,10 +2,11 @@
 
 An operator that accepts no real number for an input, such as an index, has a zero gradient there.
 
-On the tape an integer Tensor has its node like any other, and `Kernel.pullback` computes the gradient above. JAX has no
-derivatives for integers. In a graph, each integer that a gradient is taken for, and each that Cast makes of a real
-number, therefore has a carrier: a float64 zero of its shape through which its gradient flows. Loops and branches pass
-carriers on. There is none for an integer that a loop or branch itself computes from real numbers.
+On the tape an integer Tensor has a node like any other, and `Kernel.pullback` computes the gradient above. In a graph,
+JAX computes gradients, and it has no derivatives for integers. An integer Tensor in a graph therefore has a carrier:
+float64 zeros of its shape, through which its gradient flows. Variables of a gradient and results of Cast from real
+numbers get one, and operators, loops and branches pass carriers on. An integer that a loop or branch computes from real
+numbers has no carrier.
 """
 
 import itertools
@@ -22,7 +23,7 @@ from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import WeakIdentityDict
 
 _thread = trace_state.thread
-_MAX_COMBINED = 4  # integer inputs for which every combination is tried
+_MAX_COMBINED = 4  # up to this number of integer inputs, every combination is tried
 _REFUSALS = (TypeError, ValueError, IndexError, NotImplementedError)  # errors of a kernel that rejects real numbers
 
 
@@ -52,8 +53,8 @@ def differentiable_inputs(
     """Return (positions, arrays): those of the `requested` inputs for which `fn(*arrays)` has a gradient, and the
     arrays at which the gradient is computed.
 
-    Integer inputs become real together, as many of them as `fn` accepts. Operands that are added or selected must
-    have one dtype, while indices must stay integers.
+    As many integer inputs as `fn` accepts are converted to float64 together: operands that are added or selected must
+    have equal dtypes, while indices must stay integers.
     """
     integers = [i for i, a in enumerate(arrays) if isinstance(a, jax.Array) and is_integer(a.dtype)]
     requested_integers = [i for i in requested if i in integers]
@@ -200,7 +201,7 @@ def attach_carriers(kernel: DifferentiableKernel, arrays: Sequence[Any], results
         carried, full = saved[0], list(saved[1])
         for i in converted:
             full[i] = as_real(full[i])
-        for i, gradients in zip(positions, carried):  # through carriers the gradient itself has a derivative
+        for i, gradients in zip(positions, carried):  # adding the carrier (0) makes the gradient differentiable
             full[i] = full[i] + gradients if i in converted else gradients
         by_output = dict(zip((*inexact, *integers), (*cotangents[0], *cotangents[1])))
         by_output = [by_output[i] if i in by_output else jnp.zeros(out.shape, out.dtype) for i, out in enumerate(outs)]

@@ -65,14 +65,14 @@ class Kernel:
         is_sharded = "strategy" in self.name.meaning.marks
         kernel.__name__ = kernel.__qualname__ = self.name
         self.fn: Callable[..., Any] = fn
-        self.run: Any = jax.jit(kernel)  # or a wrapper for observers
+        self.run: Any = jax.jit(kernel)  # `_install_run_wrappers` may replace it by a wrapper
         with _lock:
             _live.add(self)
             _install_run_wrappers(self)
         self.quiet: Kernel | None = None  # the same kernel without prints, which the pullback runs
         self.real: Kernel | None = None  # the function to differentiate instead, see core.eager.integer_gradients
-        self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
-        self.rows: Kernel | None = None  # of a look-up: row gradient of the table, see core.operator.row_gradients
+        self.checked: Any = None  # static values and input positions, if the operator checks values
+        self.rows: Kernel | None = None  # row gradient of a look-up in a table, see core.operator.row_gradients
         self.joined = False  # True if it communicates with other devices, see core.sharding
         self.is_stoppable = False  # True if a Ctrl-C ends its loops
         self._pullbacks = {}
@@ -216,8 +216,8 @@ def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iter
     """Context manager in which this thread traces graphs with the gradients of `rules`.
 
     Args:
-        rules (Callable): Maps a kernel to a function of (inputs, outputs, cotangents of the outputs), all arrays or
-            tuples of them, that returns a cotangent for each input; to None for a kernel with JAX's gradient.
+        rules (Callable): Takes a kernel and returns its gradient function, or None to use JAX's gradient. The gradient
+            function takes (inputs, outputs, cotangents of the outputs) and returns a cotangent for each input.
     """
     global _differentiating
     before, trace_state.thread.pullbacks = trace_state.thread.pullbacks, rules
@@ -262,9 +262,9 @@ events.on_demand_change("dispatched", _update_run_wrappers)
 
 
 def clear_kernels() -> None:
-    """Clear the compiled functions of all kernels, because they would be traced otherwise now."""
+    """Clear the compiled functions of all kernels, after a change of a setting on which their traces depend."""
     for one in live_kernels():
-        clear_cache = getattr(one.compiled, "clear_cache", None)  # None if the function was replaced by something else
+        clear_cache = getattr(one.compiled, "clear_cache", None)  # None if `run` was replaced by another object
         if clear_cache is not None:
             clear_cache()
 

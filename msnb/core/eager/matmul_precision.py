@@ -16,12 +16,12 @@ from jax import lax
 from msnb import context
 
 _FULL = (jax.numpy.float32, jax.numpy.complex64)
-EXACT = lax.Precision.HIGHEST  # for products with ones that only move values
-_traced_for = None  # the permission at the last trace of an operator
+EXACT = lax.Precision.HIGHEST  # also for products with a matrix of 0 and 1, which only move values
+_traced_for = None  # result of `allowed` at the last trace of an operator
 
 
 def allowed() -> tuple[bool, bool]:
-    """Return two bools: True if float32 matrix products, and convolutions, may use TF32 on the current device.
+    """Return (matrix products, convolutions): for each, True if it may use TF32 for float32 on the current device.
 
     Both are True without a GPU.
     """

@@ -9,7 +9,8 @@ from msnb.core.state import trace_state
 
 class _no_grad(contextlib.ContextDecorator):
     """
-    Context manager, and decorator: results within have no history, and no gradient flows through them (PYNATIVE mode).
+    Context manager and decorator for PYNATIVE mode: operators inside are not recorded, and no gradient flows through
+    their results.
 
     Raises:
         RuntimeError: If entered inside a graph. Use `ops.stop_gradient` there.

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from msnb._util.package_path import PACKAGE
 from msnb.core.errors.converted_code import is_converted
-from msnb.core.errors.source_location import format_location as format_location  # known by this path as well
+from msnb.core.errors.source_location import format_location as format_location  # others import it from here
 from msnb.core.support.type_promotion import name as dtype_name
 from msnb.core.support.unknown_shape import UnknownShape
 
@@ -88,7 +88,7 @@ def raise_at(error: BaseException, filename: str, line: int, function: str) -> N
     raise error
 
 
-_JAX_NOTE = "JAX_TRACEBACK_FILTERING"  # in JAX's note about hidden frames
+_JAX_NOTE = "JAX_TRACEBACK_FILTERING"  # part of JAX's note about hidden frames
 
 
 def remove_jax_note(error: BaseException) -> None:
@@ -130,7 +130,7 @@ _RANK_ERRORS = (  # (class, start of Python's message, meaning) of errors of ker
 
 
 def _explain_rank_error(error):
-    """Return the meaning of Python's own error for the shapes of the inputs; None for other errors."""
+    """Return an explanation of a Python error that inputs of a wrong rank cause; None for other errors."""
     text = str(error)
     return next(
         (what for kind, words, what in _RANK_ERRORS if isinstance(error, kind) and text.startswith(words)), None
@@ -141,7 +141,9 @@ _NO_LOWERING = re.compile(r"MLIR translation rule for primitive '(.+?)' not foun
 
 
 def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> BaseException:
-    """Convert an error of a kernel: class by cause, and a message with the operator and its inputs."""
+    """Return an error whose message names the operator and describes its inputs, in place of an error of a kernel. Its
+    class depends on the cause. Errors that need no explanation are returned unchanged.
+    """
     if isinstance(error, KeyboardInterrupt):
         return error
     text = str(error)

@@ -11,8 +11,8 @@ _CELL = re.compile(r"ipykernel_\d+[\\/]|<ipython-input|__marimo__cell_|[\\/]\d+\
 
 
 def register_namer(namer: Callable[[str], str | None]) -> None:
-    """Register a function from a file name to its short name or None, which `label` tries first. The notebook registers
-    one for its cells.
+    """Register a function for `label`. It takes a file name and returns a short name, or None for an unknown file.
+    The notebook registers one for its cells.
     """
     if namer not in namers:
         namers.append(namer)

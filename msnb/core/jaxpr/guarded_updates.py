@@ -23,7 +23,7 @@ _FLAG = jax.ShapeDtypeStruct((), bool)
 def keep_on_error(
     graph: ClosedJaxpr, n_results: int, old_inputs: Sequence[int], failure: int | None = None
 ) -> ClosedJaxpr:
-    """Return `graph` with the old arrays of written Parameters as outputs if the error is not 0.
+    """Return a graph like `graph` that returns the old arrays of written Parameters if the error is not 0.
 
     Args:
         graph (ClosedJaxpr): Its outputs are `n_results` results, of which the last one is the error, then the new
@@ -37,7 +37,8 @@ def keep_on_error(
     n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
     fine, test = _inline_jaxpr(_trace_no_error_test(error.aval), [error])
     if n_before:
-        # The test gets the scope of the check. With the top-level scope, views would show the enclosing Cell twice.
+        # The test gets the scope of the equation that computes the error. With the top-level scope, graph views would
+        # show the enclosing Cell twice.
         test = [eqn.replace(source_info=jaxpr.eqns[n_before - 1].source_info) for eqn in test]
     olds = {n_results + position: jaxpr.invars[index] for position, index in enumerate(old_inputs)}
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns[n_before:], fine, olds)

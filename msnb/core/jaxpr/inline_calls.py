@@ -1,8 +1,8 @@
-"""Inline the calls by which equal parts of a network are traced once, so that views and XLA see a flat graph.
+"""Inline the calls of network parts, so that views and XLA see a flat graph.
 
-A call of such a part is one equation under a `PartName`. JAX differentiates and transposes it like any other call,
-once for all equal ones. At the end of the trace each call is replaced by its equations, with new variables, under the
-scope of the call. The result is the graph that a trace without such calls gives.
+Equal parts of a network are traced once. Each occurrence of such a part is an equation with a `PartName` that calls the
+traced part. JAX differentiates and transposes the part once. At the end of the trace each call is replaced by the
+equations of the part, with new variables, in the scope of the call. The result equals a trace without such calls.
 """
 
 from typing import Any
@@ -36,8 +36,8 @@ def _inline_jaxpr_calls(jaxpr, consts, cache):
     """Return a jaxpr with the calls of network parts inlined.
 
     Args:
-        consts (dict): id of a constant array of a part -> (variable for it, the array); this adds to it.
-        cache (dict): id of a nested jaxpr -> (the same without calls, the jaxpr).
+        consts (dict): id of a constant array of a part -> (variable for it, the array). New constants are added.
+        cache (dict): id of a nested jaxpr -> (the inlined jaxpr, the original jaxpr).
     """
     eqns, substitutes, changed = [], {}, False
     for eqn in jaxpr.eqns:

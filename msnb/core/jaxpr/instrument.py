@@ -121,7 +121,7 @@ class _Evaluator:
         self.points_by_key = points_by_key  # key of an equation -> its points
         self.keys_inside = keys_inside  # path of an equation -> keys of measured equations inside it
         self.rule = measure
-        self.depth = 0  # loops around the equations that are being evaluated
+        self.depth = 0  # number of loops around the equations that are being evaluated
 
     def __call__(self, jaxpr, consts, args, path):
         env = dict(zip(jaxpr.constvars, consts)) | dict(zip(jaxpr.invars, args))
@@ -265,7 +265,7 @@ class Replace:
         return False
 
     def evaluate(self, point: Any, args: Sequence[Any]) -> Sequence[Any]:
-        """Return other results of the equation of a point, before values are replaced.
+        """Return new results of the equation of a point. `replace` is applied to them afterwards.
 
         Args:
             point (Any): The point.
@@ -311,7 +311,7 @@ class _Replacer(_Evaluator):
     def _process_result_points(self, eqn, path, env):
         points = self.points_by_key.get((*path, id(eqn)), ())
         for point in points:
-            if self.rule.evaluates(point):  # the results before are unused, and the compiler removes them
+            if self.rule.evaluates(point):  # the original results are then unused; XLA removes them
                 args = [var.val if isinstance(var, Literal) else env[var] for var in eqn.invars]
                 env.update(zip(eqn.outvars, self.rule.evaluate(point, args), strict=True))
         for point in points:
@@ -328,11 +328,11 @@ class _Replacer(_Evaluator):
         return super()._evaluate_nested_equation(eqn, args, path)
 
     def _run_custom_gradient(self, eqn, args, path):
-        """Run a function that defines its own gradient. The gradient does not know the new values inside.
+        """Run a function that defines its own gradient. The gradient does not use the new values inside the function.
 
-        The function around a `while` of msnb only defines how the loop is differentiated: the loop inside is run
-        again. Values that are only results of the function are replaced after it. With other new values inside, the
-        function raises an error if it is differentiated.
+        A function that consists of a `while` only defines how msnb differentiates the loop: the loop is evaluated
+        directly. If all replaced values are results of the function, the function runs with its gradient, and the
+        values are replaced afterwards. In all other cases, differentiating the function raises an error.
         """
         jaxpr, consts = open_jaxpr(eqn.params[TRANSPARENT[eqn.primitive.name]])
         inner_path = (*path, (id(eqn), 0))
@@ -366,7 +366,7 @@ class _Replacer(_Evaluator):
         return list(run(*args)), []
 
     def _map_outputs_to_points(self, jaxpr, path):
-        """Return {index of an output: points at it} for values that nothing else in the graph reads."""
+        """Return {index of an output: points at it} for values that no equation of the graph reads."""
         read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
         points: dict[int, list[Any]] = {}
         for eqn in jaxpr.eqns:

@@ -1,9 +1,9 @@
 """Names of operators in a graph: readable text, and an object with the operator's settings.
 
 A call of an operator is one named `jax.jit`. The text shows attributes that differ from the operator's defaults,
-``LayerNorm[epsilon=1e-05]``, and equal settings have equal texts in every process. The name object, which is a
-parameter of the equation, also has all settings, for as long as the object lives. A Program lists the names of its
-graph (`number_names`) and numbers different settings with equal text.
+``LayerNorm[epsilon=1e-05]``. Equal settings have equal texts in every process. The name is a parameter of the equation
+and an object, a `GraphName`, that also has all settings. A Program lists the names of its graph (`number_names`). If
+calls with different settings have equal texts, it adds a number to the text.
 """
 
 import functools
@@ -17,9 +17,9 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
 from msnb.core.compat.jax_private import map_nested_graphs
 
-_LONGEST = 96  # length of the text in brackets: XLA uses names as file names
+_LONGEST = 96  # maximum length of the text in brackets: XLA uses names as file names
 _LONGEST_VALUE = 32
-_MAX_ITEMS = 6  # elements of a tuple in the text
+_MAX_ITEMS = 6  # maximum number of elements of a tuple in the text
 _UNSAFE = re.compile(r"[^\w.+\-=(),]", re.ASCII)  # characters that a name stack, StableHLO or HLO text would escape
 _UNSAFE_IN_STRING = re.compile(r"[^\w.+\-]", re.ASCII)
 _OPERATOR = re.compile(r"[^\[#]+")
@@ -116,7 +116,7 @@ def graph_name(
 
 
 def operator_in(text: str) -> str:
-    """Return the operator's name in `text`, the text of a graph name in a graph, in HLO or in a trace."""
+    """Return the operator's name in `text`, a name of a call in a graph, in HLO or in a trace."""
     match = _OPERATOR.match(text)
     return match.group() if match else text
 
@@ -238,7 +238,7 @@ def _are_settings_equal(some: Any, others: Any):
     if isinstance(some, dict):
         return list(some) == list(others) and all(map(_are_settings_equal, some.values(), others.values()))
     if isinstance(some, (float, complex)):
-        return repr(some) == repr(others)  # distinguishes the two zeros, and a NaN equals a NaN
+        return repr(some) == repr(others)  # 0.0 differs from -0.0, and NaN equals NaN
     if not isinstance(some, np.ndarray) and hasattr(
         some, "shape"
     ):  # a comparison of arrays on a device would wait for them

@@ -1,6 +1,6 @@
 """The partial trace of a network that fails to trace: the operators before the error, and the one that failed.
 
-It is stored on the exception, for views. A trace without errors pays nothing.
+It is stored on the exception, for graph views. A trace without errors has no overhead.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from msnb.core.errors.messages import is_library_code
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import GraphName
 
-_ATTRIBUTE = "_msnb_unfinished"  # attribute of the exception
+_ATTRIBUTE = "_msnb_unfinished"  # attribute of the exception that stores the partial trace
 
 
 class PartialTrace:

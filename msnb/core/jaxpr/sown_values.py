@@ -1,11 +1,11 @@
 """Extra outputs that a compiled program returns for summary operators.
 
-While a program is traced, `sow` labels the value and adds a callback that receives it at run time. A call with
-callbacks has to be waited for. `remove_callbacks` therefore removes the callbacks that can be removed, and
-`return_sown` makes a graph that returns the labelled values beside its results. They are delivered when the call has
-been dispatched, without waiting. A value in a loop is that of the last iteration. Values that cannot be returned (under
-`vmap`, or in the condition of a `while`) keep their callback. The new graph inlines functions with a custom
-gradient: it can be run, but not differentiated.
+While a program is traced, `sow` labels the value and adds a callback that receives it at run time. The caller would
+have to wait for a call with callbacks. `remove_callbacks` therefore removes as many callbacks as possible, and
+`return_sown` makes a graph that returns the labelled values after its results. The receivers get these values when the
+call has been dispatched, without waiting. A value in a loop is that of the last iteration. Values that cannot be
+returned (under `vmap`, or in the condition of a `while`) keep their callback. The new graph inlines functions with a
+custom gradient: it can be run, but not differentiated.
 """
 
 import operator
@@ -30,7 +30,8 @@ class SownValue(NamedTuple):
 
     Attributes:
         text (str): The label passed to `sow`.
-        sure (bool): True if each run computes it; otherwise a bool output before it tells if this run did.
+        sure (bool): True if each run computes the value. Otherwise the output before it, a bool, is True if this run
+            has computed it.
         shape (tuple), dtype (numpy.dtype): Shape and dtype of the value.
         slot (int): Its index among the results of its equation.
     """
@@ -68,7 +69,7 @@ def sow(text: str, array: Any, ordered: bool = True) -> None:
     Args:
         text (str): Label for the receivers.
         array (jax.Array): The value.
-        ordered (bool): True if a callback, where one is needed, keeps its order. Default: True.
+        ordered (bool): True if a callback that is not removed runs in the order of the program. Default: True.
     """
     labelled = checkpoint_name(jax.lax.stop_gradient(array), _STAGED + text)
     jax.debug.callback(lambda value: _notify_receivers(text, np.asarray(value)), labelled, ordered=ordered)
@@ -130,7 +131,8 @@ def _remove_callbacks(jaxpr: Jaxpr, is_first_pass: bool) -> Jaxpr:
                 params = {**eqn.params, name: new}
                 eqn = eqn.replace(params=params, effects=effects_of(params, eqn))
         eqns.append(eqn)
-    effects = set().union(*[eqn.effects for eqn in eqns])  # JAX gives each branch the effects of all branches
+    # `jaxpr.effects` cannot be used: for a branch, JAX includes the effects of the other branches in it.
+    effects = set().union(*[eqn.effects for eqn in eqns])
     if effects == jaxpr.effects and len(eqns) == len(jaxpr.eqns) and all(map(operator.is_, eqns, jaxpr.eqns)):
         return jaxpr
     return jaxpr.replace(eqns=eqns, effects=effects)

@@ -1,10 +1,10 @@
 """Make the loops of a program stoppable: their conditions read the flag of `core.state.stop_flag`.
 
-Every `while` reads it, and a `scan` that may take long, which becomes a `while`. A loop reads another number of the
-flag in each round: XLA would move a read of the same number out of the loop.
+The condition of every `while` reads the flag. A `scan` that may take long becomes a `while`. The flag is an array, and
+each round of a loop reads another element: XLA would move a read of the same element out of the loop.
 
-The flag stays set until the program has ended. One read after all loops therefore tells whether one of them may have
-stopped: the verdict, an additional output.
+The flag stays set until the program has ended. It is therefore sufficient to read it once after all loops. This value,
+the verdict, is an additional output: True if a loop may have stopped.
 """
 
 import math
@@ -19,9 +19,9 @@ from msnb.core.compat.jax_private import Literal, scan_counts, source_context
 from msnb.core.jaxpr.instrument import TRANSPARENT, evaluate_equations, open_jaxpr
 from msnb.core.state.stop_flag import CELLS
 
-_LONG = 2e8  # estimated work of a scan that becomes stoppable; about 0.2 s
-_ROUND = 300  # work of an equation besides its arithmetic
-_PRODUCT_SPEED = 20  # multiply-adds of a matrix product in the time of another operation
+_LONG = 2e8  # a scan with more estimated work than this, about 0.2 s, becomes stoppable
+_ROUND = 300  # fixed part of the work of an equation
+_PRODUCT_SPEED = 20  # number of multiply-adds in a matrix product that take as long as one other operation
 _REMAT = ("remat2", "remat", "checkpoint")
 
 
@@ -109,7 +109,7 @@ def make_stoppable(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Return a graph with stoppable loops.
 
     Its last input is the flag, an int32 array. Its last output is the verdict: True if the flag was set before the end
-    of the last loop, so that the other outputs are to be discarded.
+    of the last loop. The other outputs must then be discarded.
     """
     evaluate = _Evaluator(StoppableLoops(closed.jaxpr))
 
@@ -138,7 +138,7 @@ class _Evaluator:
         self.flag: Any = None
 
     def __call__(self, jaxpr: Jaxpr, consts: Any, args: Any, with_verdict: bool = False) -> tuple[Any, Any, Any]:
-        """Return the results, an int32 that depends on all loops, and the verdict after the last loop or None."""
+        """Return (results, an int32 that depends on all loops, verdict after the last loop or None)."""
         env = dict(zip(jaxpr.constvars, consts)) | dict(zip(jaxpr.invars, args))
         plain: list[Any] = []
         rounds, verdict = jnp.int32(0), None
@@ -182,7 +182,7 @@ class _Evaluator:
 
         if kind in _REMAT:
             return jax.checkpoint(call, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])(*args)
-        if kind in ("jit", "pjit"):  # the name of the operator is kept
+        if kind in ("jit", "pjit"):  # keep the name of the operator
             call.__name__ = call.__qualname__ = eqn.params["name"]
             return jax.jit(call)(*args)
         return call(*args)
@@ -232,7 +232,7 @@ class _Evaluator:
         n_consts, n_carry = scan_counts(eqn)
         consts, carry, rows = args[:n_consts], args[n_consts : n_consts + n_carry], args[n_consts + n_carry :]
         body, length, is_reversed = open_jaxpr(params["jaxpr"]), params["length"], params["reverse"]
-        if not self.loops.is_long(eqn):  # a loop inside is stoppable
+        if not self.loops.is_long(eqn):  # only loops inside it become stoppable
             return self._run_short_scan(body, consts, carry, rows, params)
         results = eqn.outvars[n_carry:]
 

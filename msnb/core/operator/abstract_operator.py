@@ -1,6 +1,6 @@
 """Operators without a kernel: a graph has only their shapes and dtypes.
 
-MindSpore's GRAPH mode asks an operator for ``infer_shape`` and ``infer_dtype``, and needs a kernel only when it runs. A
+MindSpore's GRAPH mode calls ``infer_shape`` and ``infer_dtype`` of an operator, and needs a kernel only to run it. A
 graph with such an operator can be traced, viewed and planned here; lowering it raises an error.
 """
 

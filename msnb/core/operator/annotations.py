@@ -20,7 +20,7 @@ _NOT_MARKS = frozenset(("input_names", "output_names"))  # attributes that every
 def annotations_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
     """Return {name: value} of the marks among a Primitive's `attrs`.
 
-    `attributes` are those of its operator. A strategy or stage of None is no mark.
+    `attributes` are those of its operator. A value of None, such as ``stage=None``, is not a mark.
     """
     return {
         name: value

@@ -33,7 +33,7 @@ from msnb.core.tensor.tensor import attach
 
 _Declared = TypeVar("_Declared")
 VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> version of MindSpore with this interface
-SHARED = {  # behaviour that follows the last choice of the process, besides Tensor methods -> in MindSpore 2
+SHARED = {  # besides Tensor methods, behaviour that all programs of the process share -> its form in MindSpore 2
     "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns, and a PIL image "
     "that is left at the end becomes an array",
     "vision.Resize to one size": "it rounds the longer edge down, and r1.1 to the nearest whole number",
@@ -58,7 +58,7 @@ _has_api2_kernels = False  # True if kernels may be compiled for inputs that r1.
 
 
 class Difference(NamedTuple):
-    """Meaning of a name in MindSpore 2 that r1.1 has, too.
+    """MindSpore 2's meaning of a name that r1.1 has, too.
 
     Attributes:
         says (str): A sentence about MindSpore 2's meaning that continues "in MindSpore 2".
@@ -84,7 +84,7 @@ def replaces_in_api2(first: Any, says: str, *modules: str, given: str = "") -> C
     """Decorator: declare that MindSpore 2 has this object under the name of r1.1's `first`.
 
     Args:
-        first (Any): Meaning of the name in r1.1: a class or a function, with `modules` any object.
+        first (Any): Meaning of the name in r1.1: a class or a function; with `modules`, any object.
         says (str): See `Difference`.
         modules (str): Modules where the name has that meaning, such as "msnb.nn". Default: every module with `first`.
         given (str): See `Difference`. Default: "".
@@ -155,9 +155,8 @@ def differs_in_api2(
         order (str): Names of the positional arguments of MindSpore 2's class, if their order differs.
         below (bool): See `Difference`. Default: False.
         given (str): See `Difference`. Default: "".
-        defaults: Arguments of the class with another default; the class accepts the values. If its behaviour
-        differs, its
-            constructor reads `current_generation()`.
+        defaults: Arguments of the class with another default; the class accepts these values. If its behaviour
+            differs, its constructor reads `current_generation()`.
 
     Returns:
         Decorator that returns its argument unchanged.
@@ -199,14 +198,15 @@ _ABC_ATTRIBUTES = frozenset({"_abc_impl", "__abstractmethods__"})  # set on ever
 class _Api2Class(ABCMeta):
     """The metaclass of `as_api2(cls)`: a class with MindSpore 2's signature that constructs plain `cls` objects.
 
-    A layer thus has one class. Objects of both names are equal for isinstance, pickles and checkpoints, and a method
-    that a program replaces is replaced on `cls`. A subclass that a program derives is a class of its own, with this
-    constructor as its base. Derived from ABCMeta, because `cls` may be abstract.
+    Objects that are constructed under both names thus have one class: isinstance, pickles and checkpoints treat them
+    equally. A method that a program replaces is replaced on `cls`. A program may derive a subclass; it is an ordinary
+    class, and its base class has MindSpore 2's constructor. This metaclass is derived from ABCMeta, because `cls` may
+    be abstract.
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         first = cls.__dict__.get("_first")
-        if first is None:  # a subclass of a program
+        if first is None:  # a subclass that a program has derived
             return super().__call__(*args, **kwargs)
         args, kwargs = _convert_api2_arguments(first, args, kwargs)
         with generation_scope(2):
@@ -218,7 +218,7 @@ class _Api2Class(ABCMeta):
             super().__setattr__(name, value)
             return
         setattr(first, name, value)
-        if name == "__init__":  # subclasses call this one
+        if name == "__init__":  # `super().__init__` of a subclass finds it here
             super().__setattr__(name, value)
 
     def __delattr__(cls, name: str) -> None:
@@ -318,7 +318,7 @@ def as_api2(cls: type) -> type:
     if isinstance(cls, _Api2Class) or noted_difference(cls) is None:
         return cls
 
-    # Read now: a program may replace `cls.__init__` by a method that calls this one with r1.1's arguments.
+    # Read before a program can replace `cls.__init__`. Its replacement may call this one with r1.1's arguments.
     written_init = cls.__init__
     _get_positional_names(cls)
 
@@ -345,7 +345,7 @@ def as_api2(cls: type) -> type:
 
 
 def api2_meaning(name: str, value: Any, module: str = "") -> Any:
-    """Return MindSpore 2's meaning of `name`, which has the value `value` in generation 1 in `module`."""
+    """Return the object that `name` in `module` means in MindSpore 2. `value` is its meaning in r1.1."""
     if (module, name) in AT:
         return AT[module, name]
     if isinstance(value, type):
@@ -364,9 +364,9 @@ def difference(first: Any, second: Any) -> Difference:
 
 
 def takes_api2() -> bool:
-    """Return True if an operator takes an input that only MindSpore 2 takes.
+    """Return True if operators accept inputs that only MindSpore 2 accepts.
 
-    An operator that accepts the input is compiled. `share` discards it, because r1.1 refuses the same input.
+    The caller then compiles a kernel for such an input. `share` discards it, because r1.1 refuses the same input.
     """
     global _has_api2_kernels
     if shared == 1:

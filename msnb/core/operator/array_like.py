@@ -1,6 +1,6 @@
 """Conversion of arguments of `mindspore.numpy`: lists and numbers to Tensors, names to element types.
 
-Numbers are narrow there: a Python int is int32, a float float32, and lists of them likewise.
+Python numbers and lists of them have 32 bits there: an int becomes int32, a float becomes float32.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def as_tensor(value: Any, function: str, argument: str) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: If `value` is something else; numpy arrays have to be wrapped.
+        TypeError: If `value` is of another type. A numpy array has to be wrapped in a Tensor.
         ValueError: If the lists are nested unevenly.
     """
     if isinstance(value, Tensor):
@@ -119,7 +119,7 @@ def element_type(dtype: Any, function: str) -> mstype.Type:
         function (str): Name of the function, for the message.
 
     Raises:
-        TypeError: If it is no element type.
+        TypeError: If `dtype` is not an element type.
     """
     result: Any = dtype
     if isinstance(dtype, str):
@@ -137,7 +137,7 @@ def element_type(dtype: Any, function: str) -> mstype.Type:
 
 
 def promote_types(first: mstype.Type, second: mstype.Type) -> mstype.Type:
-    """Return the common element type of two types in `mindspore.numpy`. Unlike in operators, any two have one.
+    """Return the common element type of two types in `mindspore.numpy`. Unlike in operators, any two types have one.
 
     Integers with float16 or float32 give the float type. uint64 with signed integers gives float64.
     """

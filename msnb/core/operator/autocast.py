@@ -91,7 +91,8 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
 def cast_result(value: Any, dtype: Any) -> Any:
     """Cast a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
 
-    Only constants, see `is_constant`, are cast. The result is a new Tensor, which the calling Cell does not cast again.
+    A constant (see `is_constant`) that is not a Parameter is returned as a new Tensor, cast if `dtype` is not None. The
+    new Tensor is not a constant: the calling Cell does not cast it again. Other values are returned unchanged.
     """
     if type(value) in (tuple, list):
         return type(value)(cast_result(v, dtype) for v in value)

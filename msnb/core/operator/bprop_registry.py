@@ -27,8 +27,8 @@ class Registry(dict[str | type, Callable[..., Any]]):
             prim (Union[str, type]): The class of the operator, derived from PrimitiveWithInfer, or its name.
 
         Raises:
-            TypeError: If `prim` is no class of an operator and no name.
-            ValueError: If it is one of MindSpore's operators, which have their gradients.
+            TypeError: If `prim` is neither the class of an operator nor a name.
+            ValueError: If `prim` is the class of one of MindSpore's operators, which have gradients already.
         """
         if not isinstance(prim, str) and not (isinstance(prim, type) and issubclass(prim, Primitive)):
             raise TypeError(f"A gradient is registered for the class of an operator or its name, but got {prim!r}.")

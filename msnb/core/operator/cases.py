@@ -127,8 +127,9 @@ class Case(NamedTuple):
         return self._replace(tolerance=tolerance)
 
     def wrt(self, *variables, of=None):
-        """Return the case that compares gradients for these inputs only, or of this result only, if MindSpore has no
-        others.
+        """Return the case with gradients compared only for the inputs `variables`, or only of the result `of`.
+
+        MindSpore does not have the other gradients.
         """
         return self._replace(variables=variables or None, of=of)
 

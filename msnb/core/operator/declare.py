@@ -119,7 +119,7 @@ def keyword_aliases(
 
     Args:
         older (Callable): Converts (positional arguments, keyword arguments) to keyword arguments of the signature.
-            Called if one of `names` is used and more than its name differs. Default: None.
+            It is called if a call uses one of `names`, and is needed if more than the name differs. Default: None.
         names (str): Keyword in other versions of MindSpore -> parameter of the function.
     """
 
@@ -197,14 +197,14 @@ def operator(
         methods (tuple): Names of Tensor methods with this form; ``__radd__`` and the like swap their operands.
         aliases (tuple): Further names of the class.
         writes (tuple): Names of Tensor inputs that are updated in place; the function returns their new values first.
-        returns (str): "results" returns the function's results after the new values (the first written box if there are
-            none), "written" returns the written boxes.
+        returns (str): "written" if a call returns the written Tensors. "results" if it returns the function's results
+            after the new values, or the first written Tensor if there are none.
         random (bool): True if the function takes a JAX key as its first argument.
         checks (Sequence[Check]): Checks of indices and labels among the inputs.
-        rows (Callable): Maps the static inputs to the sparse gradient of the first input, a table; see
-            `core.operator.row_gradients`.
-        real (Callable): Maps the static inputs to the function that is differentiated if the results are integers, None
-            for this function; see `core.eager.integer_gradients`.
+        rows (Callable): Takes the static inputs and returns the function of the sparse gradient of the first input, a
+            table; see `core.operator.row_gradients`.
+        real (Callable): Takes the static inputs and returns the function to differentiate in place of the declared one,
+            whose results are integers, or None; see `core.eager.integer_gradients`.
         refuses (Callable): Takes the dict of attributes; raises if one excludes another.
         generation (int): Generation of the functional form and the methods, see `Spelling`. Default: 1.
         numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an element-wise operator;
@@ -269,7 +269,7 @@ def class_of(
         "operator": op,
         "kernel": staticmethod(fn),
         "__wrapped__": staticmethod(fn),  # inspect looks for the source here
-        "__firstlineno__": inspect.unwrap(fn).__code__.co_firstlineno,  # and here from Python 3.13 on
+        "__firstlineno__": inspect.unwrap(fn).__code__.co_firstlineno,  # from Python 3.13 on inspect reads this, too
         "__signature__": _Signature(op),
         "__doc__": fn.__doc__,
         "__module__": fn.__module__,
@@ -298,8 +298,8 @@ def variant(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: make the declared class `cls` run the decorated function instead if `when(attributes)` is true.
 
-    An operator that writes in place or draws random numbers only for some attributes thus does neither for the
-    others: its inputs are then no outputs of a graph, and no key is drawn.
+    It is for an operator that writes in place or draws random numbers only with some attributes. With other attributes
+    a graph then has no additional outputs for the inputs, and no random key is drawn.
 
     Args:
         cls (type): A declared class; both functions have its attributes and its name in the graph.
@@ -396,11 +396,11 @@ def _make_operator_function(op, name, shown_names) -> Callable:
 
 
 def _make_cache_key(attributes):
-    return tuple([(k, type(v), v) for k, v in attributes.items()])  # so that True and 1 differ
+    return tuple([(k, type(v), v) for k, v in attributes.items()])  # the type distinguishes True from 1
 
 
 def _make_exact_cache_key(attributes):
-    # Ints and nonzero floats are hashable as they are; skipping the call of `hashable` saves time.
+    # Ints and nonzero floats need no conversion by `hashable`; skipping the call saves time.
     return tuple([(k, type(v), v if type(v) in _PLAIN and v else hashable(v)) for k, v in attributes.items()])
 
 
@@ -408,7 +408,7 @@ _PLAIN = frozenset((int, float, bool, str))
 
 
 def _sort_defaults_last(parameters):
-    """Return parameters with those that have a default last, a legal order if all are positional."""
+    """Return the parameters, those with a default last. Python requires this order for positional parameters."""
     parameters = list(parameters)
     return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
 

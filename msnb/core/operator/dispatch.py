@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # used only in annotations
 
 _thread = trace_state.thread
 _new = object.__new__
-# Types of static arguments. A cache key holds the pair (type, value), because True, 1 and 1.0 are equal keys of a
-# dict. The only other static arguments are tuples of int.
+# Types of static arguments. A cache key has the pair (type, value), because True, 1 and 1.0 are equal keys of a dict.
+# Besides these types, only tuples of int take the fast path.
 _ATOMS = frozenset(
     (int, bool, str, type(None), *{type(t) for t in vars(mstype).values() if isinstance(t, mstype.Type)})
 )

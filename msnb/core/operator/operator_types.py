@@ -44,7 +44,7 @@ _thread = trace_state.thread
 _new = object.__new__
 _SCALARS = frozenset((int, float, bool, complex))
 _ABSENT = object()
-_REMEDIES = {  # by an attribute of the object passed for a Tensor
+_REMEDIES = {  # attribute of an object that was passed for a Tensor -> advice
     "create_tuple_iterator": "iterate over it: for x, y in data.create_tuple_iterator()",
     "dense_shape": "operators take its .values, and of a table that Gather reads the gradient is dense",
 }
@@ -128,7 +128,7 @@ class Operator:
         self.rows: Callable[..., Any] | None = rows
         self.traced: AttributeInputs | None = None
         self.real: Any = None  # function to differentiate if results are integers, see core.eager.integer_gradients
-        self.loops: bool = False  # True if its kernels have loops as long as a sequence
+        self.loops: bool = False  # True if its kernels loop over a sequence
         self.collective: bool = False  # True if its kernels communicate with other devices
         self.refuses: Any = None  # takes the attributes; raises if one excludes another
         self.defaults: tuple[Any, ...] = self._collect_trailing_defaults()
@@ -199,7 +199,8 @@ class Operator:
         return kernel
 
     def plain_kernel(self, attributes: dict[str, Any]) -> Kernel | None:
-        """Return the kernel of calls with plain inputs, which takes traced attributes as scalars after them.
+        """Return the kernel of an operator whose inputs are all required Tensors. After them it takes the traced
+        attributes as scalars.
 
         Returns None if such an attribute is a Tensor.
         """

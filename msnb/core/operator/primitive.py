@@ -85,7 +85,7 @@ class Primitive:
             Primitive, this one.
 
         Raises:
-            TypeError: If `mode` is no bool.
+            TypeError: If `mode` is not a bool.
         """
         return self.add_prim_attr("recompute", check(Bool, mode, "mode", "Primitive.recompute"))
 
@@ -102,15 +102,15 @@ class Primitive:
         Args:
             in_strategy (tuple): For each input a tuple with the number of shards of each axis, or the result of a
                 `mindspore.parallel.Layout`; None for no strategy.
-            out_strategy (tuple): Likewise for each output. Default: None, derived from the inputs.
+            out_strategy (tuple): For each output such a tuple. Default: None, derived from the inputs.
             strategy (tuple): `in_strategy` by its name before 2.0.
 
         Returns:
             Primitive, this one.
 
         Raises:
-            TypeError: If one is no tuple. Shapes and number of devices are checked when a graph is traced.
-            ValueError: If there is an `out_strategy` alone.
+            TypeError: If a strategy is not a tuple. Shapes and number of devices are checked when a graph is traced.
+            ValueError: If there is an `out_strategy` without an `in_strategy`.
         """
         inputs = in_strategy if strategy is None else strategy
         for sharding in (inputs, out_strategy):
@@ -137,7 +137,7 @@ class Primitive:
             if op is None:
                 raise TypeError(f"There is no operator '{self.name}' to call; derive it from PrimitiveWithInfer.")
             function = op.primitive(**{k: v for k, v in self.attrs.items() if k in op.attributes})
-            # In older versions these inputs were attributes, and an empty list stood for None.
+            # Older versions of MindSpore had some inputs as attributes, with an empty list for None.
             inputs = {i.name: self.attrs.get(i.name) for i in op.inputs[len(args) :]}
             return function(*args, **{k: v for k, v in inputs.items() if v is not None and v != []})
         return function(*args)
@@ -180,7 +180,7 @@ class DeclaredPrimitive(Primitive):
         self._numbers = None  # scalars after the inputs, once a call has moved them to the device
 
     def _select_operator(self):
-        """Select the operator that calls run, with the marks of this Primitive."""
+        """Select the operator for calls of this Primitive, with the marks of the Primitive."""
         op, attributes = type(self).operator, self._attributes
         marks = annotations_of(self.attrs, op.attributes)
         self._operator = with_annotations(op.select_variant(attributes), marks)
@@ -218,8 +218,8 @@ _NO_SETTINGS = _CALL_STATE | {"_changes", "_instance_name"}
 
 
 def settings_of(primitive: DeclaredPrimitive) -> list[tuple[str, Any]]:
-    """Return [(name, value)] of all settings of a Primitive in the order in which they were set, without state of its
-    calls.
+    """Return [(name, value)] of all settings of a Primitive in the order in which they were set. The state of its calls
+    is not included.
     """
     return [
         (k, v) for k, v in vars(primitive).items() if k not in _CALL_STATE and k not in ("_changes", "_instance_name")
@@ -233,4 +233,4 @@ def _rebuild(name, attributes, extra):
     return prim
 
 
-_rebuild.__module__ = "msnb.ops.primitive"  # pickles name this public module
+_rebuild.__module__ = "msnb.ops.primitive"  # the public module path in pickles

@@ -1,11 +1,12 @@
 """Sparse gradients of embedding tables: a table that is only read by look-ups gets a RowTensor.
 
-An operator whose declaration has `rows=` has a sparse gradient in both modes: a function that maps the static inputs to
-None for a dense gradient, else to a function of (table, indices, cotangent) that returns (indices, values), one index
-and one slice for each row. The table is the first input. On the tape the node of the look-up returns
-the rows. In a graph a custom gradient stores the rows in the `LookupTables` of the innermost gradient. The gradient is
-dense if another operator reads the table, and for look-ups inside a loop, a branch or another part of a graph that JAX
-differentiates separately.
+An operator whose declaration has `rows=` has a sparse gradient in both modes. The table is the first input. `rows` is a
+function of the static inputs. It returns a function of (table, indices, cotangent), or None for a dense gradient. That
+function returns (indices, values): one index and one slice for each row.
+
+On the tape the node of the look-up returns the rows. In a graph a custom gradient stores the rows in the `LookupTables`
+of the innermost gradient. The gradient is dense if another operator reads the table, and for look-ups inside a loop, a
+branch or another part of a graph that JAX differentiates separately.
 """
 
 from collections.abc import Sequence
@@ -82,7 +83,7 @@ def collecting_kernel(kernel: Kernel, table: Any, array: Any) -> Any:
     tables = _find_lookup_tables(table, array) if isinstance(table, Parameter) else None
     if tables is None:
         return kernel
-    tables.reads[id(table)] -= 1  # the read that created `array`
+    tables.reads[id(table)] -= 1  # the look-up itself does not count
     return _RowCollectingKernel(kernel, tables, table)
 
 

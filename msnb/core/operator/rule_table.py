@@ -42,7 +42,7 @@ class RuleTable:
     Args:
         what (str): Description of an entry, with its article: ``"a sharding rule"``.
         remedy (str): Advice about a missing entry; ``{name}`` is replaced by the name of the operator.
-        key (Callable): Maps an object to a name, for a table of objects that are no operators of msnb, such as JAX's
+        key (Callable): Maps an object to a name, for a table of objects that are not operators of msnb, such as JAX's
             primitives. Default: None, the operator itself is the key.
 
     Examples:
@@ -70,7 +70,7 @@ class RuleTable:
         """Decorator: make a function, or any other value, the entry of `operators`.
 
         Raises:
-            TypeError: If one of them is no operator.
+            TypeError: If one of them is not an operator.
             ValueError: If one of them has an entry already.
         """
         keys = [self._key(op) for op in operators]
@@ -133,7 +133,7 @@ def operator_of(thing: Any) -> Any:
     Raises:
         TypeError: If `thing` is none of these. A name is not accepted.
     """
-    op = getattr(thing, "operator", thing)  # of a class or an instance
+    op = getattr(thing, "operator", thing)  # a class or an instance has its operator as an attribute
     primitive = getattr(op, "primitive", None)  # the class of an operator has the operator without marks
     if primitive is not None:
         return getattr(primitive, "operator", op)

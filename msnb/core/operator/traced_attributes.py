@@ -60,8 +60,8 @@ class TracedAttributes:
         self._opened: dict[tuple[str, ...], Operator] = {}
 
     def open(self, op: Operator, attributes: dict[str, Any], is_graph: bool) -> tuple[tuple[str, ...], Operator]:
-        """Return (names, operator): those attributes of `op` that are inputs now, and the operator that takes them as
-        its last inputs.
+        """Return (names, operator): the attributes of `op` that are inputs in this call, and the operator that takes
+        them as its last inputs.
         """
         names = tuple(
             [
@@ -127,7 +127,7 @@ def traced_call(op: Operator) -> Callable[..., Any] | None:
             attributes, traced = self._attributes, op.traced
             assert traced is not None
             numbers = traced.device_scalars(attributes, traced.open(op, attributes, is_graph=False)[0])
-            if float not in map(type, numbers):  # cached only if no value stayed a Python float, as in a trace of JAX
+            if float not in map(type, numbers):  # while JAX traces, a value stays a Python float
                 self._numbers = numbers
         arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
         return op.run(kernel, (*args, *numbers), (*arrays, *numbers))

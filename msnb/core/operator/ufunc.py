@@ -1,8 +1,8 @@
 """numpy's form of an element-wise operator: `@operator(numpy="sin")` declares `mindspore.numpy.sin`.
 
-It accepts lists, numbers and Tensors, operands of any two element types, and the element type of the result as `dtype`.
-An operator that does not support an element type is computed in another one: `real("sqrt")` converts integers to
-float32, `angle("sin")` small integers to float16, `truth("logical_and")` everything to bool.
+Such a function accepts lists, numbers and Tensors, operands of any two element types, and the element type of the
+result as `dtype`. If the operator does not support an element type, the operands are converted: `real("sqrt")` converts
+integers to float32, `angle("sin")` small integers to float16, `truth("logical_and")` all numbers to bool.
 """
 
 import inspect
@@ -32,9 +32,9 @@ class Ufunc(NamedTuple):
 
     Attributes:
         names (tuple[str]): Names of the functions.
-        enters (Mapping): Element type of the operands -> element type of the computation, if it is another.
-        operands (tuple[str]): Names of the operands. Default: (), x or x1 and x2.
-        meet (Callable): Brings two Tensors to one element type. Default: `common_type`.
+        enters (Mapping): Element type of the operands -> element type of the computation, if the two differ.
+        operands (tuple[str]): Names of the operands. With (), they are x, or x1 and x2. Default: ().
+        meet (Callable): Converts two Tensors to one element type. Default: `common_type`.
         returns_bool (bool): True if bool operands give a bool. Default: False.
     """
 
@@ -59,7 +59,7 @@ def as_given(*names: str) -> Ufunc:
 
 
 def of_array(*names: str) -> Ufunc:
-    """Declare functions of `mindspore.numpy` in which a scalar takes the element type of the other, an array."""
+    """Declare functions of `mindspore.numpy` that convert a scalar operand to the element type of the array operand."""
     return Ufunc(names, {}, meet=array_type)
 
 
@@ -81,7 +81,7 @@ def angle(*names: str) -> Ufunc:
 
 
 def angles(*names: str) -> Ufunc:
-    """Declare functions of `mindspore.numpy` that convert each of two operands as by `angle` before promotion."""
+    """Declare functions of `mindspore.numpy` that convert each operand as `angle` does, and then promote both."""
     return Ufunc(names, _ANGLE, meet=_promote_angle_operands)
 
 
@@ -95,7 +95,7 @@ def truth(*names: str) -> Ufunc:
 
 
 def in_type(result: Tensor, dtype: Any, function: str) -> Tensor:
-    """Return `result` in the element type that a user requested; unchanged for None."""
+    """Return `result` in the element type that a user requested, or unchanged if `dtype` is None."""
     if dtype is None:
         return result
     dtype = element_type(dtype, function)

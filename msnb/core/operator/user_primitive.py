@@ -58,9 +58,11 @@ class PrimitiveWithInfer(Primitive):
       shapes for several outputs);
     - ``infer_dtype(self, *dtypes)`` gets a tensor type per input and returns the dtype of the output;
     - ``kernel(self, *arrays)`` is a pure function over jax arrays. It is traced once per signature and differentiated
-      by JAX, unless a gradient is registered: ``@bprop_getters.register(Cube)`` (`mindspore.ops._grad.grad_base`)
-      stands before a function that takes the operator and returns ``bprop(*inputs, out, dout)``; or the class has a
-      method ``get_bprop(self)`` that returns it.
+      by JAX.
+
+    A subclass may have its own gradient, a function ``bprop(*inputs, out, dout)``. It is returned by the method
+    ``get_bprop(self)``, or by a function of the operator with the decorator ``@bprop_getters.register(Cube)``
+    (`mindspore.ops._grad.grad_base`).
 
     Without `kernel`, a graph has only the inferred shape and dtype: it can be traced and viewed, but not run.
 
@@ -109,7 +111,7 @@ class PrimitiveWithInfer(Primitive):
         """Compute the output from jax arrays.
 
         Raises:
-            NotImplementedError: If the subclass gives none.
+            NotImplementedError: If the subclass does not define this method.
         """
         raise NotImplementedError(
             f"The operator '{self.name}' has no kernel: define `def kernel(self, *arrays)`, "
@@ -176,7 +178,7 @@ class PrimitiveWithInfer(Primitive):
 
 
 class PrimitiveWithCheck(PrimitiveWithInfer):
-    """Like `PrimitiveWithInfer`, but `check_shape` and `check_dtype` only check.
+    """Like `PrimitiveWithInfer`, but a subclass defines `check_shape` and `check_dtype`, which check and do not infer.
 
     Args:
         name (str): Name of the operator.

@@ -1,13 +1,13 @@
-"""Checks of values: indices within an axis, labels within the classes, results without a solution.
+"""Checks of values: indices within an axis, labels within the classes, results that show a wrong input.
 
-A declaration names them: ``@operator(checks=[index("indices", "params", "axis")])``.
+The declaration of an operator lists its checks: ``@operator(checks=[index("indices", "params", "axis")])``.
 
 - PYNATIVE mode: values that are on the host are checked before the kernel runs, and the error points at the user's
-  line. For others the device computes an error code, which `core.state.deferred_errors` raises at the next read of a
-  value.
+  line. Other values are checked on the device, which computes an error code. `core.state.deferred_errors` raises the
+  error at the next read of a value.
 - GRAPH mode: labels are always checked. The program returns an error code without waiting for it, and a step with a
-  wrong label leaves every Parameter unchanged. Everything else is checked only with ``set_context(check_indices=True)``
-  or ``%%mindspore --check``; the call of the program then raises. Constants are checked while tracing.
+  wrong label leaves every Parameter unchanged. Other values are checked only with ``set_context(check_indices=True)``
+  or ``%%mindspore --check``; the call of the program then raises the error. Constants are checked while tracing.
 """
 
 import os
@@ -54,15 +54,15 @@ class Check:
 
     Args:
         name (str): Name of the input.
-        ranges (Callable): Takes the inputs and attributes by name, a dict, and returns `Range`s; an empty list if
-            another argument is wrong, which the kernel reports better.
+        ranges (Callable): Takes a dict of inputs and attributes by name. Returns a list of `Range`, which is empty if
+            another argument is wrong; the kernel reports that error.
         error (type): The class of the error, as in MindSpore. Default: RuntimeError.
         always (bool): Check in GRAPH mode by default. Default: False.
         what (str): Noun for the values in the message. Default: "indices".
         sentence (str): Requirement on the input for the message, with {value} for the first wrong value. Default:
             None, the bounds.
-        of_result (bool): The operator's only result tells that the input was wrong. `ranges` then takes the result,
-            too, as "result", and the check follows the kernel. Default: False.
+        of_result (bool): Check the operator's single result, which shows that the input was wrong. The check runs after
+            the kernel, and `ranges` also gets the result, as "result". Default: False.
     """
 
     __slots__ = ("name", "ranges", "error", "always", "what", "sentence", "of_result")
@@ -109,7 +109,8 @@ def index(
 
 
 def position(name: str, of: str, error: type[Exception] = RuntimeError) -> Check:
-    """Return a check that positions, the last axis of an input, lie within the first dimensions of another input.
+    """Return a check that positions lie within another input. A position is a vector along the last axis of the input
+    `name`; it indexes the first axes of `of`.
 
     Args:
         name (str): Name of the input with the positions.
@@ -137,8 +138,8 @@ def label(
 
     Args:
         name (str): Name of the input with the labels.
-        classes (Callable): Takes the inputs and attributes by name, a dict, and returns the number of classes.
-        ignored (str): The attribute that names a label that is ignored. Default: None.
+        classes (Callable): Takes a dict of inputs and attributes by name, and returns the number of classes.
+        ignored (str): Name of the attribute with the label that is ignored. Default: None.
         error (type): The class of the error. Default: RuntimeError.
         always (bool): Check in GRAPH mode by default. Default: True.
     """
@@ -155,7 +156,7 @@ class Finding:
     Args:
         op (str): Name of the operator.
         check (Check): The check that may fail.
-        bounds (Range): Range with the bounds; its values may be deleted.
+        bounds (Range): The range. Only its bounds are stored, because its values may be deleted.
         is_deferred (bool): True if no call waits for the error code.
     """
 

@@ -27,7 +27,7 @@ class _Job:
     Args:
         form (Callable): The `jax.jit` function.
         arguments (tuple): Shapes, dtypes and shardings of its arguments.
-        jaxpr (Jaxpr): The graph, of which the names are used.
+        jaxpr (Jaxpr): The graph. Its name stacks are part of the cache key.
         device (jax.Device): Target device, None for JAX's default.
     """
 
@@ -52,13 +52,13 @@ class _Job:
     def _compile_form(self):
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
-                # A caller with other settings than this thread would not find the executable, so nothing is compiled.
+                # JAX finds an executable only under equal thread settings. If they differ here, compiling is useless.
                 if thread_settings() == self.settings:
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
             self.error = error
         finally:
-            self.form = self.jaxpr = None  # an interrupt may leave this job in `_jobs`, which is searched by form
+            self.form = self.jaxpr = None  # `form` is a weak key of `_jobs`: the job must not keep it alive
 
 
 _jobs = weakref.WeakKeyDictionary()  # form -> its _Job, while it is compiled

@@ -52,4 +52,4 @@ class ErrorReport:
                 error.add_note(f"raised in the graph of {self._title}, first called at {where}")
                 raise error
             error.add_note(f"raised in the graph at {where}")
-            raise_at(error, file, line, function.rpartition(" ")[2].strip("'"))  # of "function 'f'", too
+            raise_at(error, file, line, function.rpartition(" ")[2].strip("'"))  # also for "function 'f'"

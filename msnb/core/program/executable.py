@@ -33,13 +33,13 @@ def flatten_call(
     If the last result, the error code, is not 0, the written Parameters keep their old arrays, the inputs at
     `rollback`.
 
-    Several graphs must have equal outputs, the first `n_own` ones, followed by extra outputs. The extra outputs of all
-    graphs follow the results. XLA merges the equal computations.
+    If there are several graphs, their first `n_own` outputs must be equal; the others are extra outputs. The function
+    returns the extra outputs of all graphs after the results. XLA merges the equal computations.
 
     With `stoppable`, the indices of the inputs with old arrays, the loops can be stopped: the last argument is the stop
     flag, the last result the verdict, and a stopped call returns the old arrays. See `core.jaxpr.stoppable_loops`.
     """
-    # Only the first graph may print.
+    # Only the first graph keeps its prints: each must appear once.
     graphs = [graphs[0], *(g.replace(jaxpr=remove_debug_callbacks(g.jaxpr)) for g in graphs[1:])]
     if rollback:
         graphs = [keep_on_error(g, n_results, rollback) for g in graphs]
@@ -158,7 +158,7 @@ class _PartialDonation:
 
 @functools.lru_cache(maxsize=1024)
 def to_identifier(name: str) -> str:
-    """Return `name` with every character that a Python identifier cannot hold replaced; JAX and XLA name the program
-    so.
+    """Return `name` with each character replaced that a Python identifier cannot contain. JAX and XLA use the result as
+    the name of the program.
     """
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "program"

@@ -1,7 +1,7 @@
 """Variants of a compiled program that also return values for an observer, as extra outputs.
 
-An event (`core.state.events`) only reports that a program ran. An observer has values computed inside the program, in
-the one compiled call. An observer has two methods:
+An event (`core.state.events`) only reports that a program ran. An observer gets values from inside the program, as
+extra outputs of the same compiled call. An observer has two methods:
 
 * ``rewrite(program)`` returns a ClosedJaxpr with the inputs of ``program.jaxpr``. Its outputs are the program's own,
   followed by extra arrays. It returns None to leave the program unchanged. It is called again when observers change.

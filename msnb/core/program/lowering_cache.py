@@ -1,8 +1,10 @@
 """Skip lowering and XLA for a program whose graph was compiled before.
 
-JAX keys its cache by the text of the lowered program, and lowering is the larger half of a first call whose executable
-is on disk. Each executable therefore has a note under the fingerprint of its graph. Settings and operator code, which
-lowering depends on, are part of the fingerprint. The conditions that XLA depends on are compared.
+The key of JAX's cache is a hash of the lowered program. If the executable is on disk, lowering therefore takes more
+than half of the time of a first call. This module stores an index beside the executables: from the fingerprint of a
+graph to the location of its executable. The fingerprint includes the settings and the code that lowering depends on.
+An entry of the index has one location for each state: a hash of compile options, devices and XLA flags. A call uses the
+executable that was compiled for the call's own state.
 """
 
 import functools
@@ -23,7 +25,7 @@ class _GraphIndex:
     """Index from the fingerprint of a graph to its executable, for `lower_when_needed`."""
 
     def __init__(self):
-        self._files, self._notes = None, {}  # key -> {state: location of the executable}, of these files
+        self._files, self._notes = None, {}  # the cache; its entries, key -> {state: location of the executable}
 
     def _get_notes_of_current_cache(self):
         files = persistent_cache.in_use()

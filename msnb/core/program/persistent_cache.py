@@ -1,9 +1,8 @@
 """The compilation cache on disk, shared by processes and by networks with equal programs.
 
-JAX reads it before it asks XLA to compile, and writes each new executable. A file holds one executable behind a
-checksum and gets its name when it is complete, so a crash, a full disk or a second process cannot leave a file that is
-read as something else. Files of the cache are executed: the folder must be writable by the user only, or it is not
-used.
+JAX searches the cache before it compiles, and writes each new executable to it. A file contains a checksum and one
+executable. It gets its name when it is complete. A crash, a full disk or a second process therefore cannot leave a
+damaged file that is used. The code in the files is executed: a folder is used only if no other user can write to it.
 """
 
 import contextlib
@@ -26,14 +25,14 @@ from msnb._util.cache_dir import cache_folder
 from msnb._version import __version__
 from msnb.core.compat import jax_compilation
 
-LIMIT = 1 << 30  # bytes of all files together
+LIMIT = 1 << 30  # maximum bytes of all files together
 _DIGEST = 16
-_NOTE = ".note"  # suffix of a file without executable
+_NOTE = ".note"  # suffix of a file with a JSON value, see `take_note`
 _CHECK_INTERVAL = 32 << 20  # bytes that this process writes before it checks the limit again
 
 
 def default_folder():
-    """Return the folder of the cache. It is None if MSNB_COMPILE_CACHE=0 or if no cache folder exists for this user."""
+    """Return the folder of the cache; None if MSNB_COMPILE_CACHE=0 or if the user's cache folder is unknown."""
     folder = cache_folder() / "compiled"
     return folder if os.environ.get("MSNB_COMPILE_CACHE") != "0" and folder.is_absolute() else None
 
@@ -49,7 +48,7 @@ def _hash_machine_and_versions():
 
 
 class CompiledFiles:
-    """JAX's persistent cache in a folder of this process's machine and versions.
+    """Persistent cache for JAX, in a folder for this machine and the installed versions.
 
     Args:
         root (Path): The parent folder, created with the first file. Each machine and version has a folder in it.
@@ -120,7 +119,7 @@ class CompiledFiles:
         self._written += len(value)
 
     @property
-    def _path(self):  # part of what JAX expects of a cache
+    def _path(self):  # JAX reads this attribute of a cache
         return self.folder
 
     # ------------------------------------------------------------------ maintenance
@@ -229,7 +228,7 @@ def _apply_cache_settings(_=None):
 for _setting in ("enable_compile_cache", "compile_cache_path"):
     context.on_change(_setting, _apply_cache_settings)
 if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compilation_cache:
-    _apply_cache_settings()  # else the user's own settings of JAX are left as they are
+    _apply_cache_settings()  # otherwise the user has configured JAX's cache, and msnb does not change it
 
 
 @contextlib.contextmanager
@@ -237,7 +236,8 @@ def compiling(jaxpr):
     """Context manager: mark that this thread compiles a program, and make the Cell paths of its operators part of the
     cache key.
     """
-    # JAX's key leaves out the name stacks of operators, which views and profiles show.
+    # Views and profiles show the name stacks of operators, so equal programs with other stacks must not share an
+    # executable. JAX's key does not include name stacks.
     paths = "" if _current is None else "\n".join(_iterate_name_stacks(jaxpr, set()))
     _compilation.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()
     try:

@@ -10,7 +10,7 @@ _BATCH_BYTES = 256 << 20  # bytes of Parameters that are moved to their devices 
 
 
 class Placement:
-    """The shardings of a program's arrays, and the move of Parameters to them.
+    """The shardings of the arrays of a program. Moves Parameters to their devices.
 
     Args:
         program (Staged): The traced function; its partitioner returns the shardings.

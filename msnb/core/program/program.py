@@ -1,7 +1,7 @@
 """One traced program of GRAPH mode: a `jax.jit` call over flat lists of arrays.
 
-Written Parameters are a donated input list and a new output list. Parameters that are only read are a second input
-list. A call passes these lists without looking at any Parameter, and rebinds the written ones.
+The arrays of written Parameters are a donated input list and a new output list. The arrays of Parameters that are only
+read are a second input list. A call passes these lists without a loop over Parameters, and rebinds the written ones.
 """
 
 import threading
@@ -74,7 +74,7 @@ class Program(Staged):
         self._kernel: Kernel | None = None  # the form that runs as one node of the tape
         if self._forms.is_stoppable:
             self.__class__ = _StoppableProgram  # a subclass, so that other programs need no test per call
-            # If a run changes Parameters or draws a number, the call returns only when the loops have not been stopped.
+            # If a run changes Parameters or draws a random number, the call waits until its loops have ended.
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
             self.__class__ = _UnstoppableProgram
@@ -138,7 +138,7 @@ class Program(Staged):
     def _run_step(self, read, rest, outcome=None):
         """Run the current form (variant) and rebind the written Parameters. Return the results and extra outputs.
 
-        `outcome`, a list, receives what the form returns, even if an interrupt follows.
+        The outputs of the form are appended to the list `outcome`, even if an interrupt follows.
         """
         run = self._forms.current
         if not self.written and outcome is None:
@@ -287,7 +287,7 @@ class Program(Staged):
 
     def _find_form_to_inspect(self):
         """Return (compiled variant, its arguments) of the last run, or of the first call if there was none."""
-        # The arguments of a compiled form are described as they are now: Parameters may have moved to other devices.
+        # The current arguments are described, because Parameters may have moved to other devices since compilation.
         forms = self._forms
         if forms.ready is not None:
             return forms.ready, self._describe_current_arguments()
@@ -309,8 +309,8 @@ class Program(Staged):
         """Return the program that ran last, or the one that will run, as StableHLO (`jax.stages.Lowered`).
 
         Args:
-            with_stop_flag (bool): True for the form that runs, False for its equal without stop flag. They differ if
-                loops can be stopped. Default: False.
+            with_stop_flag (bool): True for the form that runs. If its loops can be stopped, it has the stop flag as an
+                additional input; False gives the same program without the flag. Default: False.
         """
         form, arguments = self._find_form_to_inspect()
         if self._forms.is_stoppable:
@@ -365,12 +365,12 @@ class _StoppableProgram(Program):
         def run():
             try:
                 Program._run_step(self, read, arguments, outcome)
-            finally:  # also if an interrupt came after the start
+            finally:  # needed even if an interrupt arrives after the start
                 for _, (*results, verdict) in outcome:
-                    if not verdict.is_ready() or stop_flag.may_have_stopped():  # otherwise it has completed
+                    if not verdict.is_ready() or stop_flag.may_have_stopped():  # otherwise the program has completed
                         deferred_errors.defer(verdict, stop_flag.Results(results, number))
 
-        stop_flag.run(run)  # XLA may run a short program in this call
+        stop_flag.run(run)  # XLA may run a short program synchronously
         if self.sown or self._forms.receivers:  # observers must not read results that may be discarded
             deferred_errors.poll(finishes_loops=True)
         return outcome[0][1]
@@ -383,7 +383,7 @@ class _UnstoppableProgram(Program):
     """
 
     def _run_step(self, read, rest, outcome=None):
-        outs = stop_flag.run(lambda: Program._run_step(self, read, rest), self.title)  # a GPU may run loops in the call
+        outs = stop_flag.run(lambda: Program._run_step(self, read, rest), self.title)  # a GPU may run loops at once
         if outs and threading.current_thread() is threading.main_thread():
             deferred_errors.defer(outs[0], stop_flag.Results((), running=self.title))
         return outs

@@ -166,7 +166,7 @@ def _read_global_state():
     )
 
 
-_MAX_SIGNATURES = 256  # per Cell or function; the oldest is dropped with the objects it keeps alive
+_MAX_SIGNATURES = 256  # maximum per Cell or function; the oldest is dropped, with the objects that it keeps alive
 _by_object = WeakIdentityDict()  # any object except Cells and functions -> Programs
 _by_id = OrderedDict()  # id -> (object without weak references, Programs); the last 64
 _all_programs = weakref.WeakSet()
@@ -290,7 +290,7 @@ def find(
         for entry in entries:
             if (entry.epoch == trace_state.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
                 return entry.program, arrays, boxes
-    if interventions.active:  # they have their own cache: the network's programs run again afterwards
+    if interventions.active:  # they have their own cache, so the network's programs stay in this one
         changed = interventions.active[-1].programs(root)
         if programs is not changed:
             return find(root, fn, args, kwargs, name, extra, True, changed)
@@ -350,7 +350,7 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
         if entries
         else ("new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
     )
-    entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
+    entries[:] = entries[-3:]  # keep a few variants of one signature, such as training on and off
     if len(programs.table) > _MAX_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
     entries.append(_CacheEntry(program, reads, static_leaves))
@@ -373,7 +373,7 @@ def _count_compilation(programs, program, fn, args, kwargs):
 
 
 def _log_varying_argument_hint(programs, program, fn, args, kwargs):
-    """Log once which argument makes each call a new one, and a remedy."""
+    """Log once the argument that causes repeated compilation, and a remedy."""
     described = recompile_hints.describe_arguments(fn, args, kwargs, program.constants)
     if programs.warned or described in programs.argument_history:
         return
@@ -415,7 +415,7 @@ def _append_to_signature(value, key, arrays, boxes):
 
 
 def _describe_array(array):
-    """Describe an array that is no Tensor, and how to wrap it."""
+    """Describe an array that is not a Tensor, and how to wrap it."""
     kind = "a JAX array" if isinstance(array, jax.Array) else "a numpy array"
     if array.dtype.kind in "OSUMm":
         return f"{kind} of {array.dtype} and shape {array.shape}, which no Tensor holds: take numbers or bool"
@@ -441,7 +441,7 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
         kwargs: Keyword arguments of the call.
 
     Raises:
-        TypeError: If `root` is neither.
+        TypeError: If `root` is neither a Cell nor a function.
     """
     if hasattr(root, "_graph_call") and not isinstance(root, type):
         programs = new_programs() if anew else None

@@ -135,9 +135,9 @@ class ProgramForms:
         self.is_selective: bool = False
         self._ready_forms: list[Callable[..., Any]] = []  # compiled since observers or Parameters have changed
         self._observers: tuple[Any, ...] = ()
-        self._observed_form = _ObservedForm((), [], self.own, ())  # of the last observers
-        self._partial_forms: dict[tuple[int, ...], _ObservedForm] = {}  # for some of its receivers, by their indices
-        self._undonated_form: Callable[..., Any] | None = None  # compiled once threads contend for Parameters
+        self._observed_form = _ObservedForm((), [], self.own, ())  # the form of the last observers
+        self._partial_forms: dict[tuple[int, ...], _ObservedForm] = {}  # indices of receivers -> form for these only
+        self._undonated_form: Callable[..., Any] | None = None  # made when threads first contend for Parameters
 
     def flatten(self, graphs: list[Any]) -> Callable[..., Any]:
         """Return one or several graphs as a function without stop flag, see `executable.flatten_call`."""
@@ -242,9 +242,9 @@ class ProgramForms:
     def repeat_run(self, inputs: list[Any]) -> list[Any]:
         """Run the program again on `inputs`, and return its outputs in the order of the graph.
 
-        Nothing is printed, donated or written. On one device the results equal those of a run that observers read, bit
-        by bit: the form has the same outputs and options, because XLA may round differently with others. On several
-        devices the inputs decide the shardings.
+        Nothing is printed, donated or written. On one device the results equal those of an observed run bit by bit. For
+        this the form has the same outputs and XLA options as the program: with others, XLA may round differently. On
+        several devices the inputs determine the shardings.
 
         Args:
             inputs (list): Parameters, random number and arguments, in the order of the graph.
@@ -258,7 +258,7 @@ class ProgramForms:
         if form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
             form = self._compile_unsharded(self._flatten_form([quiet]))
-            compiling = persistent_cache.compiling(quiet.jaxpr)  # with XLA's options of programs
+            compiling = persistent_cache.compiling(quiet.jaxpr)  # selects XLA's options for programs
         with compiling:
             new, outs = form(*arguments)
         self._repeating_form = form  # only now: a first call that is interrupted compiles again, with these options

@@ -9,8 +9,8 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
 
-HINT_AFTER = 3  # compilations
-_MAX_LISTED = 5  # values that are listed
+HINT_AFTER = 3  # number of compilations before a hint
+_MAX_LISTED = 5  # maximum number of values that a message lists
 _PLAIN = (bool, int, str, bytes)
 
 

@@ -1,7 +1,7 @@
 """Suppress XLA's slow-compilation warning; msnb shows its own progress line.
 
-XLA writes four lines to the standard error of the process, and four more at the end. Everything else that is written
-there during a compilation is passed through.
+XLA writes four lines to the standard error of the process, and four more at the end. All other output to standard error
+during a compilation is passed through.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Trace a Python function into a jaxpr with Parameters as inputs and outputs.
 
-A Parameter that the function reads becomes an input; the function is traced again until all of them are. Written
-Parameters become outputs after the function's own results. Unused inputs are dropped. Results that are no Tensors, and
-attributes of Cells that the function sets in Python, are stored with the jaxpr.
+A Parameter that the function reads becomes an input. The function is traced again until every Parameter that it reads
+is an input. Written Parameters become outputs after the function's own results. Unused inputs are dropped. Results that
+are not Tensors, and attributes of Cells that the function sets in Python, are stored with the jaxpr.
 """
 
 import inspect
@@ -103,13 +103,14 @@ class Staged:
         params (list): Parameters among the inputs. The `written` ones have new values, which the graph returns after
             the results; the `read` ones have none.
         cells (list): Cells that were called.
-        prints (bool): True if it prints, or calls Python otherwise, while it runs; a call then waits for that.
+        prints (bool): True if the program prints or calls Python while it runs; a call then waits for these effects.
         sown (tuple[SownValue]): Values for observers inside the function, see `core.jaxpr.sown_values`.
         returning (ClosedJaxpr): `jaxpr` with the sown values as last outputs; `jaxpr` itself if there are none.
-        calling (ClosedJaxpr): The form that can be differentiated and passes sown values to Python; else `jaxpr`.
+        calling (ClosedJaxpr): The graph to differentiate. It passes sown values to Python by callbacks; it is `jaxpr`
+            itself if there are none.
         settings (list): (Cell, name, value) of attributes that construct sets; each call sets them after its run.
-        errors (Union[ErrorReport, None]): Possible run-time errors, with which the last result is the error code; None
-            if there are none.
+        errors (Union[ErrorReport, None]): Possible run-time errors; the last result is then the error code. None if
+            there are none.
         results (ResultTree): Number and structure of the results.
         first_line (Union[tuple, None]): (file, line, text) of the user's line that caused the trace.
         device (jax.Device): Device of the trace, None for JAX's default.
@@ -117,7 +118,7 @@ class Staged:
 
     Raises:
         RecursionError: If Cells are nested too deeply.
-        RuntimeError: If `fn` creates Parameters and stores them, so that each graph would have others.
+        RuntimeError: If `fn` creates Parameters and stores them: each trace would create other ones.
         Exception: An error of `fn`.
     """
 
@@ -191,7 +192,7 @@ class Staged:
         )
 
     def _trace_once(self, fn, leaves, rebuild, params, first_key):
-        """Trace the function. Return the Parameters that it read and that are no inputs yet.
+        """Trace the function. Return the Parameters that it read and that are not inputs yet.
 
         If there are any, the caller traces again.
 
@@ -326,7 +327,7 @@ class Staged:
 
 
 def is_dynamic(leaf: Any) -> bool:
-    """Return True if an argument is traced, unless the graph needs it as a constant.
+    """Return True if an argument is traced by default. A graph may need it as a constant, see `static_floats`.
 
     Other arguments are part of a program's signature.
     """

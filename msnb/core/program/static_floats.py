@@ -1,8 +1,9 @@
 """Float arguments that a program needs as constants, such as the order of a norm.
 
 A float is an input of the program by default, so one program serves all its values. If tracing fails because an
-operator needs the number itself, the program is traced for this value. `find_with_constants` finds out which floats
-must be constants: it tries all of them, then each as an input again. The answer is stored with the signature.
+operator needs the number itself, the program is traced for this value. `find_with_constants` finds the floats that
+must be constants: it first makes all floats constants, then tries each one as an input again. Their indices are stored
+with the signature.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ def split_constants(
     rest = [index for index in range(len(arrays)) if index not in constants]
     values = tuple(
         [arrays[index].hex() for index in constants]
-    )  # distinguishes 0.0 from -0.0, and equals itself for NaN
+    )  # `hex` distinguishes 0.0 from -0.0, and gives equal texts for NaN
     return (*key, constants, values), [arrays[index] for index in rest], [boxes[index] for index in rest]
 
 

@@ -13,7 +13,7 @@ from msnb.core.jaxpr.op_names import operator_in
 if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
-HINT_AFTER = 400  # equations of one operator of one Cell
+HINT_AFTER = 400  # number of equations of one operator in one Cell
 
 
 def format_hint(program: "Program") -> str | None:
@@ -36,7 +36,7 @@ def format_hint(program: "Program") -> str | None:
         if count < HINT_AFTER:
             break
         frames = _list_frames_in_program(first[scope, name].source_info.traceback, call_line)
-        # Without a loop in the user's code msnb itself unrolled one, such as an optimizer's over its Parameters.
+        # If the user's code has no loop, msnb has unrolled its own, such as an optimizer's loop over its Parameters.
         if any(_is_in_loop(*frame) for frame in frames):
             file, line = frames[0][:2]
             location = format_location(str(file), int(line))

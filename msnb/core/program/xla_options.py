@@ -12,12 +12,12 @@ from msnb.core.compat import jax_compilation
 from msnb.core.eager import kernel
 from msnb.core.program import persistent_cache
 
-# The older loop emitter compiles in half the time. On small arrays its loops are as fast. On larger arrays it
-# depends: element-wise loops are as fast, a transposition takes seven times as long, a flattening five times. It
-# repeats an expression for each use: large programs, and programs with expensive functions, compile up to eight
-# times as long. Later versions of jaxlib do not have it and reject the option.
+# XLA's older loop emitter compiles in half the time. On small arrays its loops are as fast as those of the new one. On
+# larger arrays, element-wise loops are as fast, a transposition takes seven times as long, a flattening five times. The
+# older emitter repeats an expression for each use: large programs, and programs with expensive functions, take up to
+# eight times as long to compile. Later versions of jaxlib do not have this emitter and reject the option.
 _LOOPS = {"xla_cpu_use_fusion_emitters": False} if jaxlib.version.__version__.startswith("0.10.") else {}
-# With so few elements the call costs more than the computation, so XLA optimizes hardly anything.
+# For kernels of at most `_SMALL_ELEMENTS` elements. The call takes longer than the computation, so optimization is off.
 _SMALL = {**_LOOPS, "xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
 _SMALL_ELEMENTS = 256
 # LLVM's third level compiles a fifth longer than the second, and no step was faster. (The option that avoids
@@ -34,8 +34,8 @@ _MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_EXPENSIVE = (
     100,
     4,
 )  # limits for the older emitter, measured
-_CALL = "func.call"  # of an operator
-# Operations that read their inputs in order. Kernels of these alone are fast with the older emitter up to
+_CALL = "func.call"  # the call of an operator
+# Operations that read their inputs in order. Kernels with only such operations are fast with the older emitter up to
 # `_MOST_ELEMENTWISE` elements; with more, their loops took up to twice as long.
 _ELEMENTWISE = (
     "abs add and broadcast_in_dim compare constant convert divide maximum minimum multiply negate not or select"
@@ -46,7 +46,7 @@ _MOST_ELEMENTWISE, _MOST_IN_A_KERNEL = 1 << 18, 60
 _EXPENSIVE = [
     f"stablehlo.{n}" for n in "exponential tanh logistic log rsqrt sqrt power sine cosine custom_call".split()
 ]
-_LOOP = "stablehlo.while"  # may compute long with few elements
+_LOOP = "stablehlo.while"  # a loop may take long even with few elements
 _REWRITTEN = re.compile(r"[^\w.-]")  # characters that JAX replaces by "_" in names for XLA
 
 
@@ -64,7 +64,7 @@ def _choose_compile_options(name, count_operations):
     if is_quick:
         return QUICK_COMPILE
     counts = count_operations(600)
-    if counts is None:  # a whole program on the tape
+    if counts is None:  # the kernel is a complete program on the tape
         return _PROGRAM
     if counts[1] <= _SMALL_ELEMENTS and _LOOP not in counts[0]:
         return _SMALL

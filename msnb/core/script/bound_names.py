@@ -64,7 +64,7 @@ class _BoundNames(ast.NodeVisitor):
 
 
 def find_bound_names(nodes: Sequence[ast.AST]) -> dict[str, Any]:
-    """Return {name: True if it is rebound, False if it is only mutated} for a list of nodes."""
+    """Return {name: True if it is rebound, False if it is only mutated} of the names that `nodes` change."""
     visitor = _BoundNames()
     for node in nodes:
         visitor.visit(node)
@@ -97,7 +97,10 @@ class _ContainsVisitor(ast.NodeVisitor):
 
 
 def contains(nodes: Sequence[ast.AST], *kinds: type, into_loops: bool = True) -> bool:
-    """Return True if the block has a node of one of `kinds` outside nested functions (and loops)."""
+    """Return True if the block has a node of one of `kinds` outside nested functions.
+
+    Without `into_loops`, the bodies of `for` and `while` are not searched.
+    """
     visitor = _ContainsVisitor(kinds, into_loops)
     for node in nodes:
         visitor.visit(node)
@@ -154,7 +157,7 @@ def copy_tree(node: Any) -> Any:
     """
     if isinstance(node, list):
         return [copy_tree(item) if isinstance(item, ast.AST) else item for item in node]
-    if not node._fields:  # Load, Add and the like are singletons
+    if not node._fields:  # nodes such as Load and Add are singletons
         return node
     kind: Any = type(node)
     copied_node = kind.__new__(kind)

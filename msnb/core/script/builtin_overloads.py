@@ -99,7 +99,7 @@ def _register_extremum_overload(builtin, beats):
         for item in items[1:]:
             item = to_tensor(item)
             a, b = result._array, item._array
-            result = box(jnp.where(beats(b, a), b, a))  # of equal items the first gets the whole gradient
+            result = box(jnp.where(beats(b, a), b, a))  # if items are equal, the first gets the gradient
         return result
 
     pick.__name__ = builtin.__name__
@@ -117,7 +117,7 @@ def _has_finite_iterable(iterables):
 
 @replace_builtin(isinstance)
 def isinstance_(value: Any, kinds: Any) -> bool:
-    """Return ``isinstance(value, kinds)``. A number that is an input of the graph is a float, not a Tensor."""
+    """Return ``isinstance(value, kinds)``. A Python number that is an input of the graph counts as a float."""
     if dynamic(value) and not value._array.ndim and value._array.weak_type:
         return builtins.isinstance(0.0, kinds)
     return builtins.isinstance(value, kinds)

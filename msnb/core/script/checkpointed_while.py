@@ -2,9 +2,9 @@
 
 The forward pass saves at most K carries, one every `stride` iterations. When the buffer is full, every second carry is
 dropped and the stride doubles. The backward pass visits the iterations in reverse, in blocks of K: the carries of a
-block are recomputed once, from the saved one before it, into a second buffer. Up to K * K iterations that costs at
-most 1.5 forward passes. All inner loops are this same operation, so they have derivatives as well. This module works
-on arrays only.
+block are recomputed once, from the saved one before it, into a second buffer. For up to K * K iterations the
+recomputation costs at most 1.5 forward passes. The inner loops of both passes are differentiable loops of this module,
+too, so derivatives of any order exist. This module works on arrays only.
 """
 
 from collections.abc import Callable

@@ -22,7 +22,7 @@ def if_(
 ) -> Any:
     """Run an `if` statement; the branches assign the variables `names`.
 
-    With `guards`, the condition is a jump flag: the branch `otherwise` stands for the jump and assigns nothing.
+    With `guards`, the condition is a jump flag. The branch `otherwise` runs after a jump and assigns nothing.
     """
     if not dynamic(condition):
         return then() if condition else otherwise()

@@ -15,12 +15,12 @@ from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
 from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
-_CONVERTED = "__msnb_twin__"  # on a function: (its code at conversion, converted function)
+_CONVERTED = "__msnb_twin__"  # attribute of a function: (its code at conversion, converted function)
 _codes = (
     WeakIdentityDict()
 )  # code -> lowered code; by identity, because equal code objects may come from different files
 
-# Packages whose functions are not converted: they never branch on Tensors, or do so intentionally.
+# Packages whose functions are not converted: they never branch on Tensors, or their branches must run in plain Python.
 _LIBRARIES = {
     "msnb",
     "jax",
@@ -133,7 +133,7 @@ _runtime = types.CellType()  # the run-time module; empty until `set_runtime` ha
 
 
 def set_runtime(module: types.ModuleType) -> None:
-    """Register the module that lowered code calls, which a higher module defines."""
+    """Register the module whose functions lowered code calls. It imports this module, so it calls this function."""
     _runtime.cell_contents = module
 
 

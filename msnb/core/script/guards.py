@@ -1,9 +1,9 @@
 """Guards: Python values that a trace has read, and their comparison at each call.
 
-A graph is built once, so the Python values that it was built from are constants in it. `Reads` records globals and
-closure variables of every traced function of the user, with the mutable values inside them and inside attributes
-that these functions use (lists, dictionaries, sets, numpy arrays, plain objects, and modules of the user). Each call
-of a compiled program calls `Reads.same`, which compares in C where possible.
+Python values that a trace reads become constants of the graph. `Reads` records globals and closure variables of every
+traced function of the user. It also records the contents of mutable values (lists, dictionaries, sets, numpy arrays,
+plain objects, and modules of the user) in these variables and in attributes that the functions use. Each call of a
+compiled program calls `Reads.same`, which compares the recorded values with the current ones, in C where possible.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ _thread = threading.local()
 _loaded = WeakIdentityDict()  # code -> result of `_collect_loaded_names`
 _ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 _SPACES = ("SimpleNamespace", "Namespace", "EasyDict")  # classes of libraries that hold values of the user
-_MAX_COMPARED = 1 << 16  # bytes of an array, or elements of a container, up to which each call compares
+_MAX_COMPARED = 1 << 16  # maximum bytes of an array, and elements of a container, that are guarded
 _MAX_DEPTH = 4
 
 
@@ -101,7 +101,7 @@ class Reads:
         self.attributes: set[Any] = set()  # names of attributes that the functions use
         self.objects: dict[Any, Any] = {}  # id -> object whose methods ran
         self.checks: list[Any] = []  # (itemgetter, namespace, values)
-        self.contents: list[Any] = []  # (name, reference to the value, its Snapshot)
+        self.contents: list[Any] = []  # (label, function that returns the current value, snapshot)
         self.primitives: list[Any] = []  # (name, Primitive, its number of changes)
 
     def add(self, fn: Any, instance: Any) -> None:
@@ -110,7 +110,7 @@ class Reads:
             self.objects.setdefault(id(instance), instance)
         code = fn.__code__
         if is_converted(code) or id(code) in self.code_ids:
-            return  # a function created by the trace does not outlive it
+            return  # recorded already, or a nested function that exists only during the trace
         self.code_ids.add(id(code))
         self.functions.append((fn, code))
         loads, attributes = _collect_loaded_names(code)
@@ -128,8 +128,8 @@ class Reads:
 
         Args:
             program (str): Name of the program, for messages.
-            cells (list[Cell]): Cells of the program. Their own attributes are not compared, because a change of them
-                is noticed at once.
+            cells (list[Cell]): Cells of the program. Of their attributes only the contents of mutable values are
+                compared here: setting an attribute of a Cell increases the epoch.
 
         Raises:
             TypeError: If the trace stored a traced Tensor in an object that outlives it.
@@ -164,7 +164,7 @@ class Reads:
                     vars(base)[name],
                     functools.partial(vars(base).get, name),
                 )
-        self.objects = None  # weak references from here on
+        self.objects = None  # the guards refer to these objects weakly
         return bool(self.checks or self.closures or self.contents)
 
     def _iterate_read_class_attributes(self, cls):
@@ -406,7 +406,7 @@ class _FlatSnapshot:
 
     @staticmethod
     def _types(value):
-        return list(map(type, value.values() if type(value) is dict else value))  # 1, 1.0 and True are equal
+        return list(map(type, value.values() if type(value) is dict else value))  # needed, as 1, 1.0 and True are equal
 
     def matches(self, value):
         """Return True if the current `value` equals the snapshot."""
@@ -414,7 +414,7 @@ class _FlatSnapshot:
 
 
 class _NestedSnapshot:
-    """Snapshot of a list, tuple or dictionary of other values."""
+    """Snapshot of a list, tuple or dictionary with a snapshot of each element."""
 
     __slots__ = ("kind", "keys", "inner")
 

@@ -1,4 +1,4 @@
-"""First pass: `break`, `continue` and early `return` become flags and else-branches, so that every block falls through.
+"""First pass: `break`, `continue` and early `return` become flags and else-branches, so that no block is left early.
 
 - ``if c: return a; rest`` becomes ``if c: return a else: rest``, which needs no placeholder for the value.
 - If only some paths of a branch return, and in loops, a flag and a variable carry the value out.
@@ -19,7 +19,7 @@ RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once their
 
 
 class Jumps:
-    """Rewrites the body of one function without jumps.
+    """Rewrites the body of one function so that it has no jumps.
 
     Args:
         fresh (Callable): Returns an unused name with a prefix.
@@ -34,7 +34,7 @@ class Jumps:
 
     # ------------------------------------------------------------------ loops
     def loops(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """Rewrite the loops of the block, innermost first, without break, continue, return and else."""
+        """Rewrite the loops of the block, innermost first, so that they have no break, continue, return and else."""
         out = []
         for node in block:
             if isinstance(node, (ast.While, ast.For)):
@@ -183,7 +183,7 @@ class Flags:
                 rest = self.rewrite(block[i + 1 :])
                 if rest:
                     guard = ast.If(self.going_on(), rest, [])
-                    guard.guards = True  # its other branch has jumped
+                    guard.guards = True  # its other branch is the path after a jump
                     out.append(at_location(rest[0], guard))
                 return out
         return out

@@ -1,7 +1,7 @@
 """`while` and `for` in lowered code.
 
-A loop runs in plain Python, unrolled, while its condition is known. From the first traced condition on, the body is
-traced once with every variable that it changes as a tracer, and the rest of the loop becomes one `while` of the graph.
+A loop runs in plain Python, unrolled, while its condition is known. If the condition is a traced Tensor, the remaining
+iterations become one `while` of the graph. The body is then traced with a tracer for each variable that it changes.
 """
 
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def _run_if_without_else(condition, step, read, write, names, location):
 
 
 def _run_for_over_range(bounds, assign, body, going, read, write, names, location):
-    """Run ``for i in range(n)`` with a traced n: a counter precedes the other variables."""
+    """Run ``for i in range(n)`` with a traced n as a `while` loop. Its first variable is the counter."""
     stop, step = bounds.stop, bounds.step
     dtype = jnp.result_type(*[b._array for b in (bounds.start, stop, step) if isinstance(b, Tensor)])
     start = to_tensor(bounds.start)
@@ -301,7 +301,7 @@ class _GraphLoop:
         if (v, k) not in self.carried_positions:
             if _is_unchanged(leaf, start):
                 return []
-            if self._get_hint("fixed", (name, k)):  # it changes after all, now that others are traced
+            if self._get_hint("fixed", (name, k)):  # it changes now that other variables are traced
                 self.hints[(self.place, "fixed", (name, k))] = False
                 note["again"] = True
                 return []

@@ -1,8 +1,8 @@
-"""Second pass: control flow becomes calls of the run time, with closures over the function's own variables.
+"""Second pass: control flow becomes calls of `script.runtime`, with closures over the function's own variables.
 
-`if`, `while` and `for` become `rt.if_`, `rt.while_` and `rt.for_`, with one nested function per block, and two
-functions that read and write the variables that the blocks bind. The code keeps the user's file name and line
-numbers, so tracebacks, pdb and source links of the graph need no mapping.
+`if`, `while` and `for` become `rt.if_`, `rt.while_` and `rt.for_`. Each block becomes a nested function. Two more
+functions read and write the variables that the blocks bind. The code keeps the user's file name and line numbers, so
+tracebacks, pdb and source links of the graph need no mapping.
 """
 
 import ast
@@ -36,14 +36,14 @@ class Lowering(ast.NodeTransformer):
         self.self_name = self_name
         self.depth = depth
         self.outer_variables: frozenset[str] = outer_variables
-        self.foreign: frozenset[str] = frozenset()  # globals and the like, which are mutated and never rebound
+        self.foreign: frozenset[str] = frozenset()  # names from outside, such as globals; they are never rebound
         self.owner: str = "function"
         self.count: int = 0
         self.children: int = 0
         self.closed: dict[Any, Any] = {}  # names that blocks write through `nonlocal`
 
     def fresh(self, prefix: str) -> str:
-        """Return a name that no user writes."""
+        """Return a new name that does not collide with names of the user."""
         self.count += 1
         return f"__{prefix}{self.depth}_{self.count}"
 
@@ -64,7 +64,7 @@ class Lowering(ast.NodeTransformer):
         own_names = {n for n, rebound in names.items() if rebound}.union(params) - nonlocal_names
         mutated_names = {
             n for n in names if n not in own_names and n not in nonlocal_names
-        }  # ``y[i] = v`` for a `y` of an enclosing function
+        }  # from ``y[i] = v``, where `y` belongs to an enclosing function
         nonlocals = sorted(mutated_names & self.outer_variables)
         nonlocal_names.update(nonlocals)
         self.foreign = frozenset(mutated_names - self.outer_variables)
@@ -128,7 +128,7 @@ class Lowering(ast.NodeTransformer):
         return out
 
     def bound(self, nodes: Sequence[ast.AST]) -> dict[str, Any]:
-        """Return {name: True if it is rebound} of the names that `nodes` bind, without globals."""
+        """Return the result of `find_bound_names` without names from outside the function, such as globals."""
         return {n: rebound for n, rebound in find_bound_names(nodes).items() if n not in self.foreign}
 
     def rt(self, name: str, *args: ast.expr) -> ast.Call:

@@ -196,7 +196,7 @@ def _plan_single_branch(branch, side):
 
 
 def _plan_outputs(predicate, yes, no, names, location, guards):
-    """Return per variable how to rebuild it, and the outputs of the conditional."""
+    """Return (plan, outputs). The plan has for each variable (function that rebuilds it, entries of its leaves)."""
     plan, outs = [], []
     yes_parts = yes.rebuild(list(range(len(yes.leaves))))
     no_parts = no.rebuild(list(range(len(no.leaves))))
@@ -324,7 +324,7 @@ def _emit_conditional(predicate, yes, no, outs):
     boxes = {id(p): p for p in yes.boxes + no.boxes}
     names = tuple(sorted({*yes.hidden, *no.hidden}))
     if not outs and not boxes and not names and not yes.jaxpr.effects and not no.jaxpr.effects:
-        return []  # the graph computes nothing that differs
+        return []  # both branches have equal results and no effects
     start = frame.hidden_arrays(names)
 
     def side(branch, which):

@@ -1,7 +1,7 @@
 """Strings with values that are only known at run time: f-strings, `%` and `print` in converted code.
 
-A `Text` is a str that shows such values as they are described at trace time. `print` inserts the values themselves when
-the graph runs.
+A `Text` is a str. It contains descriptions of such values, made at trace time. `print` inserts the values themselves
+when the graph runs.
 """
 
 import builtins

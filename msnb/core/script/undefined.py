@@ -23,7 +23,7 @@ class Undefined:
     def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise UnboundLocalError."""
         error = UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
-        if self.place is not None:  # the use may be in msnb, which returns it as a result
+        if self.place is not None:  # if the variable is a result, msnb detects it after the user's code has ended
             file, line, owner = vars(self)["place"]
             raise_at(error, file, line, owner.rpartition(" ")[2].strip("'"))
         raise error

@@ -22,11 +22,11 @@ class ArrayShardings(NamedTuple):
         written (list[jax.sharding.Sharding]): Shardings of the written Parameters, before and after a run.
         read (list[jax.sharding.Sharding]): Shardings of Parameters that are only read.
         rest (list[jax.sharding.Sharding]): Shardings of the random number, if there is one, and of the arguments.
-        around (Callable): Converts the graph as a function of the arrays of one device,
-            ``form(params, extra, arrays)``, to one of global arrays. Default: None, it already takes global arrays.
+        around (Callable): Converts ``form(params, extra, arrays)``, the graph as a function of one device's arrays, to
+            a function of global arrays. Default: None, the graph takes global arrays already.
         results (jax.sharding.Sharding): Sharding of all results. Default: None, XLA chooses.
         bring (Callable): Moves arrays of Parameters to shardings, ``bring(arrays, shardings)``. Default:
-            `jax.device_put`; None if each of several processes keeps its own on its own device.
+            `jax.device_put`; None if each of several processes has its own arrays on its own device.
         calling (Callable): Converts the compiled call, ``calling(call, places)``, to one that takes and returns the
             arrays of one of several processes. Default: None, one process has all arrays.
     """
@@ -80,7 +80,7 @@ class Partitioner(Protocol):
         ...
 
     def places(self, program: Any) -> ArrayShardings | None:
-        """Return the shardings of the arrays of a traced program; None if one device computes the program after all.
+        """Return the shardings of the arrays of a traced program; None if the program runs on one device.
 
         Raises:
             RuntimeError: If this machine does not have the devices.
@@ -159,10 +159,10 @@ class Provider(NamedTuple):
     """Functions of the package that partitions programs.
 
     Attributes:
-        state (Callable): Returns the settings that programs depend on, comparable; None for one device.
+        state (Callable): Returns the settings that programs depend on as a comparable object; None for one device.
         begin (Callable): Returns the `Partitioner` of a new trace, or None.
-        members (Callable): Returns the `DeviceGroup` of a group, from the axis (name, size) of the trace, None if it is
-            not partitioned, and the name of the group; None if there are no other devices.
+        members (Callable): Takes the axis (name, size) of the trace, or None if the trace is not partitioned, and the
+            name of a group. Returns its `DeviceGroup`, or None if there are no other devices.
         together (Callable): Converts a function of arrays to one that all processes call at once, each with its own
             arrays; returns None if there is one process.
         processes (Callable): Returns the number of processes of a group by its name; 1 if there is one process.
@@ -206,7 +206,7 @@ def members(group: str | None = None) -> DeviceGroup | None:
 
 
 def size(group: str | None = None) -> int:
-    """Return the number of devices of a group with which an operator called now communicates, itself included.
+    """Return the number of devices among which an operator that is called now communicates in a group.
 
     Raises:
         RuntimeError: As :func:`members`.
@@ -271,7 +271,7 @@ def partition_as(partitioner: Partitioner) -> Iterator[None]:
 
 
 def state() -> Hashable:
-    """Return the settings of the partitioning package that programs traced now depend on; None for one device."""
+    """Return the current settings of the partitioning package on which programs depend; None for one device."""
     return _providers[0].state() if _providers else None
 
 

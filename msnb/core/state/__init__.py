@@ -1,5 +1,5 @@
 """Per-thread and per-process state: traces in progress, events for tools, random streams, deferred errors.
 
-Other packages use the modules `trace_state`, `events`, `random_stream` and `deferred_errors`: their names are short and
-their variables change, so nothing is exported here.
+Other packages import the modules `trace_state`, `events`, `random_stream` and `deferred_errors`. This package exports
+no names: variables of the modules are assigned, and an exported name would keep the old value.
 """

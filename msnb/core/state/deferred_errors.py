@@ -1,7 +1,7 @@
 """Errors of data checks, raised after the device has computed them.
 
-A check of data, such as the range of labels, ends in a small array on the device. To wait for that array would stall
-the stream of calls. The array is queued instead, per thread and in call order, with a function that raises the error.
+A check of data, such as the range of labels, computes a small array on the device. Waiting for this array at once would
+stall the stream of calls. Instead, the array is added to a queue of the thread, with a function that raises the error.
 The next read of any value waits for the queue.
 """
 
@@ -16,7 +16,7 @@ from msnb import log
 from msnb.core.state import stop_flag
 from msnb.core.state.trace_state import thread as _thread
 
-_MAX_PENDING = 256  # limit of the queue; beyond it the oldest result is waited for, which is usually ready
+_MAX_PENDING = 256  # maximum length of the queue; then `defer` waits for the oldest result, which is usually ready
 
 
 def defer(verdict: jax.Array, report: Callable[..., None] | stop_flag.Results) -> None:
@@ -35,8 +35,8 @@ def poll(finishes_loops: bool = False) -> None:
     """Report the results of data checks that are ready, without waiting for others.
 
     Args:
-        finishes_loops (bool): True waits for programs with loops: a Ctrl-C may stop them, and what is computed from
-            their results is discarded with them. Default: False.
+        finishes_loops (bool): True to wait for programs with loops that a Ctrl-C may stop: if one is stopped, its
+            results are discarded, and nothing may have been computed from them. Default: False.
     """
     pending = _thread.pending_verdicts
     if finishes_loops:
@@ -45,7 +45,7 @@ def poll(finishes_loops: bool = False) -> None:
                 stop_flag.wait(verdict, report)
     while pending and pending[0][0].is_ready():
         if type(pending[0][1]) is stop_flag.Results:
-            pending.popleft()  # it has ended
+            pending.popleft()  # the program has ended
         else:
             _report_first_pending(pending)
 

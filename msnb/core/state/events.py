@@ -45,7 +45,7 @@ EVENTS = (
 )
 _REGISTERED_AS = {"left": "entered"}  # event -> event under which its listeners are registered
 _lock = threading.RLock()
-_demand_hooks = {}  # event -> functions to call when its first listener comes or its last one goes
+_demand_hooks = {}  # event -> functions to call when its first listener is added or its last one is removed
 
 
 class Subscribers:
@@ -72,7 +72,7 @@ _thread_state = _ThreadState()
 
 
 class Listener:
-    """Subscription to events, from `listen` to `close`. Also a context manager, which closes it.
+    """Subscription to events, from `listen` to `close`. Used as a context manager, it closes itself at the end.
 
     Attributes:
         name (str): Name in log messages.
@@ -273,4 +273,4 @@ def run_with_events(
             for listener in notified:
                 listener.deliver("left", (call,))
         finally:
-            call.error = None  # its traceback holds this frame
+            call.error = None  # its traceback refers to this frame: drop the reference cycle

@@ -14,7 +14,7 @@ from msnb.core.state import trace_state
 class Intervention(Protocol):
     """The methods of an active intervention.
 
-    Two interventions that compare equal change values alike, so that programs of one serve the other.
+    Two interventions with equal `key` change values in the same way, and use the same programs.
     """
 
     target: Any  # the Cell or compiled function whose calls are changed
@@ -33,7 +33,7 @@ def add(intervention: Any) -> None:
 
 
 def remove(intervention: Any) -> None:
-    """End an intervention. Programs from before it are used again."""
+    """End an intervention. Programs that were traced before it are used again."""
     global active
     active = tuple(each for each in active if each is not intervention)
     trace_state.epoch.bump()

@@ -15,7 +15,7 @@ _State = TypeVar("_State")
 class ProgramTrace:
     """State of one trace of a program, shared by its root frame and the frames inside it.
 
-    A module of a higher package that has state for a trace defines a class for it and asks `state_of`.
+    A module of a higher package that has state for each trace defines a class for it; `state_of` returns the instance.
 
     Args:
         params (Iterable): Parameters that are inputs of the program.
@@ -66,7 +66,7 @@ class ProgramTrace:
     def first_key(self) -> jax.Array:
         """Return the first key of the random stream."""
         self.key_used = True
-        return run_in_trace_of(self.number, jax.random.key)  # the first draw may be in the body of a loop
+        return run_in_trace_of(self.number, jax.random.key)  # the first draw may be in a nested trace
 
     # ---------------------------------------------------------------- undo side effects of a trace
     def snapshot(self) -> dict[Any, Any]:
@@ -87,5 +87,5 @@ class ProgramTrace:
         for kind, state in list(self._states.items()):
             if kind in snapshot:
                 state.restore(snapshot[kind])
-            elif hasattr(kind, "restore"):  # created since then
+            elif hasattr(kind, "restore"):  # the state was created after the snapshot
                 del self._states[kind]

@@ -98,7 +98,9 @@ _eager_key = jax.jit(key_of)
 
 
 def next_key() -> jax.Array:
-    """Return a new key: of the program being traced, else of the stream of `draw_from` or the default stream."""
+    """Return a new key. In a trace it comes from the stream of the program, otherwise from the stream of `draw_from`
+    or from the default stream.
+    """
     frame = thread.frame
     if frame is not None:
         return frame.next_key()

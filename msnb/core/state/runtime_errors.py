@@ -9,7 +9,7 @@ class RuntimeErrors:
     Attributes:
         entries (list): (exception or `value_checks.Finding`, location). The code of an entry is its index + 1.
         handlers (list): Locations of the enclosing `try` statements.
-        refusal (Union[Exception, None]): The error that this trace has to end with.
+        refusal (Union[Exception, None]): The error that the trace raises at its end; None if there is none.
     """
 
     __slots__ = ("entries", "handlers", "refusal")

@@ -1,15 +1,16 @@
 """The stop flag: Ctrl-C ends the loops of a program that is running on the CPU.
 
 Python runs the handler of Ctrl-C in the main thread between two bytecodes. While that thread waits for a program, the
-handler would wait too, for ever if a loop has no end. A loop of a compiled program therefore reads memory of this
-process in its condition. While the main thread waits, a second thread reads the signals that arrive, and sets that
-memory at a Ctrl-C. The program then ends, its results are discarded, and Python's handler runs.
+handler has to wait, too, and a loop may never end. The condition of a loop in a compiled program therefore reads memory
+of this process. While the main thread waits, a second thread reads the signals that arrive. At a Ctrl-C it writes to
+this memory. The program then ends, its results are discarded, and Python's handler runs.
 
-`signal.set_wakeup_fd` tells the second thread of signals. It is set while the main thread waits and at no other time,
-so the user's descriptor, such as asyncio's, works otherwise; signals that arrived meanwhile are forwarded to it.
+Python writes signals to the descriptor of `signal.set_wakeup_fd`, which the second thread reads. The descriptor is
+installed only while the main thread waits. At all other times the user's descriptor, such as asyncio's, is installed.
+Signals that arrived during the wait are forwarded to it.
 
-A handler of the user may do something else than raise KeyboardInterrupt. The first Ctrl-C is then left to this handler,
-which runs after the program; the second one stops the program.
+The user's handler may do other things than raise KeyboardInterrupt. In this case the first Ctrl-C does not stop the
+program: the handler runs after the program has ended. The second Ctrl-C stops the program.
 """
 
 import contextlib
@@ -34,7 +35,7 @@ from msnb.core.state import random_stream
 from msnb.core.state.trace_state import thread as _thread
 from msnb.core.support import interrupts
 
-CELLS = 16  # numbers that a loop reads in turn
+CELLS = 16  # number of elements of the flag that a loop reads in turn
 _ALIGNMENT = 64  # bytes; JAX copies memory with a smaller alignment
 
 
@@ -55,7 +56,7 @@ class _Flag:
         return self._arrays[device]
 
 
-_flag, _never = _Flag(), _Flag()  # of the main thread; of other threads, to which Python delivers no Ctrl-C
+_flag, _never = _Flag(), _Flag()  # flag of the main thread; that of other threads, which no Ctrl-C sets
 
 
 def is_supported(device: Any) -> bool:
@@ -67,7 +68,7 @@ def array_on(device: Any) -> jax.Array:
     """Return the flag of this thread as the input of a program on `device`."""
     if threading.get_ident() != _get_main_thread_id():
         return _never.on(device)
-    if _is_set:  # interrupts came while the last wait ended
+    if _is_set:  # an interrupt arrived while the last wait ended
         _clear_flag()
     return _flag.on(device)
 
@@ -78,7 +79,7 @@ def may_have_stopped() -> bool:
 
 
 class Results:
-    """The results of a program with loops that it has returned while it runs. They are deleted if it is stopped.
+    """Results of a program with loops that is still running. They are deleted if the program is stopped.
 
     Entries (verdict, Results) of `trace_state.thread.pending_verdicts` are the programs with loops of this thread.
 
@@ -108,10 +109,10 @@ class Results:
 # ------------------------------------------------------------------- waiting for a program
 _has_wakeup = hasattr(signal, "set_wakeup_fd") and os.name == "posix"
 _ONE_CALL = ((),)
-_user_descriptor: list[int] = []  # wakeup descriptor of the user while the main thread waits, else empty
-_n_interrupts = 0  # number of Ctrl-C since the main thread waits
+_user_descriptor: list[int] = []  # the user's wakeup descriptor while the main thread waits; otherwise empty
+_n_interrupts = 0  # number of Ctrl-C since the main thread began to wait
 _running: str | None = None  # name of the program that is waited for, if it cannot be stopped
-_is_set, _is_forced = False, False  # the flag is set; the handler of the user may raise nothing
+_is_set, _is_forced = False, False  # the flag is set; KeyboardInterrupt is raised even if the user's handler does not
 
 
 def _get_main_thread_id():
@@ -150,18 +151,18 @@ def run(fn: Callable[[], Any], running: str | None = None) -> Any:
     global _running
     if threading.get_ident() != _get_main_thread_id() or not _has_wakeup:
         return fn()
-    if _user_descriptor or _is_set:  # interrupts came while the last wait ended
+    if _user_descriptor or _is_set:  # an interrupt arrived while the last wait ended
         _finish_waiting(False)
     has_raised, _running = True, running
     try:
-        # In C: an interrupt cannot lose the descriptor.
+        # `extend` and `starmap` run in C: an interrupt cannot arrive between installing and storing the descriptor.
         _user_descriptor.extend(itertools.starmap(_get_reader().install, _ONE_CALL))
         out = fn()
         has_raised = False
     finally:
         try:
             _finish_waiting(has_raised)
-        except KeyboardInterrupt:  # a second one, one that came late, or the one of a handler that has raised nothing
+        except KeyboardInterrupt:  # a second or late Ctrl-C, or `_is_forced`
             _finish_waiting(True)
             raise
     return out
@@ -178,7 +179,7 @@ def _finish_waiting(has_raised):
         with contextlib.suppress(ValueError, OSError):  # another thread has closed it
             signal.set_wakeup_fd(user)
     if user == -1 and not (has_raised or reader.received or _n_interrupts or _is_set):
-        if interrupts.raises_at_once():  # a Ctrl-C would have raised: there is none to read, which takes 10 us
+        if interrupts.raises_at_once():  # a Ctrl-C would have raised: skip reading, which takes 10 us
             _user_descriptor.clear()
             return
     with reader.lock:
@@ -210,7 +211,7 @@ def _clear_flag():
             verdict.block_until_ready()
             if bool(verdict):
                 report.discard()
-    if pending:  # the other entries are checks of what these programs have returned
+    if pending:  # the other entries check results of these programs
         pending.clear()
     _flag.memory[:] = 0
     is_forced, _is_set, _is_forced = _is_forced, False, False

@@ -30,7 +30,7 @@ class _Thread(threading.local):
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # True if loops are traced for forward-mode derivatives
     carriers: Any = None  # `Carriers` of integer Tensors in a graph, see core.eager.integer_gradients
-    pullbacks: Any = None  # kernel -> its gradient in other operators, see core.eager.kernel
+    pullbacks: Any = None  # gradient rules: kernel -> gradient function or None, see core.eager.kernel
     spread: Any = None  # Partitioner of the operators that are traced now, see core.sharding.partitioner
     pipeline: Any = None  # represents the blocks of a pipeline, see nn._cell.pipeline
     pending_verdicts: Any = ()  # results of data checks that are not ready, see core.state.deferred_errors
@@ -240,7 +240,7 @@ class TraceFrame:
 
     def __exit__(self, *exc: Any) -> Literal[False]:
         thread.frame = self._outer
-        if self.parent is None and self.trace.checking:  # its value was computed for this trace
+        if self.parent is None and self.trace.checking:  # `results_observed` depends on `checking`
             update_results_observed()
         for tensor, array in self._tensors.values():
             tensor._array = array
@@ -270,7 +270,7 @@ class DonationLock:
     """Lock and flag that decide if a step may donate the arrays of Parameters.
 
     Attributes:
-        lock (RLock): Locked while a step takes the arrays of Parameters, whose memory it writes its results into.
+        lock (RLock): Locked while a step is started, which may donate the arrays of Parameters.
         contended (bool): True once two threads have used the same Parameters in PYNATIVE mode, where operators read
             them without the lock. Steps do not donate from then on.
     """

@@ -1,4 +1,4 @@
-"""Redirection of what `Print` prints in running programs. `msnb.train` sets a function that writes it to a file."""
+"""Redirection of the output of `Print` in running programs. `msnb.train` sets a function that writes it to a file."""
 
 from collections.abc import Callable
 from typing import Any

@@ -29,7 +29,7 @@ def is_float(dtype: Any) -> bool:
 
 
 def is_inexact(dtype: Any) -> bool:
-    """Return True if `dtype` (numpy) has gradients: floating point or complex."""
+    """Return True if `dtype` (numpy) is floating point or complex: JAX differentiates these types."""
     return jnp.issubdtype(dtype, jnp.inexact)
 
 

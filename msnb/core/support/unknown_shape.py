@@ -12,8 +12,8 @@ class UnknownShape:
     """Shape and element type of a Tensor without values.
 
     Args:
-        shape (tuple): Dimensions; None for one of any length. None instead of the tuple for any number of dimensions,
-            shown as (-2,).
+        shape (tuple): Length of each axis; None for an axis of any length. If `shape` is None, the number of axes is
+            unknown, and the attribute `shape` is (-2,).
         dtype (numpy.dtype): Element type.
     """
 

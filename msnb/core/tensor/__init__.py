@@ -1,4 +1,4 @@
-"""Tensor, Parameter and related classes: boxes around `jax.Array`."""
+"""Tensor, Parameter and related classes. Each has a `jax.Array` inside."""
 
 from msnb.core.tensor.cell_state import CellState, NeedsCellState, trace_with_cell_state
 from msnb.core.tensor.generator import (
@@ -17,7 +17,7 @@ from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.sparse import RowTensor, SparseBase, SparseTensor, add_rows, map_values
 from msnb.core.tensor.tensor import Tensor, box, is_traced, unbox
-from msnb.core.tensor.tensor import _from_pickle as _from_pickle  # pickles of msnb 0.1 name it here
+from msnb.core.tensor.tensor import _from_pickle as _from_pickle  # pickles of msnb 0.1 contain this path
 from msnb.core.tensor.views import base_of, view_of
 
 __all__ = [

@@ -102,7 +102,8 @@ def _check_element_type(array):
 def _convert_numpy_array(array, dtype):
     """Return a numpy array as a jax.Array of another element type.
 
-    numpy converts: a number that does not fit an integer type wraps, as in MindSpore, where XLA would clip it.
+    numpy does the conversion: a number that does not fit an integer type wraps around, as in MindSpore. XLA would clip
+    it.
     """
     _check_element_type(array)
     if array.dtype == dtype or (array.dtype.kind == "c" and np.dtype(dtype).kind != "c"):

@@ -8,8 +8,8 @@ from msnb.common import dtype as mstype
 from msnb.core.errors.messages import describe
 
 _EDGE_ITEMS = 3  # elements that are printed at either end of a truncated axis
-_LONGEST_AXIS = 2 * _EDGE_ITEMS  # longest axis that is printed in full, of a Tensor of several axes
-_LONGEST_VECTOR = 1000  # likewise of a Tensor of one axis
+_LONGEST_AXIS = 2 * _EDGE_ITEMS  # longest axis that is printed completely, for a Tensor with several axes
+_LONGEST_VECTOR = 1000  # the same for a Tensor with one axis
 _PER_LINE = 12  # floats or bools in a line of a 1-D Tensor; twice as many of other types
 _DIGITS = {"float16": 4, "float32": 8, "float64": 8}
 

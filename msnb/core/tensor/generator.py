@@ -50,7 +50,7 @@ class Generator:
             Generator, itself.
 
         Raises:
-            TypeError: If `seed` is no int.
+            TypeError: If `seed` is not an int.
         """
         self._stream.restart(seed)
         return self
@@ -79,8 +79,8 @@ class Generator:
             state (Tensor): A result of `get_state`.
 
         Raises:
-            TypeError: If it is no Tensor.
-            ValueError: If it is no such Tensor.
+            TypeError: If `state` is not a Tensor.
+            ValueError: If `state` does not consist of 16 uint8.
         """
         array = state.asnumpy()
         if array.dtype != np.uint8 or array.shape != (16,):
@@ -114,7 +114,7 @@ def manual_seed(seed: int) -> Generator:
         Generator, that of the operators.
 
     Raises:
-        TypeError: If `seed` is no int.
+        TypeError: If `seed` is not an int.
     """
     return default_generator.manual_seed(seed)
 
@@ -151,7 +151,7 @@ def set_rng_state(state: Tensor) -> None:
         state (Tensor): A result of `get_rng_state`.
 
     Raises:
-        TypeError: If it is no Tensor.
-        ValueError: If it is no such Tensor.
+        TypeError: If `state` is not a Tensor.
+        ValueError: If `state` does not consist of 16 uint8.
     """
     default_generator.set_state(state)

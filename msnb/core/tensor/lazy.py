@@ -1,8 +1,7 @@
 """Tensors and Parameters that compute their initial values at the first use; see `nn.utils.no_init_parameters`.
 
-Before that they have a shape and a dtype only, so a network can be traced and planned that does not fit into memory.
-At the first use the object becomes an ordinary Tensor or Parameter by a change of its class. Ordinary Tensors pay
-nothing for this.
+Before that they have only a shape and a dtype. A network that does not fit into memory can thus be traced and planned.
+At the first use the class of the object changes to Tensor or Parameter. Ordinary Tensors have no overhead.
 """
 
 from typing import Any, Self

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any
 from msnb.common.initializer import initializer
 from msnb.core.tensor.tensor import Tensor, report_ignored_slice
 
-if TYPE_CHECKING:  # for annotations only
+if TYPE_CHECKING:  # used only in annotations
     from msnb.common.dtype import Type
 
 
 class _MetaTensorType(type):
-    """Metaclass for which a Tensor is an instance of MetaTensor: initializers return Tensors at once."""
+    """Metaclass that makes each Tensor an instance of MetaTensor. `initializer` returns a Tensor with values, where
+    programs for MindSpore expect a MetaTensor.
+    """
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or cls is MetaTensor and isinstance(instance, Tensor)
 
 
 class MetaTensor(metaclass=_MetaTensorType):
-    """Shape, dtype and initializer of a Tensor whose data is not there yet.
+    """Shape, dtype and initializer of a Tensor without data.
 
     Args:
         dtype (mindspore.dtype): Type of the elements.

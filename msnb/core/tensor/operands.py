@@ -1,8 +1,8 @@
 """The other operand of a Tensor in Python's operators: numbers, lists and numpy values, on either side.
 
 A numpy scalar, or an array without axes, is converted to a Python number, so that ``x * np.float32(2)`` has the dtype
-of x. Other arrays are converted to Tensors. The result is a Tensor with its gradient, also if the numpy value is the
-left operand and numpy handles the operator first.
+of x. Other arrays are converted to Tensors. The result is a Tensor that has a gradient, even if the numpy value is the
+left operand: numpy then calls the Tensor's `__array_ufunc__`.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def other_operand(value: Any) -> Any:
         value (Any): The other operand.
 
     Raises:
-        TypeError: If it is an array or a list of something else than numbers.
+        TypeError: If `value` is an array or a list with elements that are not numbers.
     """
     if isinstance(value, (Tensor, *_NUMBERS)):
         return value

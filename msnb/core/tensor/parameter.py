@@ -68,7 +68,7 @@ class Parameter(Tensor):
         device (str): No effect; `mindspore.set_device` selects the device of all Tensors. Default: None.
 
     Raises:
-        ValueError: If `default_input` is a bool, or `name` is no valid name.
+        ValueError: If `default_input` is a bool or None, or `name` is not valid.
         TypeError: If `default_input` cannot become a Tensor.
 
     Examples:
@@ -98,7 +98,7 @@ class Parameter(Tensor):
         if isinstance(default_input, MetaTensor):
             default_input = default_input.to_tensor()
         dtype = mstype.int32 if type(default_input) is int else None
-        make_lazy = getattr(type(default_input), "_make_lazy", None)  # of a Tensor without values, see core.tensor.lazy
+        make_lazy = getattr(type(default_input), "_make_lazy", None)  # only a LazyTensor has it
         if make_lazy is not None and type(self) is Parameter:
             array = make_lazy(default_input, self)
         else:
@@ -110,7 +110,7 @@ class Parameter(Tensor):
             else:
                 with (
                     jax.ensure_compile_time_eval()
-                ):  # a constant of a graph stays valid for the Parameter after the trace
+                ):  # the copy must be concrete: the Parameter keeps it after the trace
                     array = copy_array(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"
@@ -287,7 +287,7 @@ class Parameter(Tensor):
     __repr__ = __str__
 
     # ------------------------------------------------------------------ change and copy
-    takes_any_shape_and_type = False  # `set_data` of MindSpore 2; set by `core.operator.api_generations`
+    takes_any_shape_and_type = False  # True for MindSpore 2's `set_data`; `core.operator.api_generations` sets it
 
     def set_data(self, data: "Tensor | MetaTensor | np.ndarray | float", slice_shape: bool = False) -> Self:
         """Replace the value.
@@ -301,10 +301,10 @@ class Parameter(Tensor):
             Parameter, itself.
 
         Raises:
-            TypeError: If `data` is no Tensor or number, or its dtype would have to be narrowed.
+            TypeError: If `data` is neither a Tensor, an array nor a number, or its dtype would have to be narrowed.
             ValueError: If the shape differs and `slice_shape` is False.
 
-        In MindSpore 2 the dtype may be narrowed and the shape may differ, see `generations.SHARED`.
+        In MindSpore 2 the dtype may be narrowed and the shape may differ, see `api_generations.SHARED`.
         """
         if isinstance(data, MetaTensor):
             data = data.to_tensor()
@@ -337,7 +337,7 @@ class Parameter(Tensor):
         return self
 
     def assign_value(self, value: Tensor) -> Self:
-        """Take over a copy of the values of another Tensor and return self."""
+        """Copy the values of another Tensor into this Parameter and return self."""
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
         array = value._array
@@ -440,7 +440,7 @@ class ParameterTuple(tuple):
         iterable (Iterable): The Parameters.
 
     Raises:
-        TypeError: If one of them is no Parameter.
+        TypeError: If one of them is not a Parameter.
     """
 
     def __new__(cls, iterable: Iterable[Parameter]) -> Self:
@@ -495,4 +495,4 @@ def _parameter_from_pickle(array, name, requires_grad, layerwise_parallel, state
     return param
 
 
-_parameter_from_pickle.__module__ = "msnb.common.parameter"  # pickles name this public module
+_parameter_from_pickle.__module__ = "msnb.common.parameter"  # the public module path in pickles

@@ -28,7 +28,7 @@ class ParameterArrays:
     Attributes:
         shared (Union[Store, None]): The store that holds the arrays of the written Parameters and no others; None if
             there is no such store.
-        epoch (int): The global count of storage changes when the stores were looked up; -1 before the first time.
+        epoch (int): Value of `trace_state.storage_epoch` when the stores were looked up; -1 before the first time.
     """
 
     __slots__ = ("written", "read", "shared", "epoch", "_read_from")

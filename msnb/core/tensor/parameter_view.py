@@ -1,8 +1,8 @@
 """Results of operators that write a Parameter, in PYNATIVE mode: a Tensor with the Parameter's current value.
 
-As in MindSpore, where the result shares memory with the Parameter, it follows later changes. Most programs drop the
-result unread, so nothing is copied before the first read. A read returns a copy, because the array itself may be
-donated to the next training step.
+The result follows later changes of the Parameter, as in MindSpore, where both share memory. Most programs drop the
+result without reading it, so nothing is copied before the first read. A read returns a copy, because the array itself
+may be donated to the next training step.
 """
 
 from typing import Any
@@ -60,7 +60,7 @@ class ParameterView(Tensor):
 
 
 def _unflatten_tensor(_: None, children: Any) -> Any:
-    return box(children[0])  # a plain Tensor: a tree map needs no view
+    return box(children[0])  # a plain Tensor is sufficient for a tree map
 
 
 jax.tree_util.register_pytree_node(ParameterView, lambda t: ((t._array,), None), _unflatten_tensor)

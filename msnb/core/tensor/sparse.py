@@ -68,7 +68,7 @@ class RowTensor(SparseBase):
         dense_shape (tuple): Shape of the dense Tensor.
 
     Raises:
-        TypeError: If `indices` are no integers or not 1-D, or the shapes do not fit.
+        TypeError: If `indices` are not integers or not 1-D, or the shapes do not fit.
     """
 
     def _check(self):
@@ -90,7 +90,7 @@ class SparseTensor(SparseBase):
         dense_shape (tuple): Shape of the dense Tensor, known as `shape`, too.
 
     Raises:
-        TypeError: If `indices` are no integers, or the shapes do not fit.
+        TypeError: If `indices` are not integers, or the shapes do not fit.
     """
 
     @property

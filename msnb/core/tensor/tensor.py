@@ -24,7 +24,8 @@ _initializer: Callable[..., Any]
 
 
 def register_initializer(initializer: Callable[..., Any]) -> None:
-    """Set the function for `Tensor(init=...)`. `core.tensor.lazy` registers it, because it makes Tensors itself."""
+    """Set the function for `Tensor(init=...)`. `core.tensor.lazy` registers it, because that module imports this
+    one."""
     global _initializer
     _initializer = initializer
 
@@ -42,11 +43,11 @@ class Tensor(Boxed):
         input_data (Union[Tensor, numpy.ndarray, float, int, bool, list, tuple]): The values. numpy arrays keep their
             dtype and are copied; Python floats become float32, Python ints int64.
         dtype (mindspore.dtype): Type of the elements. Default: None, the type of `input_data`.
-        shape (Union[tuple, list, int]): Shape, only together with `init`; or, with a `dtype` alone, how an input looks
-            that has no values, for `export`, `set_inputs` and `input_signature`: None for an axis of any length, or in
-            the place of all for any number of axes.
+        shape (Union[tuple, list, int]): Shape of a Tensor without `input_data`, together with `init`. Without `init`
+            the Tensor only describes an input for `export`, `set_inputs` and `input_signature`. None for an axis then
+            allows any length; None instead of the tuple allows any number of axes.
         init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
-        const_arg (bool): True if a graph takes it as a constant; no effect. Default: False.
+        const_arg (bool): No effect. In MindSpore, True makes the Tensor a constant of the graph. Default: False.
         device (str): No effect; `mindspore.set_device` selects the device of all Tensors. Default: None.
 
     Outputs:
@@ -64,7 +65,7 @@ class Tensor(Boxed):
     __slots__ = ("_array", "_node", "_whole", "__weakref__")  # `_whole` is set only for views, see `core.tensor.views`
     _mime_ = display_hooks.mime
 
-    if TYPE_CHECKING:  # slots, and what the operators' declarations attach
+    if TYPE_CHECKING:  # slots, and attributes that operators attach to the class
         _array: Any
         _node: Any
         _whole: Any
@@ -111,7 +112,7 @@ class Tensor(Boxed):
         self._array = to_array(input_data, dtype)
         self._node = None
 
-    if not TYPE_CHECKING:  # for type checkers, missing attributes are errors
+    if not TYPE_CHECKING:  # hidden from type checkers, so that they report missing attributes
 
         def __getattr__(self, name):
             raise AttributeError(no_attribute(type(self).__name__, name, TENSOR, "Tensor"), name=name, obj=self)
@@ -150,7 +151,7 @@ class Tensor(Boxed):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis, of the row-major layout."""
+        """Step along each axis in bytes, for the row-major layout."""
         step, out = self.itemsize, []
         for length in reversed(self.shape):
             out.append(step)
@@ -159,7 +160,7 @@ class Tensor(Boxed):
 
     @property
     def virtual_flag(self) -> bool:
-        """Return False: the Tensor is not a placeholder without data."""
+        """Return False: every Tensor has data."""
         return False
 
     def dim(self) -> int:
@@ -167,7 +168,7 @@ class Tensor(Boxed):
         return self._array.ndim
 
     def item(self, index: int | tuple[int, ...] | None = None) -> Any:
-        """Return one element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
+        """Return one element as a Python number. In a graph its value is not known yet, so a 0-D Tensor is returned.
 
         Args:
             index (Union[None, int, tuple[int]]): Index of the element. Default: None, for a Tensor of one element.
@@ -187,7 +188,7 @@ class Tensor(Boxed):
     def itemset(self, *args: Any) -> "Tensor":
         """Return a copy with one element replaced: itemset(value) or itemset(index, value).
 
-        numpy's itemset changes the array itself, MindSpore's does not.
+        NumPy's `itemset` changes the array in place; this method does not.
         """
         if len(args) not in (1, 2):
             raise TypeError(
@@ -257,7 +258,7 @@ class Tensor(Boxed):
         return self.asnumpy().tolist()
 
     def _snapshot_array(self):
-        """Return an array that stays valid when this Tensor changes."""
+        """Return an array that does not change when this Tensor is rebound. The array itself is immutable."""
         return self._array
 
     def _get_concrete_array(self, what):
@@ -358,7 +359,7 @@ class Tensor(Boxed):
         """Copy the value of another Tensor into this one and return self.
 
         Raises:
-            TypeError: If `value` is no Tensor.
+            TypeError: If `value` is not a Tensor.
         """
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
@@ -373,7 +374,7 @@ class Tensor(Boxed):
 
     @staticmethod
     def convert_bytes_to_tensor(bytes_data: bytes, shape: tuple[int, ...], dtype: mstype.Type) -> "Tensor":
-        """Return a Tensor made of the bytes that `get_bytes` returns.
+        """Build a Tensor from bytes, such as `get_bytes` returns.
 
         Args:
             bytes_data (bytes): The elements, in row-major order.
@@ -387,23 +388,23 @@ class Tensor(Boxed):
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> "Tensor":
-        """Return a Tensor with a copy of the values of a numpy array: a later change of the array does not show.
+        """Return a Tensor with a copy of the values of a NumPy array. Later changes of the array do not affect it.
 
         Raises:
-            TypeError: If `array` is no numpy array.
+            TypeError: If `array` is not a numpy array.
         """
         if not isinstance(array, np.ndarray):
             raise TypeError(f"For 'from_numpy', 'array' should be a numpy.ndarray, but got {type(array).__name__}.")
         return Tensor(array)
 
-    # ------------------------------------------------------------------ lazily filled Tensors: data is always there
+    # ------------------------------------------------------------------ MindSpore's interface of Tensors without data
     def init_data(
         self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
     ) -> "Tensor":
         """Return the Tensor itself: it has its complete data from the beginning.
 
         Raises:
-            ValueError: If a `shape` is given that is not that of the Tensor.
+            ValueError: If `shape` differs from the shape of the Tensor.
         """
         if shape is not None and tuple(shape) != self.shape:
             raise ValueError(
@@ -512,7 +513,7 @@ def unbox(value: Any) -> Any:
 
 
 def is_traced(value: object) -> bool:
-    """Return True if `value` is a Tensor without a value, in a trace."""
+    """Return True if `value` is a Tensor inside a trace, so that its value is not known yet."""
     return isinstance(value, Tensor) and is_tracer(value._array)
 
 

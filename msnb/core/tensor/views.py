@@ -1,8 +1,8 @@
 """Views of Tensors in PYNATIVE mode: ``x[0]`` references `x`, so that ``x[0][1] = 5`` changes `x`.
 
 Arrays are immutable. An assignment to a view is also applied to its base, by an operator through which gradients flow.
-A view does not keep its base alive, because a base without references cannot be read. In GRAPH mode the source
-transformation sees the complete statement (`core.script.lower`), and no views are recorded.
+A view refers to its base weakly: without other references to the base, nothing can read the changed value. In GRAPH
+mode the source transformation sees the complete statement (`core.script.lower`), and no views are recorded.
 """
 
 import weakref
@@ -12,7 +12,7 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_base_slot: Any = Tensor._whole  # the slot descriptor: reading a missing attribute would build an error message
+_base_slot: Any = Tensor._whole  # the slot descriptor: an access to an empty slot by name is slow
 
 
 def view_of(base: Tensor, index: Any, part: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ def _is_view(tensor):
 
 
 def base_of(tensor: Tensor) -> tuple[Tensor, Any] | None:
-    """Return (base, index) of a view; None if the Tensor is no view or its base is gone."""
+    """Return (base, index) of a view; None if the Tensor is not a view or its base is gone."""
     try:
         base, index = _base_slot.__get__(tensor)
     except AttributeError:

@@ -1,6 +1,6 @@
 """Function transformations of the public API: `jit`, `grad`, `vmap`, `recompute`, hooks and custom gradients.
 
-They are imported from their modules: `jit.jit`, `grad.grad`, `grad.value_and_grad`, `functional.vmap`,
-`recompute.recompute`. A name exported here would hide the module of the same name, and `compiler_hints` and `recompute`
-are loaded on first use.
+They are imported from their modules, for example `jit.jit`, `grad.grad`, `functional.vmap` and `recompute.recompute`.
+This package does not export them, because a name such as `jit` would hide the module of the same name. The modules
+`compiler_hints` and `recompute` are loaded on first use.
 """

@@ -1,6 +1,7 @@
 """Hints for MindSpore's compiler that XLA does not need; msnb accepts them.
 
-Programs for 1.5 and later use them: classes in `construct`, Cells that are compiled once, the depth of calls.
+Programs for MindSpore 1.5 and later use them to mark classes for `construct`, to mark Cells that are compiled once,
+and to limit the depth of calls.
 """
 
 import gc
@@ -23,13 +24,13 @@ def jit_class(cls: _Class) -> _Class:
     """Decorator that marks a class for use in `construct`. In msnb any class may be used there.
 
     Args:
-        cls (type): The class, which is no Cell.
+        cls (type): The class. It must not be a Cell.
 
     Returns:
         type, the class.
 
     Raises:
-        TypeError: If it is no class, or a Cell.
+        TypeError: If `cls` is not a class, or is a Cell.
 
     Examples:
         >>> @jit_class
@@ -45,7 +46,7 @@ def jit_class(cls: _Class) -> _Class:
     return cls
 
 
-ms_class = jit_class  # its name in 1.7 to 2.0
+ms_class = jit_class  # the name in MindSpore 1.7 to 2.0
 
 
 def lazy_inline(
@@ -64,7 +65,7 @@ def lazy_inline(
         Callable, `fn`.
 
     Raises:
-        ValueError: If `fn` is no `__init__`, or `policy` another one.
+        ValueError: If `fn` is not an `__init__`, or `policy` is neither None nor "front".
     """
     if policy not in (None, "front"):
         raise ValueError(f"For 'lazy_inline', 'policy' should be None or 'front', but got {policy!r}.")
@@ -79,19 +80,20 @@ def lazy_inline(
 def mutable(input_data: _Value, dynamic_len: bool = False) -> _Value:
     """Mark a value that changes from call to call, so that MindSpore does not compile it as a constant.
 
-    In msnb, Tensors, also inside tuples, lists and dicts, are always inputs of a graph and have gradients. A graph is
-    compiled for each number and each length; a Tensor of one element avoids that.
+    In msnb, Tensors, also inside tuples, lists and dicts, are always inputs of a graph and have gradients. msnb
+    compiles a graph for each value of a number and each length of a tuple or list. Pass a number as a Tensor of one
+    element to avoid that.
 
     Args:
         input_data (Union[Tensor, bool, int, float, tuple, list, dict]): The value.
-        dynamic_len (bool): A tuple or list has a changing length. Default: False.
+        dynamic_len (bool): True if the length of the tuple or list changes between calls. No effect. Default: False.
 
     Returns:
         The value, unchanged.
 
     Raises:
-        TypeError: If `input_data` is or holds something else, or `dynamic_len` is no bool.
-        ValueError: If `dynamic_len` is True and `input_data` is no tuple or list.
+        TypeError: If `input_data` is or contains a value of another type, or `dynamic_len` is not a bool.
+        ValueError: If `dynamic_len` is True and `input_data` is not a tuple or list.
 
     Examples:
         >>> print(mindspore.mutable((Tensor(1.0), 2))[1])
@@ -131,7 +133,7 @@ def no_inline(fn: Callable[..., Any] | None = None) -> Any:
         Callable, `fn`.
 
     Raises:
-        ValueError: If `fn` is no function.
+        ValueError: If `fn` is not a function.
     """
     if fn is None:
         return no_inline
@@ -149,7 +151,7 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
         recursion_limit (int): The depth, positive. Default: 1000.
 
     Raises:
-        TypeError: If it is no int.
+        TypeError: If it is not an int.
         ValueError: If it is not positive.
     """
     context.set_context(max_call_depth=recursion_limit)

@@ -45,7 +45,7 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _restore_cotangent_structure(out, cotangents):
-    """Return the cotangents (Tensors) in the structure of the output. Leaves that are no Tensors are unchanged."""
+    """Return the cotangents (Tensors) in the structure of the output. Other leaves are unchanged."""
     cotangents = iter(cotangents)
     leaves, rebuild = flatten(out)
     return rebuild([next(cotangents) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
@@ -54,7 +54,8 @@ def _restore_cotangent_structure(out, cotangents):
 def _call_bprop(cell, args, out, dout):
     """Call the cell's bprop. Returns one gradient per input, with checked shape and cast to its dtype.
 
-    ``check_bprop`` refuses another dtype, and Cells with Parameters, for which bprop has no gradients.
+    If the context has ``check_bprop=True``, a gradient of another dtype is an error. A Cell with trainable Parameters
+    is an error too, because bprop returns gradients of inputs only.
     """
     bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
     grads = bprop(*args, out, dout)
@@ -76,7 +77,7 @@ def _call_bprop(cell, args, out, dout):
         leaves = flatten(arg)[0]
         grad_leaves = flatten(grad)[0]
         if len(grad_leaves) != len(leaves):
-            grad_leaves = [None] * len(leaves)  # one gradient for a tuple: its Tensors have none
+            grad_leaves = [None] * len(leaves)  # bprop returned one gradient for a tuple of Tensors: they get none
         fitted.extend([_check_and_cast_gradient(cell, g, leaf, strict) for g, leaf in zip(grad_leaves, leaves)])
     return fitted
 
@@ -98,7 +99,7 @@ def _check_and_cast_gradient(cell, grad, arg, strict):
 
 
 def _cast_gradient(grad, dtype):
-    """Cast a gradient, recorded for higher derivatives."""
+    """Cast a gradient, and record the cast on the tape for higher derivatives."""
     kernel = cast_kernel(dtype)
     array = grad._array
     result = box(kernel.call(array))
@@ -192,8 +193,9 @@ def _to_cotangent(grad, array):
 
 
 def with_backward_hook(tensors: Sequence[Tensor], hook: Callable[..., Any]) -> list[Tensor]:
-    """Return copies of the Tensors whose cotangents (a list) pass through `hook`, which returns a list of Tensors and
-    None.
+    """Return copies of the Tensors whose cotangents pass through `hook` in the backward pass.
+
+    `hook` gets the list of cotangents. It returns a list with a new Tensor for each, or None to keep the cotangent.
     """
     if _thread.frame is not None:
 

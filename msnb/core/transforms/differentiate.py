@@ -75,8 +75,8 @@ def _separate_variables_from_args(args, positions):
     The variables are the Tensors that a gradient is taken with respect to. ``replace(new)`` returns all arguments with
     new Tensors for them. ``gradients(grads)`` returns their gradients in the structure of the arguments.
 
-    A float is a variable. An int is one only if the arguments hold no Tensor, because beside Tensors it is an axis,
-    a size or a flag.
+    A float is a variable. An int is a variable only if the arguments contain no Tensor. Next to Tensors an int is an
+    axis, a size or a flag.
     """
     picked, rebuild = flatten([args[p] for p in positions])
     numbers = (float,) if any(isinstance(leaf, Tensor) and not is_number(leaf) for leaf in picked) else (float, int)
@@ -92,7 +92,10 @@ def _separate_variables_from_args(args, positions):
         return full
 
     def gradients(grads):
-        """Return gradients in the structure of the inputs: zeros for Tensors and ints without a gradient, else None."""
+        """Return gradients in the structure of the inputs.
+
+        A Tensor or int without a gradient gets zeros. Other values get None.
+        """
         grads = iter(grads)
         out = []
         for leaf in picked:
@@ -108,7 +111,7 @@ def _separate_variables_from_args(args, positions):
 
 
 def is_number(tensor):
-    """Return True if a Tensor represents a Python number: in a graph floats are inputs."""
+    """Return True if a Tensor represents a Python float, which is an input of a graph as a weakly typed scalar."""
     return tensor._array.weak_type and not tensor._array.shape
 
 
@@ -162,7 +165,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
-    # try/finally, because an interrupt in the exit of a context manager would leave the thread recording.
+    # try/finally instead of a context manager: an interrupt during the exit of one would leave the thread recording.
     try:
         _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
         variables = []
@@ -218,7 +221,7 @@ def _drop_tape_nodes(out):
 
 # ---------------------------------------------------------------------- inside a graph
 def _have_same_value(first, second):
-    """Return True if two arguments have one value in this graph."""
+    """Return True if two arguments are the same value in this graph."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         return first._array is second._array
     return first is second
@@ -238,7 +241,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
         boxes = [box(t._array) for t in tensors]
         for i, array in zip(inexact, arrays):
             boxes[i] = box(array)
-        # Copy the array, so that a Tensor passed twice gives two variables, and an outer gradient has others.
+        # A copy makes a new variable, also for a Tensor that is passed twice or is a variable of an outer gradient.
         for i in integers:
             array = tensors[i]._array
             if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):
@@ -265,7 +268,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
             )
             results = tuple(leaf._array for leaf in picked)
             carriers = {i: c for i, a in enumerate(results) if (c := integer_gradients.carrier(a)) is not None}
-            return (results, carriers), aux  # inside the frame, whose exit reverts values that were set in place
+            return (results, carriers), aux  # inside the frame: its exit reverts Tensors changed in place
 
     weight_arrays = [w._array for w in weights]
     arrays = [tensors[i]._array for i in inexact]
@@ -296,7 +299,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
     weight_grads = gradient_hooks.call_final_hooks(weights, weight_grads)
     if _thread.results_observed:
         float_status.note([*array_grads, *map(_get_gradient_array, weight_grads)])
-    # The names let tools find the gradient of a Parameter in the jaxpr of any train step.
+    # Tools use the names to find the gradient of a Parameter in the jaxpr of a train step.
     for gradient, weight in zip(weight_grads, weights):
         label = gradient.values if isinstance(gradient, RowTensor) else gradient
         label._array = checkpoint_name(label._array, f"gradient:{weight.name}")
@@ -304,7 +307,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
 
 
 def _make_integer_gradient(carried, tensor):
-    """Return the gradient of an integer Tensor, given that of its carrier, the float array through which it flows."""
+    """Return the gradient of an integer Tensor from the gradient of its carrier, the float array that stands for it."""
     gradient = box(integer_gradients.cast_gradient(carried, tensor._array.dtype))
     integer_gradients.set_carrier(gradient._array, carried)
     return gradient

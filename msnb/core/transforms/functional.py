@@ -42,10 +42,11 @@ def _enable_forward_mode():
 
 
 def _make_pure_function(fn, example):
-    """Return (`fn` as a function of arrays, arrays of `example`, note).
+    """Return (function, arrays, note) for a function of Tensors and its arguments `example`.
 
-    The function takes one array per Tensor of `example`. It returns arrays and the error code of the trace, None
-    without checks. `note` receives the function that rebuilds the results.
+    The function is `fn` with one array argument per Tensor of `example`. It returns the result arrays, and the error
+    code of the trace, or None if the trace contains no checks. `arrays` are the arrays of `example`. After a call,
+    ``note["rebuild"]`` converts results to the structure that `fn` returned.
     """
     leaves, rebuild = flatten(example)
     note = {}
@@ -81,17 +82,18 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     """Return the value of `fn` at `inputs`, and its derivative in direction `v` (forward mode).
 
     Args:
-        fn (Union[Cell, function]): Takes and returns Tensors.
+        fn (Union[Cell, function]): A function of Tensors that returns Tensors.
         inputs (Union[Tensor, tuple, list]): Point at which the derivative is taken.
         v (Union[Tensor, tuple, list]): Direction, of the shapes and dtypes of `inputs`.
         has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:
-        tuple, (outputs, derivative), with `has_aux` (first output, derivative, other outputs, a single one as it is).
+        tuple, (outputs, derivative). With `has_aux`: (first output, derivative, other outputs), where a single other
+        output is not in a tuple.
 
     Raises:
-        TypeError: If `inputs` and `v` are no Tensors.
-        ValueError: If their shapes differ.
+        TypeError: If `inputs` or `v` contain values that are not Tensors.
+        ValueError: If they differ in number or shape.
     """
     inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     v = v if isinstance(v, (tuple, list)) else (v,)
@@ -122,14 +124,15 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
     """Return the value of `fn` at `inputs`, and a function from the cotangent of the output to the gradients.
 
     Args:
-        fn (Union[Cell, function]): Takes and returns Tensors.
+        fn (Union[Cell, function]): A function of Tensors that returns Tensors.
         inputs (Tensor): Point at which the derivative is taken.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
         has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:
-        tuple, (outputs, function); the function returns a tuple with one gradient per input, with `weights` a pair.
-        With `has_aux` the other outputs come third, a single one as it is.
+        tuple, (outputs, function). The function takes the cotangent and returns a tuple with one gradient per input.
+        With `weights` it returns (gradients of the inputs, gradients of the weights). With `has_aux` the tuple is
+        (first output, function, other outputs), where a single other output is not in a tuple.
     """
     params = None if weights is None else _to_parameter_tuple(weights, fn)
     out = fn(*inputs)
@@ -201,7 +204,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
     """Apply `fn` along an axis of its inputs, as one batched computation.
 
     Args:
-        fn (Union[Cell, function]): Takes and returns Tensors.
+        fn (Union[Cell, function]): A function of Tensors that returns Tensors.
         in_axes (Union[int, tuple]): Mapped axis of each input, None for inputs that are not mapped. Default: 0.
         out_axes (int): Axis of the outputs along which results are stacked. Default: 0.
 

@@ -32,15 +32,15 @@ class GradOperation:
     """Factory of the gradient function of a Cell or function.
 
     Args:
-        get_all (bool): Gradients with respect to all inputs rather than only the first. In MindSpore 2, of several
-            inputs those that are no Tensors and hold none are left out. Default: False.
-        get_by_list (bool): Gradients with respect to the Parameters given as `weights`; together with `get_all` a
-            pair (inputs, weights). Default: False.
-        sens_param (bool): True if the last argument of the gradient function is the cotangent of the output; ones
-            otherwise. Default: False.
+        get_all (bool): True for gradients with respect to all inputs, False for the first only. In MindSpore 2, if
+            there are several inputs, those without Tensors have no gradient in the result. Default: False.
+        get_by_list (bool): True for gradients with respect to the Parameters given as `weights`. Together with
+            `get_all` the result is a pair (gradients of inputs, gradients of weights). Default: False.
+        sens_param (bool): True if the last argument of the gradient function is the cotangent of the output. If False,
+            the cotangent is ones. Default: False.
 
     Raises:
-        TypeError: If an argument is no bool.
+        TypeError: If an argument is not a bool.
 
     Examples:
         >>> grad = ops.GradOperation()
@@ -97,7 +97,7 @@ class _GradFunction:
         return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
     def _select_tensor_inputs(self, args):
-        """Return a copy of this gradient that differentiates only inputs that are or hold Tensors; itself if all do."""
+        """Return a copy that differentiates only inputs that contain Tensors, or this gradient if all inputs do."""
         inputs = args[:-1] if self.flags[2] else args
         positions = tuple([i for i, arg in enumerate(inputs) if _contains_tensors(arg)])
         if not positions or len(positions) == len(inputs):
@@ -158,7 +158,7 @@ class _GradFunction:
 
 
 def _drop_missing_gradients(grads):
-    """Return gradients without None: MindSpore returns no gradient for inputs that are no Tensor or number."""
+    """Drop the entries that are None. MindSpore returns no gradient for an input that is neither Tensor nor number."""
     return tuple(g for g in grads if g is not None)
 
 
@@ -205,7 +205,7 @@ class _DerivedFunction:
         self.fn, self.has_aux, self.with_value = fn, has_aux, with_value
         self.weights = None if weights is None else _to_parameter_tuple(weights, fn)
         self.one_weight = isinstance(weights, Parameter)
-        if isinstance(position, tuple) and len(position) == 1:  # one gradient is no tuple
+        if isinstance(position, tuple) and len(position) == 1:  # a single gradient is returned without a tuple
             (position,) = position
         self.position = position
         self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
@@ -219,14 +219,17 @@ class _DerivedFunction:
         return program_cache.call(program_owner(this.fn)[0], *this._graph_call(args, kwargs))
 
     def _move_keywords_to_positions(self, args, kwargs):
-        """Move keyword arguments that follow the positional ones to their positions, as MindSpore counts them."""
+        """Return (args, kwargs), with keyword arguments that follow the positional ones moved to their positions."""
         names = self.argument_names[len(args) :]
         following = list(itertools.takewhile(kwargs.__contains__, names))
         rest = {name: value for name, value in kwargs.items() if name not in following}
         return (*args, *[kwargs[name] for name in following]), rest
 
     def _select_tensor_inputs(self, args):
-        """Restrict gradients of several inputs to those that are or hold Tensors, as MindSpore does."""
+        """If there are several inputs, return a copy that differentiates only those that contain Tensors.
+
+        MindSpore does the same. If all of them contain Tensors, return this gradient.
+        """
         if not isinstance(self.position, tuple):
             return self
         positions = tuple([p for p in self.position if p not in range(len(args)) or _contains_tensors(args[p])])
@@ -294,12 +297,13 @@ def grad(
 
     Args:
         fn (Union[Cell, function]): The function to differentiate.
-        grad_position (Union[None, int, tuple]): Positions of the differentiated inputs. Of several, those that are no
-            Tensors are left out, and a single gradient is no tuple. Default: 0.
+        grad_position (Union[None, int, tuple]): Positions of the differentiated inputs; None to differentiate only
+            `weights`. Of several inputs, those without Tensors have no gradient in the result. An int, or a tuple with
+            one position, gives a gradient that is not in a tuple. Default: 0.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
         has_aux (bool): Differentiate the first output only. Default: False.
-        return_ids (bool): Return each gradient as a tuple (position of the input or name of the Parameter,
-            gradient), in which `ops.get_grad` finds one. Default: False.
+        return_ids (bool): True to return each gradient as a pair of its identifier, which is the position of the input
+            or the name of the Parameter, and the gradient. `ops.get_grad` finds a gradient in them. Default: False.
 
     Returns:
         Callable with the arguments of `fn`.
@@ -368,7 +372,7 @@ def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
         Tensor, the gradient.
 
     Raises:
-        TypeError: If `identifier` is neither an int nor a Parameter, or `gradients` is no tuple.
+        TypeError: If `identifier` is neither an int nor a Parameter, or `gradients` is not a tuple.
         RuntimeError: If there is no gradient for it.
 
     Examples:
@@ -398,7 +402,7 @@ def _find_gradient_by_id(gradients, ident):
 
 
 def stop_gradient(value: Any) -> Any:
-    """Return the same Tensor, or Tensors, without gradient.
+    """Return Tensors with the same values, through which no gradient flows.
 
     Args:
         value (Union[Tensor, tuple, list, dict]): A Tensor, or a collection with Tensors; anything else is returned

@@ -45,7 +45,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Ho
     is_parameter = isinstance(tensor, Parameter)
     origin = None if is_parameter else _find_node_or_array(tensor)
     hooks = _hooks_by_tensor.get(tensor)
-    if hooks is None or hooks.origin is not origin:  # a recomputed Tensor has no earlier hooks
+    if hooks is None or hooks.origin is not origin:  # a Tensor that is computed anew has none of the earlier hooks
         hooks = _hooks_by_tensor[tensor] = _Hooks()
         if origin is not None:
             _insert_hooks_in_backward(tensor, hooks)

@@ -257,11 +257,11 @@ class _Executor:
 
     @staticmethod
     def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
-        """Trace the graph of `obj` for these inputs; returns (phase, True if it was compiled).
+        """Trace the graph of `obj` for these inputs. Return (phase, True if it was compiled).
 
-        Strategies are checked for the number of devices in the context, even if the devices do not exist. A call
-        that runs eagerly, because shapes depend on values, is not compiled, which is logged. With
-        `auto_parallel_mode` the layouts of its Parameters and arguments are stored in the Cell's
+        Strategies are checked for the number of devices in the context, even if the devices do not exist. If a shape
+        depends on values, the call runs eagerly: nothing is compiled, and a message is logged. With
+        `auto_parallel_mode` the layouts of the Parameters and arguments are stored in the Cell's
         `parameter_layout_dict`.
 
         Raises:
@@ -284,7 +284,7 @@ class _Executor:
     def _get_shard_strategy(obj):
         """Return the strategies of the operators in the last program of `obj`: {name: [[shards of each axis], ...]}.
 
-        In "auto_parallel" mode these are results of the search.
+        In "auto_parallel" mode these are the strategies that the search has chosen.
 
         Raises:
             RuntimeError: If it has not been compiled.
@@ -294,10 +294,11 @@ class _Executor:
 
     @staticmethod
     def _get_num_parallel_ops(obj):
-        """Return the number of operators that the search of "auto_parallel" mode had, in the last program of `obj`.
+        """Return the number of operators in the last program of `obj` for which "auto_parallel" mode searched
+        strategies.
 
-        Operators of equal Cells in a CellList count once, and an input that several operators read counts as one. 0
-        in other modes.
+        Operators of equal Cells in a CellList count once, and an input that several operators read counts as one. In
+        other modes the result is 0.
 
         Raises:
             RuntimeError: If it has not been compiled.

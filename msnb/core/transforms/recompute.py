@@ -1,4 +1,4 @@
-"""Rematerialisation of Cells: a gradient computes inner values again in the backward pass instead of saving them."""
+"""Rematerialisation of Cells: the backward pass computes intermediate values again instead of reading saved ones."""
 
 from typing import Any
 
@@ -15,7 +15,9 @@ _thread = trace_state.thread
 
 
 def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a Cell or a method of one. In a graph, a gradient saves only its inputs and recomputes the rest.
+    """Call a Cell or a method of a Cell. In a graph, only its inputs are saved for the backward pass.
+
+    The backward pass computes the intermediate values again.
 
     In PYNATIVE mode it is an ordinary call.
 
@@ -28,7 +30,7 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
         Any, the result.
 
     Raises:
-        TypeError: If `block` is neither.
+        TypeError: If `block` is neither a Cell nor a method of one.
 
     Examples:
         >>> print(mindspore.recompute(nn.ReLU(), Tensor([-1.0, 2.0])))
@@ -53,13 +55,14 @@ class _CellMethod:
 
 
 def call_recomputed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call `cell.construct` in the current trace; a gradient saves only its inputs.
+    """Call `cell.construct` in the current trace. Only its inputs are saved for the backward pass.
 
     Only the first computation writes Parameters, draws random numbers and checks values.
     """
     outer = _thread.frame
     construct = script.call(cell.construct)
-    if _thread.carriers is not None and _thread.carriers.active:  # gradients of integers: carriers are saved outside
+    # Gradients of integers flow through carriers. The function below would drop them, so nothing is recomputed.
+    if _thread.carriers is not None and _thread.carriers.active:
         return construct(*args, **kwargs)
     arg_leaves, rebuild_args = flatten((args, kwargs))
     params = list(cell.get_parameters())

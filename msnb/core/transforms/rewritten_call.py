@@ -1,4 +1,4 @@
-"""A traced call whose graph is changed before anything differentiates it."""
+"""Calls in a trace whose graph is rewritten before JAX differentiates it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,11 +22,11 @@ def call_rewritten(
     kwargs: dict[str, Any],
     evaluate: Callable[[ClosedJaxpr, list[tuple[Any, ...]], list[Any]], list[Any]],
 ) -> Any:
-    """Trace ``function(*args, **kwargs)`` separately, and evaluate its graph in the current trace by `evaluate`.
+    """Trace ``function(*args, **kwargs)`` separately, and let `evaluate` compute its graph in the current trace.
 
     Args:
         function (Callable): A function of Tensors, called inside a trace.
-        params (list): Parameters that it reads. They are inputs of the graph; others are constants of it.
+        params (list): Parameters that it reads. They become inputs of the graph. Other Parameters are constants in it.
         args (tuple): Its arguments.
         kwargs (dict): Its keyword arguments.
         evaluate (Callable): Called as ``evaluate(closed, inputs, arrays)`` with the graph, the descriptions of its

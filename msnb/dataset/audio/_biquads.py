@@ -317,7 +317,7 @@ class DeemphBiquad(RecursiveFilter):
         sample_rate (int): Sampling rate in Hz: 44100 or 48000.
 
     Raises:
-        TypeError: If `sample_rate` is no int.
+        TypeError: If `sample_rate` is not an int.
         ValueError: If it is another rate.
         RuntimeError: If the waveform is not in floating point.
 
@@ -351,7 +351,7 @@ class RiaaBiquad(RecursiveFilter):
         sample_rate (int): Sampling rate in Hz: 44100, 48000, 88200 or 96000.
 
     Raises:
-        TypeError: If `sample_rate` is no int.
+        TypeError: If `sample_rate` is not an int.
         ValueError: If it is another rate.
         RuntimeError: If the waveform is not in floating point.
 

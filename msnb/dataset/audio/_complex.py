@@ -51,7 +51,7 @@ class ComplexNorm(_ComplexOp):
         power (float, optional): The power, not negative. Default: 1.0.
 
     Raises:
-        TypeError: If `power` is no number.
+        TypeError: If `power` is not a number.
         ValueError: If `power` is negative.
         RuntimeError: If the last dimension is not 2.
 
@@ -77,7 +77,7 @@ class Magphase(_ComplexOp):
         power (float, optional): The power, not negative. Default: 1.0.
 
     Raises:
-        TypeError: If `power` is no number.
+        TypeError: If `power` is not a number.
         ValueError: If `power` is negative.
         RuntimeError: If the last dimension is not 2.
 

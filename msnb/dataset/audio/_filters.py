@@ -41,7 +41,7 @@ class Biquad(RecursiveFilter):
         a2 (float): Coefficient of the output two samples before.
 
     Raises:
-        TypeError: If a coefficient is no number.
+        TypeError: If a coefficient is not a number.
         ValueError: If `a0` is 0.
         RuntimeError: If the waveform is not in floating point.
 

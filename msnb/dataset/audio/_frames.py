@@ -54,7 +54,8 @@ class SlidingWindowCmn(AudioOp):
 
     Args:
         cmn_window (int, optional): Length of the window in frames. Default: 600.
-        min_cmn_window (int, optional): Minimum length at the beginning, without `center`. Default: 100.
+        min_cmn_window (int, optional): Minimum length of the window at the first frames, if `center` is False.
+            Default: 100.
         center (bool, optional): True to center the window at the current frame, False to end it there. Default:
             False.
         norm_vars (bool, optional): True to divide by the standard deviation too. Default: False.

@@ -33,7 +33,8 @@ class AmplitudeToDB(AudioOp):
         stype (ScaleType, optional): Unit of the input. Default: ScaleType.POWER.
         ref_value (float, optional): The value at 0 dB, positive. Default: 1.0.
         amin (float, optional): Lower bound of the input, positive. Default: 1e-10.
-        top_db (float, optional): Range of the result below its maximum, in dB, positive. Default: 80.0.
+        top_db (float, optional): Dynamic range in dB, positive. Values further below the maximum are raised to this
+            distance from it. Default: 80.0.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -67,7 +68,7 @@ class AmplitudeToDB(AudioOp):
 def to_decibels(array, factor, reference, amin, top_db):
     """Return ``factor * log10(array / reference)``, with `array` at least `amin`.
 
-    Values more than `top_db` below the peak of the last three dimensions are clipped.
+    Values more than `top_db` below the peak of the last three dimensions are raised to that bound.
     """
     kind = array.dtype.type
     decibels = kind(factor) * np.log10(np.maximum(array, kind(amin))) - kind(factor * np.log10(reference))
@@ -85,7 +86,7 @@ class DBToAmplitude(_Waveform):
         power (float): 1 gives powers, 0.5 gives amplitudes.
 
     Raises:
-        TypeError: If an argument is no number.
+        TypeError: If an argument is not a number.
 
     Examples:
         >>> import mindspore.dataset.audio as audio
@@ -109,7 +110,7 @@ class Contrast(_Waveform):
         enhancement_amount (float, optional): Strength, from 0 to 100; 0 still changes the sound. Default: 75.0.
 
     Raises:
-        TypeError: If `enhancement_amount` is no number.
+        TypeError: If `enhancement_amount` is not a number.
         ValueError: If it is out of its range.
 
     Examples:
@@ -136,7 +137,7 @@ class DCShift(_Waveform):
             0.05. Default: None, which clips.
 
     Raises:
-        TypeError: If an argument is no number.
+        TypeError: If an argument is not a number.
         ValueError: If `shift` is out of its range.
 
     Examples:
@@ -229,7 +230,7 @@ class Gain(_Waveform):
         gain_db (float, optional): Gain in dB. Default: 1.0.
 
     Raises:
-        TypeError: If `gain_db` is no number.
+        TypeError: If `gain_db` is not a number.
 
     Examples:
         >>> import mindspore.dataset.audio as audio
@@ -251,9 +252,9 @@ class MuLawDecoding(_Waveform):
         quantization_channels (int, optional): Number of levels, positive. Default: 256.
 
     Raises:
-        TypeError: If `quantization_channels` is no int.
+        TypeError: If `quantization_channels` is not an int.
         ValueError: If it is not positive.
-        RuntimeError: If it is 1.
+        RuntimeError: If `quantization_channels` is 1.
 
     Examples:
         >>> import mindspore.dataset.audio as audio
@@ -280,7 +281,7 @@ class MuLawEncoding(_Waveform):
         quantization_channels (int, optional): Number of levels, positive. Default: 256.
 
     Raises:
-        TypeError: If `quantization_channels` is no int.
+        TypeError: If `quantization_channels` is not an int.
         ValueError: If it is not positive.
 
     Examples:
@@ -308,7 +309,7 @@ class Overdrive(_Waveform):
         color (float, optional): Amount of even harmonics, from 0 to 100. Default: 20.0.
 
     Raises:
-        TypeError: If an argument is no number.
+        TypeError: If an argument is not a number.
         ValueError: If an argument is out of its range.
 
     Examples:

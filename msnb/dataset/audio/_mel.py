@@ -88,7 +88,7 @@ class MelSpectrogram(Stft):
         normalized (bool, optional): True to divide by the window's norm. Default: False.
         center (bool, optional): True to pad both ends by half of `n_fft`. Default: True.
         pad_mode (BorderType, optional): Padding mode with `center`. Default: BorderType.REFLECT.
-        onesided (bool, optional): True to omit negative frequencies. False is refused: they are not on the mel scale.
+        onesided (bool, optional): Must be True: negative frequencies are omitted, because the mel scale has none.
             Default: True.
         norm (NormType, optional): NormType.SLANEY for bands of equal area. Default: NormType.NONE.
         mel_scale (MelType, optional): Formula of the scale. Default: MelType.HTK.

@@ -1,4 +1,4 @@
-"""The audio transforms, and the tables of their enumerations."""
+"""The audio transforms, under MindSpore's path ``mindspore.dataset.audio.transforms``."""
 
 from typing import Any
 

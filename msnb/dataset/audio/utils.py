@@ -52,7 +52,7 @@ class Interpolation(str, Enum):
 
 
 class MelType(str, Enum):
-    """Formula of the mel scale: that of HTK, or that of Slaney's Auditory Toolbox."""
+    """Formula of the mel scale: HTK's, or that of Slaney's Auditory Toolbox."""
 
     HTK = "htk"
     SLANEY = "slaney"

@@ -1,4 +1,4 @@
-"""``mindspore.dataset.callback``: functions called around the steps and epochs of a ``map``."""
+"""``mindspore.dataset.callback``: functions called before and after the steps and epochs of a ``map``."""
 
 from msnb.dataset.callback.ds_callback import DSCallback, WaitedDSCallback
 

@@ -19,7 +19,7 @@ class DSCallback:
         step_size (int, optional): Call the step functions every `step_size` steps. Default: 1.
 
     Raises:
-        TypeError: If `step_size` is no int.
+        TypeError: If `step_size` is not an int.
         ValueError: If it is not positive.
 
     Examples:
@@ -119,7 +119,7 @@ class WaitedDSCallback(Callback, DSCallback):
         self._steps, self._epochs = _StepSignal(), _StepSignal()
 
     def sync_step_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
-        """Called before each step but the first, after the previous step of the training."""
+        """Called every `step_size` steps except at the first step, after the previous step of the training."""
 
     def sync_epoch_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
         """Called before each epoch but the first, after the previous epoch of the training."""

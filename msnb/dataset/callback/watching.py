@@ -1,4 +1,4 @@
-"""Runs the user's callbacks of a ``map`` around its epochs and steps."""
+"""Runs the user's callbacks of a ``map`` before and after its epochs and steps."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,8 +27,8 @@ class Watcher:
     """Calls the callbacks of one ``map`` and counts its epochs and steps.
 
     Attributes:
-        passes: Number of iterations over the map in one epoch of the pipeline: the product of the counts of the repeats
-            after it.
+        passes: Number of iterations over the map in one epoch of the pipeline. It is the product of the counts of the
+            ``repeat`` operators that follow the map.
     """
 
     def __init__(self, callbacks: Any) -> None:
@@ -82,7 +82,7 @@ class Watcher:
 
 
 def multiply_passes(node: Any, count: int) -> None:
-    """Multiply ``Watcher.passes`` of each ``map`` with callbacks below `node`, a repeat, by `count`."""
+    """Multiply ``Watcher.passes`` by `count` for each ``map`` with callbacks among the inputs of `node`, a repeat."""
     watcher = getattr(node, "callbacks", None)
     if watcher is not None:
         watcher.passes *= count

@@ -180,7 +180,7 @@ def get_num_parallel_workers() -> int:
 
 
 def set_callback_timeout(timeout: int) -> None:
-    """Set how many seconds a waiting callback or ``sync_wait`` waits before it gives up.
+    """Set how many seconds a callback or ``sync_wait`` waits for the training before it times out.
 
     Args:
         timeout (int): At least 1.
@@ -189,12 +189,12 @@ def set_callback_timeout(timeout: int) -> None:
 
 
 def get_callback_timeout() -> int:
-    """Return how many seconds a waiting callback waits before it gives up."""
+    """Return how many seconds a callback or ``sync_wait`` waits for the training before it times out."""
     return settings.callback_timeout
 
 
 def set_cache_budget(size: int | None) -> None:
-    """Set how many bytes of memory the engine may use to cache the deterministic prefix of pipelines (msnb only).
+    """Set how many bytes of memory may be used to cache samples after their deterministic transforms (msnb only).
 
     Args:
         size (Union[int, None]): 0 switches the cache off; None is a quarter of the free memory, at most 2 GiB.
@@ -216,14 +216,14 @@ def get_cache_budget() -> int:
 def set_max_pixels(num: int) -> None:
     """Set the size of the largest image that is decoded (msnb only).
 
-    An image whose header has a larger size is an error, which is raised before memory is allocated for it.
+    If the header of an image has a larger size, an error is raised before memory is allocated for the image.
 
     Args:
         num (int): Width times height, at least 1. The default is 30,000,000 (6000 x 5000), which the decoders of JPEG,
             PNG and BMP process in 300 MB.
 
     Raises:
-        TypeError: If `num` is no int.
+        TypeError: If `num` is not an int.
         ValueError: If `num` is not positive.
 
     Examples:
@@ -245,7 +245,7 @@ def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
         error_samples_mode (ErrorSamplesMode): ``RETURN``, ``REPLACE`` or ``SKIP``.
 
     Raises:
-        TypeError: If `error_samples_mode` is no ErrorSamplesMode.
+        TypeError: If `error_samples_mode` is not an ErrorSamplesMode.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -305,8 +305,7 @@ def load(file: str) -> None:
     log.unused("dataset.config.load", "the engine has no such setting", **ignored)
 
 
-# --- settings without effect: stored for their getter, with one message in the log
-# -------------------------------------
+# --- settings without effect: the value is stored for the getter, and a message is logged once
 
 
 def _make_setting_without_effect(name, arguments, default, check, reason):
@@ -416,8 +415,8 @@ def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> 
     They have no effect: values never share memory with the pipeline.
 
     Args:
-        do_copy (bool): Whether iterators copy arrays. Default: False.
-        parallel_convert (bool): Whether a thread converts rows to Tensors. Default: False.
+        do_copy (bool): True if iterators are to copy arrays. Default: False.
+        parallel_convert (bool): True if a thread is to convert rows to Tensors. Default: False.
     """
     mode = {
         "do_copy": _check_bool(do_copy, "do_copy"),

@@ -22,7 +22,7 @@ def mstype_to_detype(type_: Any) -> np.dtype:
     """Return the numpy dtype of a MindSpore type; see :func:`numpy_type`.
 
     Raises:
-        NotImplementedError: If `type_` is no MindSpore type.
+        NotImplementedError: If `type_` is not a MindSpore type.
     """
     if not isinstance(type_, mstype.Type):
         raise NotImplementedError(f"A mindspore dtype is needed, but got {type_!r}.")

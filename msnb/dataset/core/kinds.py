@@ -151,7 +151,7 @@ def of_callable(op: Any, name: str) -> Any:
 
 
 def as_list(columns: Any) -> list[str] | None:
-    """Return a column name as a list of one name. A list and None stay as they are."""
+    """Return a column name as a list of one name. A list and None are returned unchanged."""
     return [columns] if isinstance(columns, str) else columns
 
 

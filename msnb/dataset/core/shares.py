@@ -46,7 +46,7 @@ def resolve_shard(
 
     Args:
         num_shards, shard_id (Union[int, None]): The user's arguments.
-        sampler (Union[Sampler, None]): The user's sampler. If there is one, it alone decides.
+        sampler (Union[Sampler, None]): The user's sampler. If there is one, the arguments are returned unchanged.
     """
     if num_shards is not None or sampler is not None:
         return num_shards, shard_id

@@ -1,7 +1,7 @@
 """Random number generators of libstdc++, so that a seed gives the same samples as in MindSpore.
 
 MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. MindRecord's samplers
-also use ``std::default_random_engine``. The first is numpy's ``MT19937``. The distributions below follow the
+also use ``std::default_random_engine``. ``std::mt19937`` is numpy's ``MT19937``. The distributions below follow the
 algorithms of libstdc++ before GCC 11, with which MindSpore is built.
 """
 
@@ -61,7 +61,7 @@ class Engine:
     def shuffle(self, items: Any) -> Any:
         """Shuffle a list in place, as ``std::shuffle`` does.
 
-        One draw serves two positions if the product of their ranges fits the engine's range.
+        If the product of two ranges fits the engine's range, one random number decides about two elements.
         """
         n = len(items)
         if n < 2:
@@ -221,8 +221,8 @@ class Mt32(Engine):
     def sample(self, items: Any, count: int) -> Any:
         """Draw `count` of `items` without replacement, in their order, as ``std::sample`` does.
 
-        This is selection sampling. One draw serves two positions if the product of their ranges fits the range of the
-        engine.
+        This is selection sampling. If the product of two ranges fits the engine's range, one random number decides
+        about two elements.
         """
         unsampled = len(items)
         count = min(count, unsampled)
@@ -300,11 +300,11 @@ def first_draws(seeds: np.ndarray, n: int) -> np.ndarray:
     """Draw once from ``std::uniform_int_distribution(0, n - 1)`` over a new ``std::mt19937`` for each seed.
 
     Args:
-        seeds (numpy.ndarray): int64.
+        seeds (numpy.ndarray): One seed per generator, int64.
         n (int): Number of values to draw from.
 
     Returns:
-        numpy.ndarray, int64.
+        numpy.ndarray, int64, with one number per seed.
     """
     state, state_words = (seeds & _MASK32).astype(np.uint32), {}
     for index in range(398):  # the first output depends on three words of the state

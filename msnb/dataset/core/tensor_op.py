@@ -3,10 +3,10 @@
 A transform of the library is a function of the columns of one row. It may also define a form for many rows at once.
 
 A deterministic transform defines ``_transform_row``. A random transform defines ``_sample_params``, which draws its
-random numbers in the order of the rows, and ``_apply_params``, which uses them and may run on any thread. It defines
-only ``_transform_row_with_state`` where the two cannot be separated. ``_transform_stack``, ``_sample_stack_params``
-and ``_apply_stack_params`` process a chunk of rows of equal shape in one call. They may return NotImplemented for
-input that they do not cover.
+random numbers in the order of the rows, and ``_apply_params``, which uses them and may run on any thread. If drawing
+and applying cannot be separated, it defines ``_transform_row_with_state`` instead. ``_transform_stack``,
+``_sample_stack_params`` and ``_apply_stack_params`` process a chunk of rows of equal shape in one call. They may
+return NotImplemented for input that they do not support.
 """
 
 from typing import Any, Self

@@ -66,7 +66,7 @@ class DatasetCache:
     Args:
         session_id (int): Any number; MindSpore's cache server assigns it.
         size (int, optional): Bytes of memory; 0 for no limit. Default: 0.
-        spilling (bool, optional): Whether further rows are written to disk. Default: False.
+        spilling (bool, optional): True to write rows beyond `size` to disk. Default: False.
         hostname (str, optional): Must be this machine. Default: None.
         port (int, optional): Accepted; there is no server. Default: None.
         num_connections (int, optional): Accepted; there is no server. Default: None.

@@ -23,7 +23,7 @@ class Dataset(Queries):
 
     Args:
         children (Union[Dataset, list[Dataset]], optional): Its inputs. Default: None.
-        num_parallel_workers (int, optional): Workers of this operator. Default: None, that of ``dataset.config``.
+        num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         cache (DatasetCache, optional): Cache of its rows. Default: None.
     """
 
@@ -110,7 +110,7 @@ class Dataset(Queries):
         return self.concat(datasets)
 
     def apply(self, apply_func: "Callable[[Dataset], Dataset]") -> "Dataset":
-        """Call a function with this data set; it returns another.
+        """Call a function with this data set, and return the data set that it returns.
 
         Args:
             apply_func (Callable): Takes a Dataset, returns a Dataset.
@@ -119,7 +119,7 @@ class Dataset(Queries):
             Dataset.
 
         Raises:
-            TypeError: If `apply_func` is no function or returns something else.
+            TypeError: If `apply_func` is not a function or returns something else.
         """
         if not callable(apply_func):
             raise TypeError("apply_func must be a function.")

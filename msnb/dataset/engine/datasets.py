@@ -1,4 +1,4 @@
-"""All datasets. Those of files are imported on first access."""
+"""All data sets. Sources that few programs use are imported on first access."""
 
 from importlib import import_module
 from typing import Any
@@ -93,4 +93,4 @@ def __getattr__(name: str) -> Any:
 
 
 def _set_training_dataset(dataset: Any) -> None:  # called by libraries with their own training loop
-    """Do nothing: this engine need not know which data set a training reads."""
+    """Do nothing: the engine does not depend on the data set that a training reads."""

@@ -39,7 +39,7 @@ _TRANSFORMS = {  # package -> modules from which users import transforms
     ),
 }
 
-# Modules of transforms that have moved since msnb 0.1, whose descriptions name the old module.
+# {current module: module in descriptions by msnb 0.1}, for transforms that have moved since.
 _OLD_MODULES = {
     "msnb.dataset.vision._crops": "msnb.dataset.vision._geometry",
     "msnb.dataset.vision._fixed_geometry": "msnb.dataset.vision._deterministic",
@@ -118,7 +118,7 @@ def _to_public_module_name(module):
 def _list_transform_classes(package):
     """Return {(module, name): class} of the library's transforms in one package.
 
-    A class is listed under several modules: the one that users import it from, and those that define it in this
+    A class is listed under several modules: the one from which users import it, and the modules that define it in this
     version and in msnb 0.1.
     """
     classes = {}
@@ -186,7 +186,7 @@ def construct_pipeline(node: dict[Any, Any], origin: str = "the description") ->
         origin (str): Name of the description in messages. Default: "the description".
 
     Raises:
-        DescriptionError: If it is no description of a pipeline.
+        DescriptionError: If it is not a description of a pipeline.
     """
     return _build_dataset(node, _DescriptionPath(origin))
 

@@ -123,7 +123,7 @@ class GraphData:
         hostname (str, optional): Name or address of the host on which the server runs. Default: '127.0.0.1'.
         port (int, optional): Port of the server, 1024 to 65535. Default: 50051.
         num_client (int, optional): Number of clients that the server expects, 1 to 255. Default: 1.
-        auto_shutdown (bool, optional): Whether the server ends after all clients have disconnected. Default: True.
+        auto_shutdown (bool, optional): True if the server ends after all clients have disconnected. Default: True.
 
     Raises:
         ValueError: If the file does not exist or an argument is out of range.
@@ -220,14 +220,16 @@ class GraphData:
 
     @checked
     def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Int) -> np.ndarray:
-        """Return all neighbours of a type of the given nodes. Each row: a node, then its neighbours, padded with -1.
+        """Return all neighbours of the given nodes that have the type `neighbor_type`.
+
+        Each row contains a node and then its neighbours, padded with -1.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
             neighbor_type (int): Type of the neighbours.
 
         Returns:
-            numpy.ndarray, int32, (nodes, 1 + most neighbours).
+            numpy.ndarray, int32, of shape (nodes, 1 + largest number of neighbours).
         """
         nodes = _to_int32_array(node_list, "node_list")
         if nodes.size == 0:
@@ -250,12 +252,12 @@ class GraphData:
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
-            neighbor_nums (Union[list, numpy.ndarray]): How many per node, for each hop.
-            neighbor_types (Union[list, numpy.ndarray]): Their type, for each hop.
+            neighbor_nums (Union[list, numpy.ndarray]): Number of neighbours to sample per node, for each hop.
+            neighbor_types (Union[list, numpy.ndarray]): Type of the neighbours, for each hop.
 
         Returns:
-            numpy.ndarray, int32: each row a node, its n1 neighbours, their n1 * n2 neighbours and so on; -1 where there
-            is none.
+            numpy.ndarray, int32. Each row contains a node, its n1 neighbours, their n1 * n2 neighbours and so on. -1
+            stands for a missing neighbour.
         """
         nodes = _to_int32_array(node_list, "node_list")
         nums, kinds = _to_int32_array(neighbor_nums, "neighbor_nums"), _to_int32_array(neighbor_types, "neighbor_types")
@@ -294,12 +296,14 @@ class GraphData:
     def get_neg_sampled_neighbors(
         self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Int, neg_neighbor_type: Int
     ) -> np.ndarray:
-        """Sample random nodes of a type that are not neighbours of the given nodes. Each row: a node, then its samples.
+        """Sample random nodes of a type that are not neighbours of the given nodes.
+
+        Each row contains a node and then its samples.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
-            neg_neighbor_num (int): How many per node.
-            neg_neighbor_type (int): Their type.
+            neg_neighbor_num (int): Number of samples per node.
+            neg_neighbor_type (int): Type of the samples.
 
         Returns:
             numpy.ndarray, int32, (nodes, 1 + `neg_neighbor_num`).
@@ -324,7 +328,7 @@ class GraphData:
         """Return features of nodes.
 
         Args:
-            node_list (Union[list, numpy.ndarray]): The nodes, in any shape; -1 gets zeros.
+            node_list (Union[list, numpy.ndarray]): The nodes, in any shape. The features of -1 are zeros.
             feature_types (Union[list, numpy.ndarray]): Types of the features.
 
         Returns:
@@ -401,7 +405,7 @@ class GraphData:
 
         Args:
             target_nodes (Union[list, numpy.ndarray]): First nodes of the walks.
-            meta_path (Union[list, numpy.ndarray]): Type of the node of every step.
+            meta_path (Union[list, numpy.ndarray]): Type of the node that each step reaches.
             step_home_param (float, optional): Node2vec's p: the greater, the less often a step goes back. Default: 1.0.
             step_away_param (float, optional): Node2vec's q: the greater, the less often a step leaves the neighbourhood
                 of the node before. Default: 1.0.

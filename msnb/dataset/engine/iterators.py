@@ -69,9 +69,9 @@ def _decode_rows(rows):
 def _produce_rows(plan, box_rows, decode=False):
     """Run a plan and yield, for each chunk, the list of its rows.
 
-    Tensors are created here, ahead of the consumer, so that a transfer to the device overlaps with the use of the batch
-    before. A thread may run this generator. It refers to the plan and not to the Iterator, because the thread must end
-    when the Iterator is deleted.
+    Tensors are created here, ahead of the consumer, so that a transfer to the device overlaps with the use of the
+    previous batch. A thread may run this generator. It refers to the plan and not to the Iterator, because the thread
+    must end when the Iterator is deleted.
     """
     for chunk in plan.chunks(Hint(_MAX_HINT, 1)):
         rows = list(zip(*map(rows_of, chunk.columns), strict=True))
@@ -87,7 +87,7 @@ class Iterator:
     Args:
         dataset (Dataset): The pipeline.
         num_epochs (int): Maximal number of epochs; -1 for no limit. Default: -1.
-        output_numpy (bool): Whether rows contain numpy arrays instead of Tensors. Default: False.
+        output_numpy (bool): True for numpy arrays, False for Tensors. Default: False.
         do_copy (bool): Accepted for compatibility; arrays are never shared with the pipeline. Default: True.
     """
 
@@ -256,9 +256,9 @@ def create_tuple_iterator(
     """Return an iterator that yields each row as a list of values.
 
     Args:
-        columns (list[str], optional): Columns and their order. Default: None, all.
+        columns (list[str], optional): Columns and their order. Default: None, which means all.
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
-        output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
+        output_numpy (bool, optional): True for numpy arrays, False for Tensors. Default: False.
         do_copy (bool, optional): No effect: values never share memory with the pipeline. Default: True.
 
     Returns:
@@ -281,7 +281,7 @@ def create_dict_iterator(
 
     Args:
         num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
-        output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
+        output_numpy (bool, optional): True for numpy arrays, False for Tensors. Default: False.
         do_copy (bool, optional): No effect: values never share memory with the pipeline. Default: True.
 
     Returns:

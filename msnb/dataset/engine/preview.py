@@ -1,7 +1,7 @@
 """Preview of a data set: columns, size, steps and, if reading has no side effect, its first rows.
 
 A display must not run the user's functions, must not consume a source that can be read only once, and must not wait for
-a slow source. Therefore a thread reads from a plan of its own for a short time. Unknown facts are left out.
+a slow source. Therefore a thread reads from a separate plan for a short time. Unknown facts are left out.
 """
 
 import copy
@@ -45,7 +45,7 @@ class Preview:
         kind (str): Name of the class.
         columns (list[str]): Names of the columns.
         types (list[tuple]): (dtype, shape) of each column, [] if no row was read. None in a shape stands for a length
-            that differs among the rows that were read.
+            that differs among these rows.
         size (int): Rows, or batches; None if it is unknown before the pipeline runs.
         batched (bool): True if a row is a batch.
         steps (str): The pipeline, in the order of the data.
@@ -231,7 +231,8 @@ class _TimeLimitedSource(nodes.Node):
 
 
 def _remove_shuffles(node):
-    """Return the plan without shuffles, which read many rows before they yield one. Sequences are fetched by index."""
+    """Return the plan without shuffles, which read many rows before they yield one. The samples of a sequence are then
+    fetched by index."""
     node.children = [_remove_shuffles(child) for child in node.children]
     if isinstance(node, shuffle_repeat.Shuffle):
         return node.children[0]
@@ -282,7 +283,7 @@ def _find_user_function(op):
 
 
 def _is_batched(node):
-    """Return True if there is a batch above the first branch or source."""
+    """Return True if the rows are batched after they leave the source, or after data sets are joined."""
     while not isinstance(node, nodes.Batch):
         if len(node.children) != 1:
             return False

@@ -69,14 +69,14 @@ class Queries:
         """Return the shape of each column.
 
         Args:
-            estimate (bool, optional): Whether to read every row instead of the first. None stands for a length that
-                differs among rows. Default: False.
+            estimate (bool, optional): True to read every row instead of only the first. None in a shape then stands for
+                a length that differs among rows. Default: False.
 
         Returns:
             list[list[int]].
 
         Raises:
-            RuntimeError: If `estimate`, and the number of dimensions of a column is not the same in all rows.
+            RuntimeError: If `estimate` is True, and the number of dimensions of a column is not the same in all rows.
         """
         if estimate:
             return self._compute_common_shapes()
@@ -107,8 +107,9 @@ class Queries:
         return self.saved_output_types
 
     def get_dataset_size(self) -> int:
-        """Return the rows per epoch (batches, after ``batch``). The pipeline runs once if the size is not known
-        otherwise.
+        """Return the number of rows per epoch, or of batches if the rows are batched.
+
+        If the size cannot be computed, the pipeline runs once to count them.
         """
         if self.dataset_size is None:
             try:

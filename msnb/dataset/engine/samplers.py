@@ -96,11 +96,11 @@ class _ChainedSampler:
         return child and child.create()
 
     def is_shuffled(self) -> bool:
-        """Return True if the order is random: that of the child, if there is one."""
+        """Return True if the order is random. If there is a child, its order counts."""
         return self._call_child_method("is_shuffled", False)
 
     def is_sharded(self) -> bool:
-        """Return True if only a shard of the samples is drawn: by the child, if there is one."""
+        """Return True if only a shard of the samples is drawn. If there is a child, its samples count."""
         return self._call_child_method("is_sharded", False)
 
     def _call_child_method(self, method, default):
@@ -128,7 +128,7 @@ class BuiltinSampler(_ChainedSampler):
     """Base of the samplers of the library.
 
     Args:
-        num_samples (int, optional): Maximal number of samples per epoch. Default: None, all.
+        num_samples (int, optional): Maximal number of samples per epoch. Default: None, which means all.
     """
 
     _running = None
@@ -167,7 +167,7 @@ class Sampler(_ChainedSampler):
     number.
 
     Args:
-        num_samples (int, optional): Maximal number of samples per epoch. Default: None, all.
+        num_samples (int, optional): Maximal number of samples per epoch. Default: None, which means all.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -209,7 +209,7 @@ class IterSampler(BuiltinSampler):
 
     Args:
         sampler (iterable): Sample numbers, iterated again in each epoch.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
     """
 
     _running = sampling.FromIterable
@@ -246,7 +246,7 @@ class SequentialSampler(BuiltinSampler):
 
     Args:
         start_index (int, optional): Index of the first sample. Default: None, 0.
-        num_samples (int, optional): Number of samples to draw. Default: None, all.
+        num_samples (int, optional): Number of samples to draw. Default: None, which means all.
 
     Raises:
         ValueError: If `start_index` is negative or `num_samples` not positive.
@@ -272,11 +272,11 @@ class RandomSampler(BuiltinSampler):
     """Draw the samples in random order, which changes in each epoch.
 
     Args:
-        replacement (bool, optional): Whether a sample may be drawn more than once per epoch. Default: False.
-        num_samples (int, optional): Number of samples to draw. Default: None, all.
+        replacement (bool, optional): True if a sample may be drawn more than once per epoch. Default: False.
+        num_samples (int, optional): Number of samples to draw. Default: None, which means all.
 
     Raises:
-        ValueError: If `replacement` is no bool or `num_samples` not positive.
+        ValueError: If `replacement` is not a bool or `num_samples` not positive.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -304,8 +304,8 @@ class DistributedSampler(BuiltinSampler):
     Args:
         num_shards (int): Number of shards.
         shard_id (int): Index of this shard.
-        shuffle (bool, optional): Whether all samples are shuffled before they are divided. Default: True.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        shuffle (bool, optional): True to shuffle all samples before they are divided. Default: True.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         offset (int, optional): Index of the shard that gets the first sample; -1 for equal shards. Default: -1.
 
     Raises:
@@ -353,9 +353,9 @@ class PKSampler(BuiltinSampler):
     Args:
         num_val (int): Samples per class.
         num_class (int, optional): Must be None: all classes take part. Default: None.
-        shuffle (bool, optional): Whether the classes come in random order. Default: False.
+        shuffle (bool, optional): True if the classes come in random order. Default: False.
         class_column (str, optional): Column with the class, for MindDataset. Default: 'label'.
-        num_samples (int, optional): Maximal number of samples in total. Default: None, all.
+        num_samples (int, optional): Maximal number of samples in total. Default: None, which means all.
 
     Raises:
         NotImplementedError: If `num_class` is given.
@@ -394,7 +394,7 @@ class SubsetSampler(BuiltinSampler):
 
     Args:
         indices (Union[int, list[int]]): Sample indices; negative ones count from the end.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
     """
 
     _running = sampling.Subset
@@ -421,7 +421,7 @@ class SubsetRandomSampler(SubsetSampler):
 
     Args:
         indices (Union[int, list[int]]): Sample indices.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -437,10 +437,10 @@ class WeightedRandomSampler(BuiltinSampler):
     Args:
         weights (list[float, int]): Weight of each sample, not negative, not all zero.
         num_samples (int, optional): Number of samples to draw. Default: None, as many as there are samples.
-        replacement (bool, optional): Whether a sample may be drawn more than once per epoch. Default: True.
+        replacement (bool, optional): True if a sample may be drawn more than once per epoch. Default: True.
 
     Raises:
-        TypeError: If a weight is no number.
+        TypeError: If a weight is not a number.
         ValueError: If the weights are empty, negative or all zero.
 
     Examples:

@@ -42,12 +42,12 @@ class Schema:
 
     Args:
         schema_file (str, optional): JSON file with ``columns`` (and ``numRows``, ``datasetType``). Default: None, no
-            column yet.
+            columns.
 
     Raises:
-        TypeError: If `schema_file` is no str.
+        TypeError: If `schema_file` is not a str.
         ValueError: If there is no such file.
-        RuntimeError: If it is no schema.
+        RuntimeError: If it is not a schema.
 
     Examples:
         >>> import mindspore
@@ -103,7 +103,8 @@ class Schema:
         """Set the columns from a list of dicts or a dict of dicts.
 
         Args:
-            columns (Union[dict, list[dict]]): ``type``, ``shape`` and, in a list, ``name`` of each.
+            columns (Union[dict, list[dict]]): A list of dicts with ``name``, ``type`` and ``shape``, or a dict of names
+                to dicts with ``type`` and ``shape``.
 
         Raises:
             RuntimeError: If a name or type is missing, or `columns` is something else.
@@ -185,7 +186,7 @@ def load(path: str) -> Any:
     """Return the content of a schema file as a dict. Every column has a supported type and a shape of integers.
 
     Raises:
-        BadFileError: If it is no schema.
+        BadFileError: If it is not a schema.
     """
     content = text_files.json_file(path)
 

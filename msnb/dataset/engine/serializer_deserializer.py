@@ -166,7 +166,7 @@ def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | N
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it is no description of a pipeline, or an argument in it is out of range.
+        ValueError: If it is not a description of a pipeline, or an argument in it is out of range.
         TypeError: If an argument in it has the wrong type.
         RuntimeError: If it names a function that was not registered.
     """

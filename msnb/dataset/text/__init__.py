@@ -58,6 +58,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES or name in __all__:
         module_name = name if name in _MODULES else "transforms"
-        module = import_module(f"{__name__}.{module_name}")  # spares its tokenizers to programs without text
+        module = import_module(f"{__name__}.{module_name}")  # imported on first use: most programs need no tokenizers
         return module if name in _MODULES else getattr(module, name)
     raise AttributeError(f"module 'mindspore.dataset.text' has no attribute {name!r}")

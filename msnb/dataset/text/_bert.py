@@ -134,7 +134,7 @@ class BasicTokenizer(_Tokenizer):
 class _Pieces:
     """Splits words into pieces and caches the result.
 
-    Each piece is the longest prefix of the rest of the word that the vocabulary contains. Every piece but the first
+    Each piece is the longest prefix of the remaining word that the vocabulary contains. Every piece but the first
     starts with the suffix indicator.
     """
 

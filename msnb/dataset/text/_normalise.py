@@ -43,7 +43,7 @@ class NormalizeUTF8(TensorOp):
         normalize_form (NormalizeForm, optional): The normal form. Default: NormalizeForm.NFKC.
 
     Raises:
-        TypeError: If it is no NormalizeForm.
+        TypeError: If it is not a NormalizeForm.
     """
 
     def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC) -> None:

@@ -10,7 +10,7 @@ from msnb.dataset.core.kinds import Flag, Text
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decode_utf8, map_strings
 
-# The script is the first word of a character's name, except for these scripts.
+# {script: first word of the Unicode names of its characters}, where the two differ.
 _SCRIPTS = {"Han": "CJK", "Hani": "CJK"}
 
 

@@ -70,7 +70,7 @@ class Ngram(TensorOp):
         separator (str, optional): String between the words. Default: " ".
 
     Raises:
-        TypeError: If a length is no int.
+        TypeError: If a length is not an int.
         ValueError: If an argument is out of range.
     """
 
@@ -125,7 +125,7 @@ class SlidingWindow(TensorOp):
         axis (int, optional): 0 or -1. Default: 0.
 
     Raises:
-        TypeError: If an argument is no int.
+        TypeError: If an argument is not an int.
         ValueError: If `width` is not positive.
     """
 
@@ -151,8 +151,8 @@ class ToNumber(TensorOp):
         data_type (mindspore.dtype): Type of the numbers.
 
     Raises:
-        TypeError: If it is no numeric type.
-        RuntimeError: If a string is no number, or out of range.
+        TypeError: If it is not a numeric type.
+        RuntimeError: If a string is not a number, or out of range.
     """
 
     @checked

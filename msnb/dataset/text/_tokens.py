@@ -109,7 +109,7 @@ class WhitespaceTokenizer(_Tokenizer):
         with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
-        TypeError: If `with_offsets` is no bool.
+        TypeError: If `with_offsets` is not a bool.
 
     Examples:
         >>> import mindspore.dataset.text as text
@@ -136,7 +136,7 @@ class UnicodeCharTokenizer(_Tokenizer):
         with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
-        TypeError: If `with_offsets` is no bool.
+        TypeError: If `with_offsets` is not a bool.
     """
 
     def __init__(self, with_offsets: bool = False) -> None:
@@ -170,7 +170,7 @@ class UnicodeScriptTokenizer(_Tokenizer):
         with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
-        TypeError: If an argument is no bool.
+        TypeError: If an argument is not a bool.
     """
 
     def __init__(self, keep_whitespace: bool = False, with_offsets: bool = False) -> None:

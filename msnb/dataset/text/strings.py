@@ -14,7 +14,7 @@ def to_str(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
         numpy.ndarray of str.
 
     Raises:
-        ValueError: If `array` is no numpy array.
+        ValueError: If `array` is not a numpy array.
     """
     return _convert_strings(array, "U", np.char.decode, encoding)
 
@@ -30,7 +30,7 @@ def to_bytes(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
         numpy.ndarray of bytes.
 
     Raises:
-        ValueError: If `array` is no numpy array.
+        ValueError: If `array` is not a numpy array.
     """
     return _convert_strings(array, "S", np.char.encode, encoding)
 

@@ -1,4 +1,4 @@
-"""The text transforms, and MindSpore's tables of their enumerations."""
+"""The text transforms, under MindSpore's path. The tables ``DE_C_*`` map each enumeration member to itself."""
 
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer

@@ -76,9 +76,9 @@ class Vocab:
 
         Args:
             dataset (Dataset): Source of the words.
-            columns (Union[str, list[str]], optional): Columns to read. Default: None, all.
-            freq_range (tuple, optional): Minimum and maximum count of a word; None is no bound. Default: None.
-            top_k (int, optional): Maximum number of words, the most frequent ones. Default: None, all.
+            columns (Union[str, list[str]], optional): Columns to read. Default: None, which means all.
+            freq_range (tuple, optional): Minimum and maximum count of a word; None is not a bound. Default: None.
+            top_k (int, optional): Maximum number of words, the most frequent ones. Default: None, which means all.
             special_tokens (list[str], optional): Additional words, which must not occur in the data. Default: None.
             special_first (bool, optional): True to give the special tokens the first ids. Default: True.
 
@@ -134,7 +134,7 @@ class Vocab:
         Args:
             file_path (str): The file.
             delimiter (str, optional): Text that ends the word in a line. Default: ''.
-            vocab_size (int, optional): Maximum number of words. Default: None, all.
+            vocab_size (int, optional): Maximum number of words. Default: None, which means all.
             special_tokens (list[str], optional): Additional words. Default: None.
             special_first (bool, optional): True to give the special tokens the first ids. Default: True.
             encoding (str, optional): Encoding of the file, such as 'gbk'. Default: 'utf-8'.
@@ -173,7 +173,7 @@ class Vocab:
             Vocab.
 
         Raises:
-            TypeError: If a word is no str or an id no int.
+            TypeError: If a word is not a str or an id no int.
             ValueError: If an id is negative.
         """
         for name, kind, values in (("word", str, word_dict), ("word_id", int, word_dict.values())):

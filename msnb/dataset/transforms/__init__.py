@@ -14,7 +14,7 @@ __all__ = ["c_transforms", "py_transforms"]
 def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES or name[0].isupper():
         path = _LAZY_MODULES.get(name, _LAZY_MODULES["transforms"])
-        module = import_module(path)  # spares what a program does not use
+        module = import_module(path)  # imported on first use: programs use few of them
         if name in _LAZY_MODULES:
             return module
         if hasattr(module, name):

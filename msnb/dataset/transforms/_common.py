@@ -32,7 +32,7 @@ class OneHot(TensorOp):
             Default: 0.0.
 
     Raises:
-        TypeError: If `num_classes` is no int.
+        TypeError: If `num_classes` is not an int.
         ValueError: If it is not positive.
         RuntimeError: If a label is out of range or no integer.
 
@@ -84,7 +84,7 @@ class Fill(TensorOp):
         fill_value (Union[str, bytes, int, float, bool]): The value. It is cast to the type of the column.
 
     Raises:
-        TypeError: If it is no scalar.
+        TypeError: If it is not a scalar.
     """
 
     @checked
@@ -110,7 +110,7 @@ class TypeCast(TensorOp):
         data_type (mindspore.dtype): The type.
 
     Raises:
-        TypeError: If `data_type` is no MindSpore type.
+        TypeError: If `data_type` is not a MindSpore type.
 
     Examples:
         >>> import mindspore
@@ -265,7 +265,7 @@ class Mask(TensorOp):
 
 
 class PadEnd(TensorOp):
-    """Pad (or truncate) the column at its ends to a shape.
+    """Pad (or truncate) the column at the end of each dimension to a shape.
 
     Args:
         pad_shape (list[Union[int, None]]): The shape; None keeps a dimension.
@@ -299,7 +299,7 @@ class PadEnd(TensorOp):
 
 
 class Concatenate(TensorOp):
-    """Concatenate the input columns, between two constants.
+    """Concatenate the input columns, with an optional constant array before and after them.
 
     Args:
         axis (int, optional): 0 or -1. Default: 0.
@@ -307,8 +307,8 @@ class Concatenate(TensorOp):
         append (np.ndarray, optional): Last array, 1-D. Default: None.
 
     Raises:
-        TypeError: If `prepend` or `append` is no array.
-        ValueError: If they are not 1-D, or `axis` is another.
+        TypeError: If `prepend` or `append` is not an array.
+        ValueError: If they are not 1-D, or `axis` is neither 0 nor -1.
     """
 
     inputs = None

@@ -86,7 +86,7 @@ class Compose(_Composite):
         transforms (list): Transforms or functions.
 
     Raises:
-        TypeError: If `transforms` is no list of them.
+        TypeError: If `transforms` is not a list of them.
         ValueError: If it is empty.
 
     Examples:
@@ -146,7 +146,7 @@ class RandomChoice(_Composite):
         transforms (list): Transforms or functions.
 
     Raises:
-        TypeError: If `transforms` is no list of them.
+        TypeError: If `transforms` is not a list of them.
         ValueError: If it is empty.
     """
 
@@ -165,7 +165,7 @@ class RandomOrder(_Composite):
         transforms (list): Transforms or functions.
 
     Raises:
-        TypeError: If `transforms` is no list of them.
+        TypeError: If `transforms` is not a list of them.
         ValueError: If it is empty.
     """
 

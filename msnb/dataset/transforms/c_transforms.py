@@ -1,4 +1,4 @@
-"""The general transforms, and MindSpore's table of comparisons."""
+"""The general transforms, under MindSpore's path. The table ``DE_C_RELATIONAL`` maps each member to itself."""
 
 from msnb.dataset.transforms._common import (
     Concatenate,

@@ -32,7 +32,7 @@ class OneHotOp(Described):
             0.0.
 
     Raises:
-        TypeError: If `num_classes` is no int.
+        TypeError: If `num_classes` is not an int.
         ValueError: If an argument is out of range.
     """
 
@@ -53,7 +53,7 @@ class Compose(_FunctionList):
         transforms (list): Transforms or functions.
 
     Raises:
-        TypeError: If `transforms` is no list.
+        TypeError: If `transforms` is not a list.
         ValueError: If it is empty or an item is not callable.
 
     Examples:
@@ -107,7 +107,7 @@ class RandomChoice(_FunctionList):
         transforms (list): Transforms or functions.
 
     Raises:
-        TypeError: If `transforms` is no list.
+        TypeError: If `transforms` is not a list.
         ValueError: If an item is not callable.
     """
 
@@ -123,7 +123,7 @@ class RandomOrder(_FunctionList):
         transforms (list): Transforms or functions.
 
     Raises:
-        TypeError: If `transforms` is no list.
+        TypeError: If `transforms` is not a list.
         ValueError: If an item is not callable.
     """
 

@@ -15,7 +15,7 @@ __all__ = ["Border", "ImageBatchFormat", "Inter", "c_transforms", "py_transforms
 def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES or name[0].isupper() or name.startswith(("get_image", "read_", "write_", "encode_")):
         module_name = name if name in _LAZY_MODULES else "transforms"  # which has the classes of MindSpore 2
-        module = import_module(f"{__name__}.{module_name}")  # spares what a program does not use
+        module = import_module(f"{__name__}.{module_name}")  # imported on first use: programs use few of them
         if name in _LAZY_MODULES:
             return module
         if hasattr(module, name):

@@ -60,7 +60,7 @@ class RandomSelectSubpolicy(TensorOp):
         policy (list(list(tuple(TensorOp, float)))): The lists of (transform, probability).
 
     Raises:
-        TypeError: If `policy` is no such list.
+        TypeError: If `policy` is not such a list.
         ValueError: If a list is empty or a probability not in [0, 1].
 
     Examples:
@@ -121,7 +121,7 @@ class MixUpBatch(TensorOp):
     Labels are one-hot codes. Use it after ``batch`` on the columns [image, label].
 
     Args:
-        alpha (float, optional): Both parameters of the beta distribution of the mixing weight. Default: 1.0.
+        alpha (float, optional): Value of both parameters of the beta distribution of the mixing weight. Default: 1.0.
 
     Raises:
         ValueError: If `alpha` is not positive.
@@ -160,7 +160,7 @@ class CutMixBatch(TensorOp):
 
     Args:
         image_batch_format (ImageBatchFormat): Axis order of the images.
-        alpha (float, optional): Both parameters of the beta distribution of the box's area. Default: 1.0.
+        alpha (float, optional): Value of both parameters of the beta distribution of the box's area. Default: 1.0.
         prob (float, optional): Probability for each image. Default: 1.0.
 
     Raises:
@@ -233,7 +233,7 @@ class RandomLighting(TensorOp):
         alpha (float, optional): Standard deviation of the noise. Default: 0.05.
 
     Raises:
-        TypeError: If `alpha` is no number.
+        TypeError: If `alpha` is not a number.
         ValueError: If it is negative.
     """
 

@@ -184,7 +184,7 @@ class Perspective(ImageOp):
     """Warp the image so that four points move to four others.
 
     Args:
-        start_points (Sequence[Sequence[int, int]]): Four (x, y).
+        start_points (Sequence[Sequence[int, int]]): Four points (x, y).
         end_points (Sequence[Sequence[int, int]]): Their new positions.
         interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
     """
@@ -280,7 +280,7 @@ class Rotate(ImageOp):
 
 
 class SlicePatches(TensorOp):
-    """Cut the image into a grid of equal patches. Each patch is a column; a grid of one patch is that image.
+    """Cut the image into a grid of equal patches, each of which is a column. A grid of one patch is the image itself.
 
     Args:
         num_height (int, optional): Rows of the grid. Default: 1.

@@ -143,7 +143,8 @@ class GaussianBlur(ImageOp):
 
     Args:
         kernel_size (Union[int, Sequence[int]]): Odd width (and height) of the kernel.
-        sigma (Union[float, Sequence[float]], optional): Standard deviation(s). Default: None, from the kernel size.
+        sigma (Union[float, Sequence[float]], optional): Standard deviation(s). Default: None, computed from the kernel
+            size.
     """
 
     costly = True

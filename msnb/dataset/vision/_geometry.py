@@ -39,7 +39,7 @@ class Decode(ImageOp):
         rgb (bool, optional): Must be True. Default: True.
 
     Raises:
-        RuntimeError: If the bytes are no image.
+        RuntimeError: If the bytes are not an image.
 
     Examples:
         >>> import mindspore.dataset.vision.c_transforms as CV
@@ -185,7 +185,7 @@ class RandomHorizontalFlip(_RandomFlip):
         prob (float, optional): Probability that the image is changed. Default: 0.5.
 
     Raises:
-        TypeError: If `prob` is no number.
+        TypeError: If `prob` is not a number.
         ValueError: If it is not in [0, 1].
     """
 
@@ -199,7 +199,7 @@ class RandomVerticalFlip(_RandomFlip):
         prob (float, optional): Probability that the image is changed. Default: 0.5.
 
     Raises:
-        TypeError: If `prob` is no number.
+        TypeError: If `prob` is not a number.
         ValueError: If it is not in [0, 1].
     """
 
@@ -279,11 +279,11 @@ class RandomAffine(ImageOp):
 
     Args:
         degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
-        translate (sequence, optional): Range of the translation, as fractions of width (and height):
-            (x, X) or (x, X, y, Y). Default: None.
+        translate (sequence, optional): Range of the translation, as fractions of width (and height): (min x, max x) or
+            (min x, max x, min y, max y). Default: None.
         scale (sequence, optional): Range of the factor. Default: None, 1.
-        shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default:
-            None.
+        shear (Union[int, float, sequence], optional): Range of the shear angle: (min x, max x) or
+            (min x, max x, min y, max y). A number d means (-d, d). Default: None.
         resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
         fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
 

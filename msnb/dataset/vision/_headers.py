@@ -85,7 +85,10 @@ def _read_jpeg2000_size(raw):
 
 
 def _read_isobmff_size(raw):
-    """Read the size of a JPEG 2000 or AVIF file with boxes. The image of an AVIF file may be a grid of smaller ones."""
+    """Read the size of a JPEG 2000 or AVIF file with boxes.
+
+    An AVIF image may be a grid of smaller images whose sizes are also stored, so the largest size is returned.
+    """
     if bytes(raw[4:8]) != b"ftyp":
         return _read_jpeg2000_size(raw)
     offsets = (match.end() + 4 for match in re.finditer(b"ispe", raw))

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 
 _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # SOFn, start of frame
-# Frames, tables, comments and application segments.
+# Markers in a header: frames, tables, comments and application segments.
 _HEADER_MARKERS = _FRAME_MARKERS | {0xC4, 0xDB, 0xDD, 0xFE} | set(range(0xE0, 0xF0))
 _unpack_sides = struct.Struct(">HH").unpack_from
 _SOS = 0xDA

@@ -43,7 +43,7 @@ class Rescale(ImageOp):
         shift (float): The summand.
 
     Raises:
-        TypeError: If an argument is no number.
+        TypeError: If an argument is not a number.
 
     Supported Platforms:
         ``CPU``
@@ -88,7 +88,7 @@ class Normalize(ImageOp):
         is_hwc (bool, optional): True if the channels are last. Default: True.
 
     Raises:
-        TypeError: If an argument is no sequence.
+        TypeError: If an argument is not a sequence.
         ValueError: If the lengths differ or a value is out of range.
 
     Examples:
@@ -146,7 +146,7 @@ class NormalizePad(ImageOp):
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the lengths differ, a value is out of range or `dtype` is another.
+        ValueError: If the lengths differ, a value is out of range or `dtype` is not supported.
     """
 
     @answered
@@ -299,13 +299,13 @@ class RandomColorAdjust(ImageOp):
 
 
 class RandomColor(ImageOp):
-    """Change the saturation randomly: factor 0 gives the gray image, 1 the image, more exaggerates.
+    """Change the saturation randomly. Factor 0 gives the gray image, 1 the original, a greater factor stronger colours.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
 
     Raises:
-        TypeError: If `degrees` is no sequence of numbers.
+        TypeError: If `degrees` is not a sequence of numbers.
         ValueError: If it is negative or not (min, max).
     """
 
@@ -330,13 +330,13 @@ class RandomColor(ImageOp):
 
 
 class RandomSharpness(ImageOp):
-    """Change the sharpness randomly: factor 0 gives a smoothed image, 1 the image.
+    """Change the sharpness randomly. Factor 0 gives a smoothed image, 1 the original, a greater factor a sharper image.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
 
     Raises:
-        TypeError: If `degrees` is no sequence of numbers.
+        TypeError: If `degrees` is not a sequence of numbers.
         ValueError: If it is negative or not (min, max).
     """
 
@@ -400,7 +400,7 @@ class RandomSolarize(ImageOp):
         threshold (tuple, optional): The range, in [0, 255]. Default: (0, 255).
 
     Raises:
-        TypeError: If `threshold` is no tuple of int.
+        TypeError: If `threshold` is not a tuple of int.
         ValueError: If it is not (min, max).
     """
 

@@ -1,4 +1,7 @@
-"""Transforms of PIL images that move pixels: crops, flips, resizing, rotation. Python operators in MindSpore."""
+"""Transforms of PIL images that move pixels: crops, flips, resizing, rotation.
+
+They are Python operators in MindSpore.
+"""
 
 import random
 from typing import Annotated, Any
@@ -32,7 +35,7 @@ from msnb.dataset.vision.utils import Border, Inter
 
 DE_PY_BORDER_TYPE = {border: border.value for border in Border}
 
-# Pillow's numbers of its filters.
+# Pillow's constants for its resampling filters.
 DE_PY_INTER_MODE = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3}
 
 
@@ -278,8 +281,8 @@ class RandomAffine(PyOp):
         degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
         translate (sequence, optional): Maximum translation, as fractions of width and height. Default: None.
         scale (sequence, optional): Range of the factor. Default: None, 1.
-        shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default:
-            None.
+        shear (Union[int, float, sequence], optional): Range of the shear angle: (min x, max x) or
+            (min x, max x, min y, max y). A number d means (-d, d). Default: None.
         resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
         fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """

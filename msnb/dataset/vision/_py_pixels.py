@@ -134,8 +134,8 @@ class NormalizePad(Normalize):
         dtype (str, optional): 'float32' or 'float16'. Default: 'float32'.
 
     Raises:
-        TypeError: If `dtype` is no string.
-        ValueError: If the lengths differ, a value is out of range or `dtype` is another.
+        TypeError: If `dtype` is not a string.
+        ValueError: If the lengths differ, a value is out of range or `dtype` is not supported.
     """
 
     _pad_channel = True
@@ -238,7 +238,7 @@ class RandomErasing(Described):
         self.inplace: Flag = inplace
 
     def __call__(self, np_img: Any) -> Any:
-        """Return the array with a random box erased, with a probability of `prob`; else return it unchanged."""
+        """Erase a random box of the array with probability `prob`, or return the array unchanged."""
         if self.prob > random.random():
             box = util.get_erase_params(np_img, self.scale, self.ratio, self.value, True, self.max_attempts)
             return util.erase(np_img, *box, self.inplace)
@@ -292,7 +292,7 @@ class MixUp(Described):
 
     Args:
         batch_size (int): Images per batch.
-        alpha (float): Both parameters of the beta distribution of the mixing weight.
+        alpha (float): Value of both parameters of the beta distribution of the mixing weight.
         is_single (bool, optional): True to mix images of the same batch. Default: True.
     """
 

@@ -1,4 +1,7 @@
-"""The vision transforms that r1.1 has in C++, and MindSpore's tables of their enumerations."""
+"""The transforms of images as arrays, under MindSpore's path ``mindspore.dataset.vision.c_transforms``.
+
+The tables ``DE_C_*`` map each enumeration member to itself.
+"""
 
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy, UniformAugment
 from msnb.dataset.vision._auto import AutoAugment

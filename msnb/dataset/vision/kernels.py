@@ -30,7 +30,7 @@ _OPENCV_BORDERS = {
 
 
 def opencv_interpolation(interpolation: Inter) -> int:
-    """Return OpenCV's constant for an interpolation mode. Modes that only Pillow has become bilinear."""
+    """Return OpenCV's constant for an interpolation mode. Bilinear replaces modes that exist only in Pillow."""
     return getattr(cv2(), _OPENCV_INTERPOLATIONS.get(interpolation, "INTER_LINEAR"))
 
 

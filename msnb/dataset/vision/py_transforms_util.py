@@ -373,13 +373,14 @@ def random_affine(
         moves = [round(random.uniform(-t * side, t * side)) for t, side in zip(translations, img.size, strict=False)]
     factor = 1.0 if scale is None else random.uniform(*scale)
     ranges = () if shear is None else (shear[:2], shear[2:])
-    shears = [random.uniform(*limits) for limits in ranges if limits]  # (x, X) needs one draw, (x, X, y, Y) needs two
+    shears = [random.uniform(*limits) for limits in ranges if limits]  # two limits need one draw, four need two
     coefficients = _compute_inverse_affine(img.size, degrees, moves, factor, (*shears, 0.0, 0.0)[:2])
     return img.transform(img.size, pil().Transform.AFFINE, coefficients, resample, fillcolor=fill_value)
 
 
 def _compute_inverse_affine(size, degrees, moves, factor, shears):
-    """Return two rows (a, b, c) of the inverse map: (x, y) of the result comes from ``a * x + b * y + c`` per row.
+    """Return [(a, b, c)] for x and for y of the inverse map. It maps a pixel (x, y) of the result to the image, where
+    each coordinate is ``a * x + b * y + c``.
 
     The map inverts a translation, then a rotation, a shear along each axis and a scaling around the center.
     """

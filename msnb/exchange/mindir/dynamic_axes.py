@@ -1,7 +1,7 @@
 """Build graphs of networks whose inputs have axes of any length (None), for MINDIR.
 
-A dimension that is a product of such axes is computed where an operator needs it. Another one, such as the output size
-of a convolution with a stride, is `Unknown`, which is sufficient for the shapes in a MINDIR file.
+A dimension that is a product of such axes is computed where an operator needs it. Any other dimension that depends on
+them, such as the output size of a convolution with a stride, is `Unknown`. The shapes in a MINDIR file need no more.
 """
 
 from collections.abc import Callable, Sequence

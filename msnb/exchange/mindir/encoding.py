@@ -29,7 +29,10 @@ def element_type_name(dtype):
 
 
 def common_type(values, types, node):
-    """Return the element type that an operator's inputs are converted to: that of the result, unless it is Bool."""
+    """Return the element type to which an operator's inputs are converted.
+
+    It is the element type of the result. If the result is Bool, it is the promoted type of the inputs.
+    """
     if node.types[0].dtype != "Bool":
         return node.types[0].dtype
     tensors = [

@@ -81,7 +81,10 @@ def _read_avg_pool_grad(values, attributes):
 # ---------------------------------------------------------------------- norms
 @forms.register(P.BatchNormGrad)
 def _write_batch_norm_grad(writer, node, args):
-    """Write BatchNormGrad with a reserve input, which MindSpore's CPU kernel ignores. The node has three results."""
+    """Write BatchNormGrad with the additional input `reserve`, which MindSpore's CPU kernel ignores.
+
+    The node has three results.
+    """
     tensors = [args[name] for name in P.BatchNormGrad.operator.positions]
     kinds = [(kind.dtype, kind.shape) for kind in node.types[:3]]
     return writer.emit_multiple("BatchNormGrad", [*tensors, tensors[3], args["is_training"], args["epsilon"], 0], kinds)

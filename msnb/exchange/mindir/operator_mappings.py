@@ -22,7 +22,7 @@ def _prepend_batch_channel_ones(pair):
 
 
 def _get_height_width(value):
-    """Return (height, width) of an argument that is one number, two or four."""
+    """Return (height, width) from an argument of one, two or four numbers."""
     if isinstance(value, int):
         return (value, value)
     value = tuple(value)
@@ -160,7 +160,7 @@ def _write_stack(writer, node, args):
     return writer.call("Stack", [items], node, attributes)
 
 
-# ---------------------------------------------------------------------- other spellings
+# ---------------------------------------------------------------------- operators with other names or inputs
 @forms.register(_TrueDiv)
 def _write_true_division(writer, node, args):
     x, y = (writer.cast(args[name], node.types[0].dtype) for name in ("x", "y"))

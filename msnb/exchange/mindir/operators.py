@@ -1,6 +1,6 @@
 """Table of the functions that write operators as nodes of a MINDIR file (`forms`) and read them back (`readers`).
 
-A node is a call of a function, all of whose arguments are inputs, or of a primitive with attributes.
+A node calls either a function, whose arguments are all inputs, or a primitive with attributes.
 
 `functions.json` lists the arguments of MindSpore's functions (made by tests/golden/make_mindir_functions.py). If they
 agree with the operator in number and name, `Function` writes and reads its calls. The other functions and all

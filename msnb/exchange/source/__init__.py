@@ -30,13 +30,13 @@ def to_source(
     r"""Return a network as Python source: classes of Cells with `__init__` and `construct`, to be read and changed.
 
     Each scope becomes a class, and equal scopes share one. Operators that form a layer of `mindspore.nn` are
-    written as that layer. The text imports `mindspore` alone. Its Parameters have the names and shapes of those of the
-    network, so a checkpoint of the network can be loaded into it. It computes the network in evaluation mode.
-    Constants of more than 64 elements become Parameters, whose values are in the checkpoint next to `path`.
+    written as that layer. The text imports only `mindspore`. Its Parameters have the same names and shapes as those of
+    `net`, so a checkpoint of `net` can be loaded. The classes compute the network in evaluation mode. Constants of more
+    than 64 elements become Parameters, whose values are in the checkpoint next to `path`.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph]): A Cell or a function; or a graph, or the Cell of a graph, as `load` and
-            `msnb.load_onnx` make it.
+        net (Union[Cell, Callable, FuncGraph]): A Cell or a function, a graph, or a Cell made from a graph, for example
+            by `msnb.load_onnx`.
         inputs: The arguments of a call of the Cell or function. A graph takes none.
         path (str): A file for the text. The values of all Parameters are written next to it, under the same name with
             the ending ``.ckpt``, for `load_checkpoint`. Default: None, nothing is written.
@@ -45,7 +45,7 @@ def to_source(
         str, the text.
 
     Raises:
-        TypeError: If `net` is none of these, or there are inputs for a graph.
+        TypeError: If `net` has another type, or if `inputs` are given for a graph.
         ValueError: If there are constants of more than 64 elements and no `path`.
         NotImplementedError: If operators can't be written in Python; all of them are named.
         OSError: If the file cannot be written.

@@ -1,7 +1,7 @@
-"""Divide a graph into the Cells to write by the scopes of its nodes, with the inputs and outputs of each Cell.
+"""Divide a graph into Cells by the scopes of its nodes, and find the inputs and outputs of each Cell.
 
-Consecutive nodes in one scope are a call of the Cell of that scope. Two such groups that compute the same with
-the same Parameters are two calls of one Cell. A Parameter belongs to the innermost Cell that contains all its uses.
+Consecutive nodes with the same scope form a call of a Cell. Two such calls belong to the same Cell if they have the
+same scope, operators and Parameters. A Parameter belongs to the innermost Cell that contains all its uses.
 """
 
 import itertools
@@ -57,7 +57,7 @@ class Block:
     """A Cell to be written.
 
     Attributes:
-        segment (str): Segment of the scope that is the Cell's, ``"conv1-Conv2d"`` or ``"conv1"``.
+        segment (str): The Cell's segment of the scope, such as ``"conv1-Conv2d"`` or ``"conv1"``.
         path (tuple[str]): Attribute names that lead to the Cell in the original network.
         steps (list): Statements of `construct`: `Op`, `Call` and `LayerCall`.
         inputs (list[Value]), outputs (list[Value]): Inputs and results of the Cell.
@@ -91,8 +91,8 @@ def attribute_of(segment: str) -> str:
 
 
 def scope_segments(scope: str) -> list[str]:
-    """Return the segments of a scope, one per Cell, outermost first. A prefix that repeats the parent is removed:
-    ``layer1/layer1.0``.
+    """Return the segments of a scope, one per Cell, outermost first. If a segment begins with the name of its parent,
+    that prefix is removed: ``layer1/layer1.0`` gives ``layer1`` and ``0``.
     """
     segments, previous = [], ""
     for segment in scope.split("/"):
@@ -134,7 +134,7 @@ class Blocks:
 
     # ------------------------------------------------------------------ uses of values
     def real(self, value: Value) -> Value:
-        """Return the value that a parameter of a subgraph stands for, through any number of nested graphs."""
+        """Return the outer value that is passed to a parameter of a subgraph. Any other value is returned unchanged."""
         while value in self._alias:
             value = self._alias[value]
         return value
@@ -172,8 +172,8 @@ class Blocks:
         return live_nodes
 
     def _collect_direct_inputs(self, node: CNode) -> list[Value]:
-        """Return the inputs of a node without the inputs of its subgraphs. Record which values the parameters of the
-        subgraphs stand for.
+        """Return the inputs of a node without the inputs of its subgraphs. Record the value that is passed to each
+        parameter of the subgraphs.
         """
         uses = list(node.uses)
         if node.op == "Switch":
@@ -194,7 +194,9 @@ class Blocks:
         return uses
 
     def _count_wrapper_scopes(self, nodes: Sequence[CNode]) -> Any:
-        """Return the number of outer scopes that wrap the whole network, such as that of a training Cell."""
+        """Return the number of outer scopes that all nodes share and that are not part of the Parameters' names, such
+        as the scope of a training Cell.
+        """
         names = [p.name for p in self.graph.parameters if p.is_weight]
         for depth in itertools.count():
             segments = {self._segments[node][depth] if len(self._segments[node]) > depth else "" for node in nodes}
@@ -255,7 +257,7 @@ class Blocks:
                 yield calls[-1]
 
     def _group_calls_by_cell(self, calls: Iterable[Call]) -> Iterator[list[Call]]:
-        """Group the calls of one Cell, in the order of first calls."""
+        """Yield the list of calls of each Cell, in the order of the first calls."""
         groups: dict[Any, list[Call]] = {}
         for call in calls:
             fingerprint, call.inputs, outputs = self._fingerprint(call.nodes)
@@ -268,10 +270,8 @@ class Blocks:
             yield same_cell_calls
 
     def _fingerprint(self, nodes: Sequence[CNode]) -> tuple[Any, list[Value], list[Value]]:
-        """Return a hashable description of nodes, which is equal for equal computations, with their external inputs
-        and all their results.
-
-        Parameters are identified by name.
+        """Return (key, external inputs, results) of nodes. The hashable key is equal for equal computations. Parameters
+        are identified by name.
         """
         numbers: dict[Value, int] = {}
         external: list[Value] = []
@@ -328,7 +328,7 @@ class Blocks:
 
 
 def _make_hashable_key(value):
-    """Return a hashable value that is equal for equal settings only."""
+    """Return a hashable key of a constant or an attribute. Two keys are equal only if type and value are equal."""
     if isinstance(value, np.generic):
         value = np.asarray(value)
     try:

@@ -1,4 +1,6 @@
-"""Write operator calls as source, most as ``ops.Softmax(axis=-1)(x)``, others as operators, indices or functions."""
+"""Write operator calls as source. Most are written as ``ops.Softmax(axis=-1)(x)``. Others are written as Python
+operators, indices or function calls.
+"""
 
 import functools
 import inspect
@@ -174,7 +176,7 @@ def _write_getitem(args: Arguments) -> Expression:
 
 @call_syntax.register(_TensorSetItem)
 def _write_setitem(args: Arguments) -> Expression:
-    """Write ``x[:, 0] = value`` on a copy."""
+    """Write ``x[:, 0] = value`` on a copy of x."""
     return [IndexedUpdate(args.values[0], _make_index_expression(args, 2), args.values[1])]
 
 
@@ -185,7 +187,9 @@ def _write_masked_setitem(args: Arguments) -> Expression:
 
 
 def _make_index_expression(args, first):
-    """Return an index, ``[...]``, as an expression. Input `first` is its first number; index Tensors follow."""
+    """Return an index, ``[...]``, as an expression. The integers of the index start at input `first`, and index Tensors
+    follow them.
+    """
     count = args.node.layout[first][0]
     rest = list(args.values[first:])
     constants = [
@@ -203,7 +207,8 @@ def _make_index_expression(args, first):
         elif entry == NUMBER:
             entries.append(rest[number] if constants[number] is None else str(int(constants[number])))
             number += 1
-        elif ARRAY in args["plan"]:  # the entry is (start, stop, step); numbers are index Tensors here
+        # next to index Tensors a slice is (start, stop, step), and integers are Tensors too
+        elif ARRAY in args["plan"]:
             entries.append(":".join("" if n is None else str(n) for n in entry))
         else:
             if constants[number] is None:
@@ -274,7 +279,7 @@ def _write_max_pool(args: Arguments) -> Expression:
 
 @call_syntax.register(P.Reshape)
 def _write_reshape(args: Arguments) -> Expression:
-    """Write a Reshape with -1 as its first dimension, so that other batch sizes fit."""
+    """Write a Reshape with -1 as the first dimension, so the source also works with other batch sizes."""
     shape = tuple(args.node.shape)
     if shape and 0 not in shape and -1 not in shape:
         shape = (-1, *shape[1:])

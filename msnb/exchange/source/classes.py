@@ -1,4 +1,6 @@
-"""Classes of the source text. Cells that differ only in literals share one class. Its arguments are these literals."""
+"""Classes of the source text. Cells that differ only in literals share one class. The arguments of its `__init__` set
+these literals.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -155,7 +157,9 @@ class Text:
         else:
             parameters, cells = self._methods[block].parameters, self._methods[block].cells
         for name, weight in parameters:
-            if weight in self._values:  # name constants by attribute, so that Cells with other values share a class
+            # a constant is named by its attribute, not by its value, so Cells with different constants can share a
+            # class
+            if weight in self._values:
                 weight.name = prefix + name
                 while weight.name in self.blocks.graph.weights:
                     weight.name += "_"
@@ -236,7 +240,9 @@ class Text:
     def _fill_placeholders(
         self, kind: Class, words: Iterable[Any], index: int, stored: list[str] | None
     ) -> tuple[list[Any], int]:
-        """Replace literals by argument names, or write them. `stored` collects the arguments that `construct` reads."""
+        """Replace each literal by the name of its argument, or by its text if it has no argument. `stored` collects the
+        arguments that `construct` reads; None in `__init__`.
+        """
         filled: list[Any] = []
         for word in words:
             if isinstance(word, Placeholder):
@@ -277,7 +283,7 @@ class Text:
 
 
 class _Key(tuple):
-    """Identity of a class: its text without literals."""
+    """Key of a class: the words of its text, with None in place of each literal."""
 
     __slots__ = ()
 

@@ -24,7 +24,7 @@ class FlowWriter:
     _collect_inputs: Any
 
     def _write_assignment(self, pairs: Iterable[tuple[str, Expression]], depth: int) -> None:
-        """Write one assignment to several names, so that no value is overwritten before it is read."""
+        """Write one tuple assignment. It reads all values before it changes a name."""
         pairs = [(name, words) for name, words in pairs if words != [name]]
         if pairs:
             left = ", ".join(name for name, _ in pairs)

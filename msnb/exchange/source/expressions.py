@@ -11,7 +11,7 @@ from msnb.core.errors.messages import describe
 
 WIDTH = 88  # the default line length of Ruff and Black
 
-NAMES = ("x", "y", "z", "u", "v", "w", "t", "s", "r", "q", "p")  # variable names of values, in order of preference
+NAMES = ("x", "y", "z", "u", "v", "w", "t", "s", "r", "q", "p")  # names of local variables, in order of preference
 
 
 class NoPythonForm(NotImplementedError):
@@ -22,9 +22,10 @@ class Placeholder(NamedTuple):
     """A literal in the text, which may become an argument of the class.
 
     Attributes:
-        name (str): Name of such an argument.
+        name (str): Preferred name of that argument.
         value (Any): The value.
-        usual (Any): The default of the setting; an equal value is not written. Default: no default.
+        usual (Any): Default of the argument in the written call. A value equal to it is omitted. Default: ``...``,
+            there is none.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Group(NamedTuple):
 
 
 class IndexedUpdate(NamedTuple):
-    """A copy of a Tensor with some elements replaced, which takes two statements.
+    """A copy of a Tensor with some elements replaced. It is written as two statements.
 
     Attributes:
         tensor, index, value (Expression): The Tensor, the index with its brackets, and the new value.
@@ -126,7 +127,7 @@ def literal(value: Any) -> str:
     """Return a value as a Python literal.
 
     Raises:
-        NotImplementedError: If there is no way.
+        NotImplementedError: If its type cannot be written as a literal.
     """
     if isinstance(value, (np.generic, np.ndarray)) and not np.ndim(value):
         value = shortest(value)

@@ -17,7 +17,7 @@ from msnb.nn.cell import Cell
 from .blocks import Block, Call, Value
 from .layers import LayerCall, sequential_cells
 
-_MAX_INLINE = 64  # elements of a constant in the text; a larger one becomes a Parameter
+_MAX_INLINE = 64  # maximum size of a constant written into the text; a larger one becomes a Parameter
 
 
 class Instance:
@@ -40,7 +40,7 @@ class InitWriter:
 
     Args:
         block (Block): The Cell.
-        constants (Callable): Returns a Parameter for a constant that is too large for the text.
+        constants (Callable): Function that returns a Parameter for an array that is too large for the text.
 
     Attributes:
         init (list[Expression]): Statements of `__init__`.

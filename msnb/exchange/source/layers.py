@@ -25,7 +25,7 @@ class Layer(NamedTuple):
     Attributes:
         kind (str): Name of the layer's class in `mindspore.nn`.
         settings (Sequence): [(argument, value)] of the constructor. Positional ones come first, with a "*" before the
-            name. A third entry is the default, which is not written.
+            name. A third entry is the default; a value equal to it is not written.
         weights (dict): {attribute of the layer: Parameter}.
         input (Value), output (Value): Input and result of the layer.
         nodes (tuple[CNode]): The operators.
@@ -40,7 +40,7 @@ class Layer(NamedTuple):
 
 
 class LayerCall:
-    """Step of `construct`: a call of a layer that has no scope of its own in the graph."""
+    """Step of `construct`: a call of a `Layer` that replaces operators of this Cell."""
 
     __slots__ = ("layer",)
 
@@ -58,8 +58,8 @@ class LayerMatcher:
     Args:
         blocks (Blocks): The graph.
         block (Block): The Cell.
-        is_single (bool): True if the Cell consists of operators with one input and one output. Only then a layer
-            without Parameters is matched.
+        is_single (bool): True if the Cell contains only operators and has one input and one output. Layers without
+            Parameters are matched only then.
     """
 
     def __init__(self, blocks: Blocks, block: Block, is_single: bool) -> None:
@@ -145,7 +145,9 @@ def _collapse_equal_numbers(value):
 
 # ---------------------------------------------------------------------- with Parameters
 def _match_bias(matcher, node, *others):
-    """Return the BiasAdd after `node`, or one of the `others`, and its Parameter; (None, None) if there is none."""
+    """Return the bias addition after `node` and its Parameter, or (None, None). `others` are operators that are
+    accepted in place of BiasAdd.
+    """
     for op in ("BiasAdd", *others):
         added = matcher.sole_consumer((node, 0), op)
         bias = matcher.weight(matcher.blocks.uses(added)[1], 1) if added is not None else None
@@ -161,7 +163,9 @@ def _match_conv2d(matcher: LayerMatcher, node: CNode) -> Layer | None:
 
 @patterns.register(P.Conv2DBackpropInput)
 def _match_conv2d_transpose(matcher: LayerMatcher, node: CNode) -> Layer | None:
-    """Match a Conv2dTranspose. With a stride several output sizes are possible; the layer computes one of them."""
+    """Match a Conv2dTranspose. With a stride, several output sizes are possible for one input. Return None unless it is
+    the size that the layer computes.
+    """
     a, (x, *_) = node.attrs, matcher.blocks.uses(node)
     pads = a.get("pad", (0, 0, 0, 0))
     image, kernel, stride = x[0].types[x[1]].shape[2:], a["kernel_size"], a.get("stride", (1, 1))
@@ -309,7 +313,7 @@ def _make_pooling_pattern(kind):
 
 @patterns.register(_MaxPool2D)
 def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
-    """Match a MaxPool2d with padding: equal at all edges, or as computed for "same"."""
+    """Match a MaxPool2d with the same padding at all edges, or with the padding of pad mode "same"."""
     a, (x,) = node.attrs, matcher.blocks.uses(node)
     if not matcher.is_single or a.get("ceil_mode") or _collapse_equal_numbers(a.get("dilation", 1)) != 1:
         return None

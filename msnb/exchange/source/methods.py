@@ -21,7 +21,7 @@ class Method(InitWriter, FlowWriter):
     Args:
         blocks (Blocks): The graph.
         block (Block): The Cell.
-        constants (Callable): Returns a Parameter for a constant that is too large for the text.
+        constants (Callable): Function that returns a Parameter for an array that is too large for the text.
 
     Attributes:
         construct (list[Line]): The lines of `construct`.
@@ -75,7 +75,8 @@ class Method(InitWriter, FlowWriter):
     ) -> None:
         """Write steps and record the variable names of their results in `names`.
 
-        Values in `live_out` are used after the steps. Results in `preferred` get that name if it is free.
+        Values in `live_out` are used after the steps. `preferred` maps a result to the name that it gets if this name
+        is free.
         """
         outputs = [self.blocks.real(value) for value in outputs]
         for number, step in enumerate(steps):
@@ -148,8 +149,9 @@ class Method(InitWriter, FlowWriter):
         return inputs
 
     def _name_used_results(self, results, step, names, live, preferred, takes_statements=False) -> list[str]:
-        """Name the results that are used. The name of an unused result is "". If a step takes several statements, a
-        result can reuse the name of the first input only.
+        """Name the results that are used. The name of an unused result is "". If `takes_statements`, the step is
+        written as several statements. Its result may then reuse only the name of the first input, because later
+        statements read the other inputs.
         """
         used = {names[value] for value in live if value in names}
         input_names = [names[v] for v in self._list_inputs_in_order(step) if v in names]

@@ -1,4 +1,4 @@
-"""Re-export module: optimizers with groups of Parameters that are dicts, and learning rate schedulers."""
+"""Re-export module: optimizers with parameter groups that are dicts, and learning rate schedulers."""
 
 from msnb.experimental.optim import lr_scheduler
 from msnb.experimental.optim.adaptive import Adadelta, Adagrad, RMSprop

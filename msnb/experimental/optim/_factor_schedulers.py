@@ -1,4 +1,4 @@
-"""Learning rate schedulers that multiply the rate by a factor of the epoch."""
+"""Learning rate schedulers that multiply the rate by a factor that depends on the epoch."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class StepLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `step_size` is no int, or `gamma` no number.
+        TypeError: If `step_size` is not an int, or `gamma` is not a number.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -55,7 +55,7 @@ class StepLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Multiplies the rate by a factor that changes linearly.
+    """Multiplies the initial rate by a factor that changes linearly from `start_factor` to `end_factor`.
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
@@ -65,7 +65,7 @@ class LinearLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `total_iters` is no int.
+        TypeError: If `total_iters` is not an int.
         ValueError: If a factor is out of range.
 
     Examples:
@@ -112,7 +112,7 @@ class ExponentialLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `gamma` is no number.
+        TypeError: If `gamma` is not a number.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -134,7 +134,7 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Multiplies the initial rate by a power of the fraction of remaining epochs.
+    """Multiplies the initial rate by ``(1 - epoch / total_iters) ** power``. It is 0 after `total_iters` epochs.
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
@@ -143,7 +143,7 @@ class PolynomialLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `total_iters` is no int, or `power` no number.
+        TypeError: If `total_iters` is not an int, or `power` is not a number.
         ValueError: If `power` is negative.
 
     Examples:
@@ -180,11 +180,11 @@ class LambdaLR(LRScheduler):
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
-        lr_lambda (Union[Callable, list[Callable]]): The function, or one for each group.
+        lr_lambda (Union[Callable, list[Callable]]): The function, or a list with one function for each group.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        ValueError: If there is not one for each group.
+        ValueError: If the list does not have one function for each group.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -212,11 +212,11 @@ class MultiplicativeLR(LRScheduler):
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
-        lr_lambda (Union[Callable, list[Callable]]): The function, or one for each group.
+        lr_lambda (Union[Callable, list[Callable]]): The function, or a list with one function for each group.
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        ValueError: If there is not one for each group.
+        ValueError: If the list does not have one function for each group.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -251,7 +251,7 @@ class MultiStepLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `milestones` is no list of int, or `gamma` no number.
+        TypeError: If `milestones` is not a list of int, or `gamma` is not a number.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -278,7 +278,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Multiplies the rate by a constant factor in the first epochs.
+    """Multiplies the initial rate by a constant factor in the first `total_iters` epochs.
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
@@ -287,7 +287,7 @@ class ConstantLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `total_iters` is no int.
+        TypeError: If `total_iters` is not an int.
         ValueError: If `factor` is out of range.
 
     Examples:

@@ -15,12 +15,13 @@ class SequentialLR(RateSetter):
 
     Args:
         optimizer (Optimizer): The optimizer whose rates change.
-        schedulers (list[LRScheduler]): The schedulers, of this optimizer.
+        schedulers (list[LRScheduler]): The schedulers. Each must have been created with `optimizer`.
         milestones (list[int]): The epochs at which the second and later schedulers begin.
-        last_epoch (int): Number of previous epochs. Default: -1.
+        last_epoch (int): Index of the last finished epoch, or -1 at the start. Default: -1.
 
     Raises:
-        ValueError: If a scheduler is of another optimizer, or the number of milestones is wrong.
+        ValueError: If a scheduler has another optimizer, or the number of milestones is not the number of schedulers
+            minus 1.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -67,13 +68,14 @@ class ReduceLROnPlateau(RateSetter):
         patience (int): Epochs without improvement that are tolerated. Default: 10.
         threshold (float): Minimum improvement. Default: 1e-4.
         threshold_mode (str): "rel" (relative to the best) or "abs". Default: "rel".
-        cooldown (int): Number of epochs after a change in which missing improvement is not counted. Default: 0.
+        cooldown (int): Number of epochs after a reduction that are ignored if they have no improvement.
+            Default: 0.
         min_lr (Union[float, list[float]]): The lowest rate, or one for each group. Default: 0.
-        eps (float): Smaller changes are not applied. Default: 1e-8.
+        eps (float): Minimum change of a rate. Smaller changes are not applied. Default: 1e-8.
 
     Raises:
         ValueError: If `factor`, `mode` or `threshold_mode` is out of range.
-        TypeError: If `optimizer` is none of `experimental.optim`.
+        TypeError: If `optimizer` is not an optimizer of `experimental.optim`.
 
     Examples:
         >>> from mindspore.experimental import optim

@@ -1,7 +1,7 @@
 """Base classes of the learning rate schedulers of `experimental.optim`.
 
-Most schedulers compute the next rate from the current one, so that several can act on one optimizer. Rates are stored
-in float32 Parameters; the computations use Python floats.
+Most schedulers compute the next rate from the current rate, so several schedulers can change the rates of one
+optimizer. Rates are stored in float32 Parameters; the computations use Python floats.
 """
 
 from typing import Any
@@ -73,13 +73,15 @@ class LRScheduler(RateSetter):
     """Base class of schedulers that count epochs. A subclass defines `get_lr`, which returns one rate for each group.
 
     Args:
-        optimizer (Optimizer): The optimizer whose rates change; its groups get "initial_lr".
-        last_epoch (int): Number of previous epochs. Unless it is -1, the groups need an "initial_lr". Default: -1.
+        optimizer (Optimizer): The optimizer whose rates change. Each of its groups gets an entry "initial_lr" if it has
+            none.
+        last_epoch (int): Index of the last finished epoch, or -1 at the start. If it is not -1, each group must have an
+            "initial_lr". Default: -1.
 
     Raises:
-        TypeError: If `optimizer` is none of `experimental.optim`, or `last_epoch` no int.
+        TypeError: If `optimizer` is not an optimizer of `experimental.optim`, or `last_epoch` is not an int.
         ValueError: If `last_epoch` is below -1.
-        KeyError: If a group has no "initial_lr" with another `last_epoch` than -1.
+        KeyError: If `last_epoch` is not -1 and a group has no "initial_lr".
 
     Examples:
         >>> from mindspore.experimental import optim

@@ -24,7 +24,7 @@ class CosineAnnealingLR(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `T_max` is no int, or `eta_min` no number.
+        TypeError: If `T_max` is not an int, or `eta_min` is not a number.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -47,7 +47,7 @@ class CosineAnnealingLR(LRScheduler):
             return self._rates
         if (self.last_epoch - 1 - self.T_max) % (
             2 * self.T_max
-        ) == 0:  # at the lowest rate the quotient below would divide by 0
+        ) == 0:  # the previous epoch had the lowest rate, so the quotient below would divide by 0
             return [
                 rate + (base - self.eta_min) * self._compute_cosine_factor(self.T_max - 1)
                 for base, rate in zip(self.base_lrs, self._rates, strict=True)
@@ -74,8 +74,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        TypeError: If `eta_min` is no number.
-        ValueError: If `T_0` or `T_mult` is no positive int.
+        TypeError: If `eta_min` is not a number.
+        ValueError: If `T_0` or `T_mult` is not a positive int.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -129,12 +129,13 @@ class CyclicLR(LRScheduler):
         mode (str): Amplitude of the cycles: "triangular" (constant), "triangular2" (halved per cycle) or "exp_range" (a
             power of `gamma`). Default: "triangular".
         gamma (float): See `mode`. Default: 1.0.
-        scale_fn (Callable): The amplitude, instead of `mode`. Default: None.
-        scale_mode (str): The argument of `scale_fn`: "cycle" (its number) or "iterations". Default: "cycle".
+        scale_fn (Callable): Function that returns the amplitude. It replaces `mode`. Default: None.
+        scale_mode (str): The argument of `scale_fn`: "cycle" (the number of the cycle) or "iterations" (the number of
+            the step). Default: "cycle".
         last_epoch (int): See :class:`LRScheduler`. Default: -1.
 
     Raises:
-        ValueError: If `mode` is unknown and there is no `scale_fn`, or there is not one rate for each group.
+        ValueError: If `mode` is unknown and there is no `scale_fn`, or a list does not have one bound for each group.
 
     Examples:
         >>> from mindspore.experimental import optim

@@ -25,7 +25,7 @@ class _BiasCorrected(Optimizer):
 
 
 class Adam(_BiasCorrected):
-    r"""Adam, as computed by `nn.Adam`: :math:`\epsilon` is outside of the bias correction.
+    r"""Adam, as computed by `nn.Adam`: :math:`\epsilon` is added before the bias correction.
 
     Args:
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
@@ -78,7 +78,8 @@ class Adam(_BiasCorrected):
 
 
 class AdamW(_BiasCorrected):
-    r"""Adam with decoupled weight decay (Loshchilov and Hutter, 2017); :math:`\epsilon` is inside the bias correction.
+    r"""Adam with decoupled weight decay (Loshchilov and Hutter, 2017); :math:`\epsilon` is added after the bias
+    correction.
 
     Args:
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
@@ -187,7 +188,7 @@ class NAdam(_BiasCorrected):
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
         eps (float): Added to the denominator to avoid division by zero, positive. Default: 1e-8.
         weight_decay (float): L2 penalty. Default: 0.0.
-        momentum_decay (float): Growth rate of the momentum. Default: 4e-3.
+        momentum_decay (float): Rate at which the momentum approaches ``betas[0]``. Default: 4e-3.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter.

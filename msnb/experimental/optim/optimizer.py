@@ -30,16 +30,17 @@ class Optimizer(Cell):
 
     Args:
         params (Union[list[Parameter], list[dict]]): The Parameters to train. A dict describes a group: "params", and
-            settings for this group, by the names of `defaults`.
-        defaults (dict): Settings of groups without their own, including "lr" and "weight_decay".
+            settings that override `defaults` for this group.
+        defaults (dict): Default settings of all groups, including "lr" and "weight_decay".
 
     Inputs:
         - **gradients** (tuple[Tensor]) - one for each Parameter, in their order.
 
     Raises:
-        TypeError: If `params` is not iterable, holds something else than Parameters, is a set, or
-            a learning rate is no number and no Tensor.
-        ValueError: If there are no Parameters, one is in two groups, or a learning rate is a Tensor with axes.
+        TypeError: If `params` is not iterable, the "params" of a group are a set or contain an object that is not a
+            Parameter, or a learning rate is neither a number nor a Tensor.
+        ValueError: If there are no Parameters, one is in two groups, or a learning rate is a Tensor that is not a
+            scalar.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -50,13 +51,14 @@ class Optimizer(Cell):
     """
 
     _state: dict[str, Any] = {}  # attribute -> initial value of its Parameters, one for each trained Parameter
-    _scalars: dict[str, float] = {}  # the same for scalar Parameters
+    _scalars: dict[str, float] = {}  # attribute -> initial value of scalar Parameters, one for each trained Parameter
     _counter: str | None = None  # the attribute that counts steps
     _penalised = True  # weight decay is added to the gradients; if False, `_update_parameter` applies it
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._compile_always = cls.__module__.startswith("msnb.")  # an update is one program in PYNATIVE mode, too
+        # compile an update as one program in PYNATIVE mode, too
+        cls._compile_always = cls.__module__.startswith("msnb.")
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         super().__init__(auto_prefix=False)
@@ -83,11 +85,12 @@ class Optimizer(Cell):
         """Add Parameters to train.
 
         Args:
-            param_group (dict): "params", and settings for them.
+            param_group (dict): A group: "params", and settings for this group.
 
         Raises:
-            TypeError: If it is no dict, or "params" holds something else than Parameters or is a set.
-            ValueError: If a Parameter is in another group.
+            TypeError: If `param_group` is not a dict, or "params" is a set or contains an object that is not a
+                Parameter.
+            ValueError: If a Parameter is already in a group.
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"A group of Parameters should be a dict, but got {describe(param_group)}.")

@@ -28,8 +28,8 @@ class SGD(Optimizer):
         - **gradients** (tuple[Tensor]) - one for each Parameter.
 
     Raises:
-        TypeError: If `nesterov` or `maximize` is no bool.
-        ValueError: If a number is negative, or `nesterov` comes without momentum or with dampening.
+        TypeError: If `nesterov` or `maximize` is not a bool.
+        ValueError: If a number is negative, or `nesterov` is used without momentum or with dampening.
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -37,7 +37,7 @@ class SGD(Optimizer):
     """
 
     _state = {"accum": "zeros", "stat": "ones"}
-    _penalised = False  # the operator applies it
+    _penalised = False  # P.SGD applies the weight decay
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ASGD(Optimizer):
         - **gradients** (tuple[Tensor]) - one for each Parameter.
 
     Raises:
-        TypeError: If `lambd`, `alpha` or `t0` is no float.
+        TypeError: If `lambd`, `alpha` or `t0` is not a float.
         ValueError: If `lr` is not positive, or `weight_decay` negative.
 
     Examples:
@@ -123,8 +123,8 @@ class Rprop(Optimizer):
     Args:
         params (Union[list[Parameter], list[dict]]): The Parameters to train, see :class:`Optimizer`.
         lr (Union[int, float, Tensor]): Initial step size, positive. Default: 1e-2.
-        etas (tuple[float]): Factors of a step size after a change of the gradient's sign, and otherwise.
-            Default: (0.5, 1.2).
+        etas (tuple[float]): Factors of a step size: the first after a change of the gradient's sign, the second if the
+            sign is the same. Default: (0.5, 1.2).
         step_sizes (tuple[float]): The smallest and the largest step size. Default: (1e-6, 50).
         maximize (bool): Maximize the objective. Default: False.
 

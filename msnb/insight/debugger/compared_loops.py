@@ -16,7 +16,9 @@ from msnb.insight.debugger.equations import Loop
 
 
 def are_alike(first: Loop, second: Loop) -> bool:
-    """Return True if two loops can run as one: states and scanned rows have equal shapes."""
+    """Return True if two loops can run as one: they are of the same kind, and states and scanned arrays have equal
+    shapes.
+    """
     one, other = first.eqn, second.eqn
     if one.primitive is not other.primitive or first.counts[2] != second.counts[2]:
         return False
@@ -44,16 +46,19 @@ def run_together(
     measure: Callable[[Mapping[int, Any], Mapping[int, Any], Mapping[int, Any]], Any],
     count: int,
 ) -> Any:
-    """Run two loops and return the largest figures of their nodes, an array of shape ``(count, 4)``.
+    """Run two loops together. Return an array of shape ``(count, 4)``: for each compared result the largest total,
+    incoming and own difference and the largest magnitude over all iterations.
 
     Args:
         first (Loop), second (Loop): the loops of A and B, which are alike.
         values (Mapping): the values of A.
         own (Mapping): the values of B.
-        hybrid (Mapping): the values of B on the operands of A.
-        substitutes (Callable): returns the values that B's body reads from those of A's body.
-        measure (Callable): returns the figures from the values of A's body, of B's, and of B's on the values of A.
-        count (int): number of figures.
+        hybrid (Mapping): the values of B if its equations read the values of A.
+        substitutes (Callable): takes the values of A's body. Returns {index: value} that B's body reads in place of its
+            own values.
+        measure (Callable): takes the values of A's body, of B's body, and of B's body on the values of A. Returns an
+            array of shape ``(count, 4)`` for one iteration.
+        count (int): number of compared results.
     """
     n_cond, n_consts, n_state = first.counts
     other_cond, other_consts, _ = second.counts

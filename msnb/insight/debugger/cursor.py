@@ -1,7 +1,7 @@
 """Move a cursor over the nodes of one recorded step, forward and back.
 
-A move changes the position only: the step has run. The value at the position is computed when it is read, by the
-compiled windows of a `Replay`. No operator is run on its own.
+The step has already run, so a move changes only the position. The value at the position is computed when it is read. A
+`Replay` computes it with a compiled part of the step and does not run single operators.
 """
 
 import copy
@@ -15,7 +15,7 @@ from msnb.core.tensor.tensor import Tensor, box
 from msnb.insight.debugger.replay import Replay
 from msnb.insight.debugger.selection import select_nodes
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import CNode
 
 
@@ -36,12 +36,12 @@ class Cursor:
         replay (Replay): the step.
         nodes (list[CNode]): all nodes in the order of execution.
         node (CNode): the current node.
-        round (Union[tuple[int], None]): iteration of each loop around the node, from the outermost, from 0; None for
-            the last one.
+        round (Union[tuple[int], None]): index of the current iteration of each loop around the node, outermost loop
+            first. None means the last iteration.
         step (Union[int, None]): number of the step.
 
     Raises:
-        ValueError: If the step has no node, or none matches.
+        ValueError: If the step has no node, or if no node matches `node`.
 
     Examples:
         >>> from msnb import Tensor, nn
@@ -100,7 +100,9 @@ class Cursor:
         return iterations[-1] if iterations else None
 
     def _count_loop_iterations(self, round: tuple[int, ...] | None) -> tuple[int, ...]:
-        """Return the number of iterations of each loop around the current node; () if it has no value to read."""
+        """Return the number of iterations of each loop around the current node; () if it is outside of loops or cannot
+        be read.
+        """
         if self._find_enclosing_loop(self.node) is None:
             return ()
         if round is not None and len(round) == 1:
@@ -164,7 +166,9 @@ class Cursor:
         return self
 
     def into(self) -> Self:
-        """Move into the next Cell: to the first node in it. At a loop or a branch: to its first node."""
+        """Move to the first node in the next Cell. At a loop or a branch, move to its first node. Returns the
+        cursor.
+        """
         if any(graph.nodes for graph in self.node.graphs):
             self._move_to_node(
                 self._find_first_node(self._iterate_nodes_ahead(), lambda node: True, "has no node that did run in it")
@@ -201,7 +205,9 @@ class Cursor:
         return self._move_by_rounds(-count)
 
     def mate(self) -> Self:
-        """Move to the node of the same operator in the other lane: from forward to backward, or back."""
+        """Move to the node of the same operator in the other lane, from forward to backward or from backward to
+        forward.
+        """
         mates = self._counterpart_by_node_id
         if self.node.id not in mates:
             lanes = {node.direction for node in self.nodes}
@@ -294,7 +300,9 @@ class Cursor:
         raise ValueError(f"This is the last of the {iterations[-1]} rounds.")
 
     def _compute_previous_round(self, now):
-        """Return the round before `now`. The first round of an inner loop follows the last of the outer one before."""
+        """Return the round before `now`. Before the first round of an inner loop comes its last round within the
+        previous round of the outer loop.
+        """
         for loop in reversed(range(len(now))):
             if now[loop] > 0:
                 earlier = (*now[:loop], now[loop] - 1, *(0 for _ in now[loop + 1 :]))
@@ -334,7 +342,8 @@ class Cursor:
             for forward, backward in lanes.values():
                 size = max(1, len(backward) // max(1, len(forward)))  # backward nodes of one forward node
                 groups = [backward[start : start + size] for start in range(0, len(backward), size)]
-                for one, group in zip(forward, reversed(groups), strict=False):  # they come in the opposite order
+                # backward nodes run in the opposite order
+                for one, group in zip(forward, reversed(groups), strict=False):
                     cached[one.id] = group[0]
                     cached.update((other.id, one) for other in group)
         return cached

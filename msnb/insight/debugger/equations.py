@@ -1,4 +1,4 @@
-"""The equations of one run as a flat list, so that each can be evaluated on operands of another run.
+"""The equations of one run as a flat list. Each can be evaluated separately, also on operands from another run.
 
 `flatten_program` lists the equations of a traced program, which are evaluated inside a compiled function.
 `record_eager_run` lists the kernels of a call in PYNATIVE mode, which are evaluated one by one.
@@ -26,7 +26,7 @@ from msnb.core.state import events
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from msnb.ir.read import dtype_name, is_library, read
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 
@@ -56,7 +56,7 @@ class Equations:
     Attributes:
         graph (FuncGraph): the graph of the run.
         n_inputs (int): number of inputs.
-        is_traceable (bool): True if `evaluate` can be traced, so that it is compiled as one program.
+        is_traceable (bool): True if JAX can trace `evaluate`. It is then compiled as one program.
         equations (list[Equation]): the equations.
         constants (dict): {index of a value: a constant}.
         outputs (list[int]): indices of the outputs of the run.
@@ -90,8 +90,8 @@ class Equations:
 
         Args:
             inputs (Sequence): the inputs of the run.
-            substitutes (Mapping): {index: value} that equations read in place of the computed value. The returned value
-                is the computed one. Default: None.
+            substitutes (Mapping): {index: value}. Equations read these values in place of the computed ones. The
+                returned dict has the computed values. Default: None.
         """
         computed = {**dict(enumerate(inputs)), **self.constants}
         visible = {**computed, **(substitutes or {})}
@@ -109,8 +109,9 @@ class Loop(NamedTuple):
 
     Attributes:
         eqn (JaxprEqn): the ``scan`` or ``while``.
-        operands (tuple): per operand the index of its value, or (number,) for a literal.
-        body (Equations): the equations of one round. Its inputs are the constants, the state and the row.
+        operands (tuple): for each operand, the index of its value, or (number,) for a literal.
+        body (Equations): the equations of one round. Its inputs are the constants, the state and one slice of each
+            scanned array.
     """
 
     eqn: Any
@@ -119,7 +120,7 @@ class Loop(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Return (operands of a condition, constants of the body, length of the state)."""
+        """Return (number of constants of the condition, number of constants of the body, number of state values)."""
         params = self.eqn.params
         if self.eqn.primitive.name == "while":
             first, second = params["cond_nconsts"], params["body_nconsts"]
@@ -138,7 +139,7 @@ def flatten_program(program: "Program", graph: FuncGraph, keeps_gradient_rules: 
     Args:
         program (Program): the program.
         graph (FuncGraph): its graph, see `msnb.ir.api.of_program`.
-        keeps_gradient_rules (bool): True to keep functions with their own gradient as one equation. Default: False.
+        keeps_gradient_rules (bool): True to keep a function with a custom gradient as one equation. Default: False.
     """
     nodes = {node.id: node for node in graph.all_nodes()}
     node_by_key = {}
@@ -175,7 +176,7 @@ class _Flattener:
                 self._append_equation(jaxpr, eqn, node, env, path)
 
     def _find_loop_inside(self, path):
-        """Return the outermost loop inside a function with its own gradient rule, or None."""
+        """Return the outermost loop inside a function with a custom gradient, or None."""
         inside = [(len(key), node) for key, node in self.node_by_key.items() if key[: len(path)] == path]
         loops = [entry for entry in inside if entry[1].op in ("While", "Scan")]
         return min(loops, key=lambda entry: entry[0])[1] if loops else None
@@ -269,7 +270,7 @@ def record_eager_run(
     Args:
         name (str): name of the graph.
         net (Union[Cell, Callable]): the network or function, which is the root of the scopes.
-        call (Callable): the call, without arguments. The context is in PYNATIVE mode already.
+        call (Callable): the call, without arguments. The caller has already set PYNATIVE mode.
         parameters (Sequence): (name, array) of each Parameter.
         arguments (Sequence): (name, array) of each argument that is a Tensor.
     """
@@ -289,7 +290,7 @@ class _EagerRecorder:
         self.graph = FuncGraph(name, nodes, [], [])
         self.flat = Equations(self.graph, len(nodes), False)
         self.values: dict[int, Any] = dict(enumerate(self.inputs))
-        self.index_of: dict[int, int] = {}  # id of an array, which `values` keeps alive -> index
+        self.index_of: dict[int, int] = {}  # id of an array -> its index; `values` keeps the array alive
         self.sources: list[tuple[AnfNode, int]] = [(node, 0) for node in nodes]
         for index, array in enumerate(self.inputs):
             self.index_of.setdefault(id(array), index)
@@ -329,7 +330,7 @@ class _EagerRecorder:
     def _find_differentiated_node(self, operator, operands):
         """Return the forward node whose gradient a kernel computes, or None.
 
-        The kernel's first operands are those of the node.
+        The first operands of a gradient kernel are the operands of its forward node.
         """
         if not operator.endswith("Grad"):
             return None
@@ -369,7 +370,7 @@ def _number_or_none(value):
 
 
 def _locate_running_operator(root):
-    """Return (steps of the scope, (file, line, function)) of the operator that runs now, from Python's stack."""
+    """Return (segments of the scope, (file, line, function)) of the running operator, from Python's stack."""
     call, source = events.current(), None
     steps = () if call is None else call.scope
     while call is not None and call.around is not None:

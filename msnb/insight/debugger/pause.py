@@ -1,8 +1,8 @@
 """Pause a training at a step, so that the user can read the values of the step while the training waits.
 
-The step has run. A pause blocks the thread of the training inside the observer that received the step, and moves a
-cursor over the recorded inputs of the step. A front end shows it: a notebook registers a graph view with buttons, and
-a console has a prompt.
+The step has already run when it is paused. A pause blocks the training's thread inside the observer that received the
+step. A cursor moves over the nodes of the step, and values are computed from the recorded inputs. A front end shows the
+pause: a graph view with buttons in a notebook, or a prompt in a console.
 """
 
 import sys
@@ -25,7 +25,7 @@ from msnb.ir.api import of_program
 from msnb.nn.cell import Cell
 from msnb.nn.optim import Optimizer
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.insight.watchpoints.hits import Hit
     from msnb.ir.anf import CNode, FuncGraph
@@ -37,7 +37,7 @@ class FrontEnd(Protocol):
     """Interface that shows pauses to the user. A notebook sets `Debugger.front_end`."""
 
     def show(self, pause: Pause) -> bool:
-        """Show a pause. Return True once its buttons work. After False, the prompt asks for commands instead."""
+        """Show a pause. Return True if its buttons work. If it returns False, the prompt asks for commands."""
         ...
 
     def has_resumed(self, pause: Pause) -> None:
@@ -54,9 +54,9 @@ class Breakpoint(NamedTuple):
     """Nodes at which each step pauses.
 
     Attributes:
-        query (str): a query of `select_nodes`; "" for a line.
-        line (int): number of a line of Python; 0 for a query.
-        file (str): the file of the line; "" for any.
+        query (str): a query of `select_nodes`; "" if the breakpoint is a line.
+        line (int): number of a line of Python; 0 if the breakpoint is a query.
+        file (str): the file of the line; "" for any file.
     """
 
     query: str = ""
@@ -79,7 +79,9 @@ class Breakpoint(NamedTuple):
         return ""
 
     def resolve(self, graph: "FuncGraph") -> "tuple[CNode, str] | None":
-        """Return (first node, sentence about another line or "") in a graph, or None if there is none."""
+        """Return (first node of a graph at the breakpoint, note), or None if there is no such node. The note says if
+        the node is on a later line; it is "" for the same line.
+        """
         if self.query:
             try:
                 return select_nodes(graph, self.query)[0], ""
@@ -106,7 +108,7 @@ class Debugger:
         records (deque[Pause]): the last eight pauses that neither a front end nor a prompt could show.
         n_steps (int): steps that have run since `start`.
         front_end (Union[FrontEnd, None]): shows pauses; None for the prompt.
-        watch (Union[Watch, None]): the watchpoints that `start` was called with, once a network has run.
+        watch (Union[Watch, None]): the active watchpoints; None before a network has run.
 
     Examples:
         >>> import msnb
@@ -237,7 +239,9 @@ class Debugger:
 
     # ------------------------------------------------------------------ steps in GRAPH mode
     def rewrite(self, program: "Program") -> Any:
-        """Return the unchanged jaxpr of a program, so that its inputs are recorded; None for an optimizer's own."""
+        """Return the unchanged jaxpr of a program, so its inputs are recorded. Return None for the program of an
+        optimizer, at which the debugger does not pause.
+        """
         return None if isinstance(program.root(), Optimizer) else program.jaxpr
 
     def wants(self, program: "Program") -> bool:
@@ -349,7 +353,7 @@ class Debugger:
                 self._store_unshown_pause(pause)
         finally:
             self._is_waiting = False
-            pause.resume("stop")  # if an error has ended the wait
+            pause.resume("stop")  # no effect unless an error has ended the wait
             if front_end is not None:
                 front_end.has_resumed(pause)
         if pause.order == "stop":
@@ -358,7 +362,7 @@ class Debugger:
             self._ends_with_pause = self._listener is None or self._ends_with_pause
             self.pause_next(pause.n_steps)
         elif self._ends_with_pause:
-            self.stop()  # a watch that runs without %%ms_debug: no step is counted any more
+            self.stop()  # the command "step" had started to watch steps, so stop watching them
 
     def _store_unshown_pause(self, pause):
         self.records.append(pause)
@@ -383,7 +387,7 @@ def pause(replay: Replay | None, hits: Sequence["Hit"] = (), step: int | None = 
     """Pause a training at a step that has run, and block until the user continues.
 
     Args:
-        replay (Union[Replay, None]): the step. A step without one is logged, and the training goes on.
+        replay (Union[Replay, None]): the step. None, or a step without nodes, is only logged and does not pause.
         hits (Sequence[Hit]): hits of watchpoints; the cursor starts at the node of the first.
         step (int): number of the step, from 1. Default: None.
 

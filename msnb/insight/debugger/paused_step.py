@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msnb.insight.debugger.cursor import Cursor
 from msnb.insight.debugger.replay import Replay
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.watchpoints.hits import Hit
     from msnb.ir.anf import CNode
 
@@ -19,14 +19,14 @@ class Pause:
         replay (Replay): the step.
         hits (Sequence[Hit]): hits of watchpoints, in the order of execution.
         step (int): number of the step, from 1; None if it is unknown.
-        node (CNode): the first position. Default: None, the node of the first hit, or the first node.
+        node (CNode): the node at which the cursor starts. Default: None, the node of the first hit, or the first node.
         note (str): the reason of the pause, in a sentence. Default: "".
 
     Attributes:
         cursor (Cursor): the position in the step.
-        order (str): how the pause has ended: "continue", "step" or "stop"; "" while it lasts.
+        order (str): the command that has ended the pause: "continue", "step" or "stop"; "" during the pause.
         n_steps (int): for "step", the number of steps until the next pause.
-        problem (str): the reason why nobody could be asked; "" for none.
+        problem (str): the reason why the prompt could not read commands; "" if it could.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Pause:
         self.problem: str = ""
         self.last_line: str = ""  # the move that an empty line repeats
         self.namespace: dict[str, Any] = {}
-        self.lock = threading.RLock()  # buttons arrive on another thread
+        self.lock = threading.RLock()  # buttons call `resume` on another thread
         self._resumed = threading.Event()
 
     @property

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.debugger.paused_step import Pause
 
 
@@ -16,7 +16,7 @@ class Command(NamedTuple):
     Attributes:
         key (str): the short form, which is also the key in the graph view.
         name (str): the long form.
-        title (str): one sentence on what it does.
+        title (str): description for the help text.
         argument (str): name of its argument; "" for none.
         act (Callable): function of the pause and the argument. It returns the text to print.
     """
@@ -159,7 +159,8 @@ def run_prompt(pause: "Pause") -> bool:
             if is_answered:
                 pause.resume("continue")
             return is_answered
-        except Exception as error:  # a kernel's StdinNotImplementedError, pytest's OSError, a lost sys.stdin
+        # stdin cannot be read: StdinNotImplementedError in a kernel, OSError in pytest, RuntimeError without sys.stdin
+        except Exception as error:
             if is_answered:
                 raise
             pause.problem = f"{type(error).__name__}: {error}"

@@ -1,10 +1,10 @@
 """Recompute the value of any node in one run of a program, from the recorded inputs of the run.
 
-A compiled program returns its results only. A replay compiles the same jaxpr again with the values of nodes as extra
-outputs, and calls it on the same inputs: Parameters, batch and random number. Nothing is written.
+A compiled program returns only its results. A replay compiles the same jaxpr again with the values of nodes as extra
+outputs, and calls it on the same inputs: Parameters, batch and random number. The Parameters are not changed.
 
-Small programs return all values from one call. Larger ones are read in windows: the nodes around the requested one,
-bounded by bytes that are known from the shapes.
+For a small program, one call returns the values of all nodes. For a larger program, a call returns the values of a
+window: the requested node and some nodes after it. The shapes determine how many values fit.
 """
 
 import functools
@@ -27,14 +27,14 @@ from msnb.insight.gradients import host, rows, summary
 from msnb.insight.instrument import instrument
 from msnb.ir.anf import CNode, ParameterNode
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
 _ALL_AT_ONCE = 96 << 20  # bytes; if all values of a program take less, one call returns them all
-_WINDOW = 64  # nodes that one call returns values of, if all do not fit
+_WINDOW = 64  # maximum number of nodes in a window
 _LIMIT = 512 << 20  # bytes of values that a replay keeps
-Round = int | tuple[int, ...]  # an iteration of one loop, or of nested loops from the outermost
+Round = int | tuple[int, ...]  # index of an iteration; in nested loops one index for each loop, outermost first
 
 
 class Replay:
@@ -52,8 +52,9 @@ class Replay:
         self.inputs = as_inputs(program, inputs)
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._values: dict[tuple[int, int], jax.Array] = {}
-        self._rounds: dict[tuple[int, int], int] = {}  # values inside loops and branches: times computed
-        self._iterations: dict[tuple[int, int], tuple[int, ...]] = {}  # and iterations of the loops around them
+        self._rounds: dict[tuple[int, int], int] = {}  # (node, slot) inside a loop or branch -> times computed
+        # (node, slot) -> iterations of each loop around it
+        self._iterations: dict[tuple[int, int], tuple[int, ...]] = {}
         self._in_rounds: dict[Any, dict[int, Any]] = {}  # (node, round) -> {slot: measurement}
         self._lock = threading.RLock()  # a pause computes the first window on another thread
         self._forms = _get_compiled_forms(program)
@@ -61,7 +62,7 @@ class Replay:
 
     # ------------------------------------------------------------------ values
     def main_slot(self, node: CNode) -> int:
-        """Return the index of the result that other nodes read; 0 if none does.
+        """Return the index of the result that other nodes read; 0 if no node reads a result.
 
         An operator can also return new values of Parameters, and values that its gradient needs.
         """
@@ -133,8 +134,8 @@ class Replay:
     def iterations(self, node: CNode, slot: int | None = None, round: Round | None = None) -> tuple[int, ...]:
         """Return the number of iterations of each loop around a node, from the outermost; () outside loops.
 
-        An inner loop may have another number in each outer iteration: `round` selects the iteration, by default the
-        last one that reached the node.
+        The number for an inner loop can differ between the iterations of an outer loop. `round` selects the outer
+        iteration; by default it is the last one that reached the node.
         """
         slot = self.main_slot(node) if slot is None else slot
         if round is None:
@@ -169,7 +170,7 @@ class Replay:
     def gradient(self, node: CNode) -> jax.Array | None:
         """Return the gradient with respect to the main result of a forward node.
 
-        It is None if the program takes no gradient, or none reaches the node by a single operator.
+        It is None if the program computes no gradient, or if no single node has this gradient as its result.
         """
         mate = self._cotangent_by_node_id.get(node.id)
         return None if mate is None else self.output(*mate)
@@ -188,7 +189,7 @@ class Replay:
 
     @property
     def results(self) -> list[jax.Array]:
-        """The results of the network: without the codes of errors, and without the new values of Parameters."""
+        """The results of the network, without error codes and new values of Parameters."""
         return self._results[: self.program.n_results - bool(self.program.errors)]
 
     def updates(self) -> list[jax.Array]:
@@ -206,20 +207,21 @@ class Replay:
     # ------------------------------------------------------------------ statistics
     @property
     def has_statistics(self) -> bool:
-        """True if all values fit in memory. Then `statistics` needs no further compilation."""
+        """True if one call can return all values. Then `statistics` uses them and compiles no other program."""
         return self._forms.nbytes <= _ALL_AT_ONCE
 
     def statistics(self) -> dict[int, dict[str, float]]:
         """Return {number of a node: statistics of its main result} for nodes with real values.
 
         The statistics are ``mean``, ``std``, ``min``, ``max``, ``zeros`` (share), ``nan`` and ``inf`` (counts), and
-        ``abs_mean``. They are computed by numpy where all values fit in memory, else inside the program.
+        ``abs_mean``. If `has_statistics`, numpy computes them from the values. Otherwise the compiled program computes
+        them.
         """
         if self.has_statistics:
             with self._lock:
                 if not self._values:
                     self._compute_node_values(tuple(self._nodes))
-                values = dict(self._values)  # a thread that answers the page adds to them
+                values = dict(self._values)  # another thread, which serves the notebook's view, may add values
             main = [(ident, slot) for ident, slot in values if slot == self._main_slots.get(ident, 0)]
             arrays = {ident: np.asarray(values[ident, slot]) for ident, slot in main}
             arrays = {ident: array for ident, array in arrays.items() if rows.is_real(array.dtype) and array.size}
@@ -373,8 +375,8 @@ class _Forms:
         return self._loops.get(ident, 0)
 
     def values(self, window):
-        """Return (function of the program's inputs, points). It returns (times computed, iterations, value) of each
-        point.
+        """Return (function of the program's inputs, points). The function returns (times computed, iterations of the
+        loops around, value) for each point.
         """
         if window not in self._cache:
             ids = frozenset(window)
@@ -393,7 +395,7 @@ class _Forms:
         if key not in self._cache:
             points = []
 
-            def run(round, *inputs):  # the round is an input, so that all rounds share one compiled form
+            def run(round, *inputs):  # `round` is an argument, so all rounds use the same compiled function
                 chosen = _Capture(round)
                 jaxpr, points[:], _ = self._instrument_program(
                     lambda every: [p for p in every if p.node.id == ident], chosen
@@ -408,7 +410,7 @@ class _Forms:
     def statistics(self, slots):
         """Return (function of the program's inputs, node numbers). It returns a row of statistics per node.
 
-        `slots` has the main slots of nodes by number, where they are not 0.
+        `slots` maps the number of a node to its main slot. Nodes with main slot 0 may be missing.
         """
         if "statistics" not in self._cache:
 
@@ -436,7 +438,8 @@ def _is_random_key(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
 
-_forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # by program, which a form does not keep alive
+# by program; a _Forms has no reference to it, so unused programs are freed
+_forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()
 
 
 def _get_compiled_forms(program):
@@ -446,7 +449,9 @@ def _get_compiled_forms(program):
 
 
 def _compile_outputs_from(closed, first):
-    """Return a compiled function that returns the outputs of a jaxpr from index `first` on. It has no side effects."""
+    """Return a compiled function that returns the outputs of a jaxpr from index `first` on. Debug callbacks are
+    removed.
+    """
     quiet = remove_debug_callbacks(closed.jaxpr)
     return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
@@ -463,12 +468,13 @@ def _group_outputs_by_point(form):
 
 
 class _Capture(Measure):
-    """A Measure that captures the values themselves; of a value inside loops, the value in one iteration.
+    """A Measure that returns the values of nodes. For a node inside loops it returns the value in one iteration.
 
     A measurement is (times computed, iterations of each loop around the value, value).
 
     Args:
-        round (jax.Array): the iteration of each loop, from the outermost; None for the last that computed the value.
+        round (jax.Array): the iteration of each loop, from the outermost; None for the last iteration that computed the
+            value.
     """
 
     def __init__(self, round: jax.Array | None) -> None:

@@ -26,15 +26,15 @@ class ComparedRun:
     """One of the two runs of a comparison.
 
     Attributes:
-        name (str): name for sentences.
+        name (str): name of the run in messages.
         equations (Equations): its equations.
         inputs (list): its inputs.
-        input_names (list[tuple[str, str]]): per input ("param", name), ("random", name) or ("arg", name).
-        values (Union[dict, None]): {index: value} of a run in PYNATIVE mode, or of those that a dump has; None for a
-            traced program.
+        input_names (list[tuple[str, str]]): for each input, ("param", name), ("random", name) or ("arg", name).
+        values (Union[dict, None]): {index: value}. A run in PYNATIVE mode has all values, a dump some of them. None for
+            a traced program whose values are not computed yet.
         device (Union[jax.Device, None]): the device of the run; None for the default one.
-        is_step (bool): True for a step of a timeline, which has Parameters and a batch of its own.
-        is_dumped (bool): True if `values` are those of a dump, and the graph is that of the network.
+        is_step (bool): True for a recorded step. Its Parameters and its batch are recorded, too.
+        is_dumped (bool): True if `values` come from a dump. The graph then comes from the network.
         note (str): sentences about the run for the text of the comparison.
     """
 
@@ -90,7 +90,7 @@ def run_of(source: Any, inputs: tuple[Any, ...], name: str, evaluates: bool) -> 
         evaluates (bool): True to trace a Cell in evaluation mode, because the other run is that of a file.
 
     Raises:
-        TypeError: If `source` is something else.
+        TypeError: If `source` has another type.
         ValueError: If there is no such step, or a file can't be run.
     """
     if isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], Timeline):
@@ -144,7 +144,7 @@ def _run_eagerly(net, arguments, name, device):
 
 @contextlib.contextmanager
 def _restore_parameters_on_exit(parameters: list[Any]) -> Iterator[None]:
-    """Restore Parameters on exit: moving averages of a run in PYNATIVE mode are not kept."""
+    """Restore Parameters on exit, because a run in PYNATIVE mode updates moving averages."""
     arrays = [p._array for p in parameters]
     try:
         yield

@@ -2,7 +2,7 @@
 
 All words must occur in the operator, its scope or its Parameters. A word with a prefix searches one field:
 ``op:Conv2D``, ``scope:layer1.0``, ``shape:64x128`` (of a result or Parameter, * for any number), ``dtype:Float16``,
-``param:weight``, ``line:12``, ``source:relu`` and ``lane:backward``. ``node:7`` is the node of that number.
+``param:weight``, ``line:12``, ``source:relu`` and ``lane:backward``. ``node:7`` selects the node with this number.
 """
 
 import difflib
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode, ParameterNode
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 
@@ -28,8 +28,8 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
         list[CNode], at least one.
 
     Raises:
-        ValueError: If no node matches; the message lists similar names. If a node is of another graph.
-        TypeError: If `query` is something else.
+        ValueError: If no node matches, or if `query` is a node of another graph. The message lists similar names.
+        TypeError: If `query` has another type.
 
     Examples:
         >>> from msnb import Tensor, ir, nn

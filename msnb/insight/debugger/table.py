@@ -1,4 +1,4 @@
-"""A small table of texts that shows itself in a terminal and in a notebook."""
+"""A small table of strings. A terminal shows it as aligned text, and a notebook as HTML."""
 
 import html
 from collections.abc import Sequence

@@ -3,12 +3,12 @@
 A step is recorded as the inputs of its program: Parameters, batch and random number. Arrays that several steps share
 are stored once. A value is computed when it is requested, by replay of that step.
 
-In memory only the last steps are stored. With `every`, a step that is not recorded runs the plain program, at full
-speed.
+In memory, only the last steps are stored. If `every` is n, every n-th step is recorded. The other steps run the
+unchanged program at full speed.
 
-On disk all steps are stored: the batch of each, and the Parameters of every n-th. Other Parameters are computed from
-the nearest earlier ones, by the same program on the same inputs. A step in PYNATIVE mode rounds differently from its
-program, so its Parameters are always stored.
+On disk, the batch of every step is stored, but the Parameters only of every 50th step. The Parameters of other steps
+are recomputed: the steps since the last stored Parameters are replayed. A replay of a step in PYNATIVE mode rounds
+differently, so its Parameters are always stored.
 """
 
 import dataclasses
@@ -33,12 +33,12 @@ from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 from msnb.nn.optim import Optimizer
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 _recorded: list[Any] = []  # weak references to timelines, in the order in which their recording began
-_CHECKPOINT_EVERY = 50  # steps between Parameters on disk
+_CHECKPOINT_EVERY = 50  # the Parameters of every 50th step are written to disk
 
 
 @dataclasses.dataclass
@@ -70,7 +70,8 @@ class Timeline:
         self._net, self._every, self._memory, self._disk = net, every, memory, disk
         self._own = {id(p) for p in net.get_parameters()}
         self._records: dict[int, _Step] = {}
-        self._sizes: dict[int, tuple[Any, int, int]] = {}  # id of an array -> array, bytes, steps that have it
+        # id of an array -> array, bytes, number of steps that have it
+        self._sizes: dict[int, tuple[Any, int, int]] = {}
         self._nbytes = self._count = 0
         self._graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._replays: dict[int, Replay] = {}
@@ -99,7 +100,9 @@ class Timeline:
             log.warning("%s", f"timeline: no step of {name_of(self._net)} has run; nothing was recorded.")
 
     def rewrite(self, program: "Program") -> Any:
-        """Return the unchanged jaxpr if the program trains the network: its inputs are then recorded. Else None."""
+        """Return the unchanged jaxpr if the program trains the network, so its inputs are recorded. Otherwise return
+        None.
+        """
         reads = any(id(p) in self._own for p in program.params)
         self._has_gradient[program] = _takes_gradient(program)
         return program.jaxpr if reads and (self._updates_network(program) or self._has_gradient[program]) else None
@@ -136,7 +139,7 @@ class Timeline:
             return
         pending, self._pending = self._pending, None
         if not self._should_record_step(self._count):
-            return  # another observer wants this run
+            return  # another observer requested this run
         if pending is not None and not self._has_gradient[program]:
             self._record_inputs(*pending)
         else:
@@ -257,7 +260,7 @@ class Timeline:
         self._records[number] = _Step(number, program, None)
 
     def _are_parameters_unchanged(self, arrays):
-        """Return True if the Parameters are the arrays of the previous step, so that no other code changed them."""
+        """Return True if the Parameters are the arrays that the previous step returned: no other code changed them."""
         after = self._arrays_after
         return len(arrays) == len(after) and all(one is other for one, other in zip(arrays, after, strict=True))
 
@@ -266,8 +269,8 @@ class Timeline:
         return None if before is None else before.program
 
     def _read_inputs(self, number):
-        """Read the inputs of a step. Parameters are read from the last file up to it; the steps since then are
-        replayed.
+        """Read the inputs of a step. Parameters are read from the last file that is not after this step. The steps
+        since then are replayed.
         """
         start = max(at for at in map(_parse_step_number, self._disk.glob("parameters-*.safetensors")) if at <= number)
         program = self._records[start].program

@@ -1,8 +1,8 @@
 """Compare two runs by value: find the first node that differs, and split each difference into two parts.
 
-Let A and B be the runs, and k a node that both have. The total difference is ``B_k - A_k``. The node is also evaluated
-in B on the operands that it has in A. The difference of this value from ``A_k`` is made at the node; the rest came in
-with the operands.
+Let A and B be the runs, and k a node that both have. The total difference is ``B_k - A_k``. Node k of B is also
+evaluated on the operands of node k of A. The difference between this value and ``A_k`` is made at the node. The other
+part of the total difference came in with the operands.
 
 If both runs are traced programs on one device, one compiled call evaluates A, B, and the nodes of B on the values of A.
 Operations that are equal in both are computed once. Otherwise the runs are evaluated separately.
@@ -27,9 +27,9 @@ from msnb.insight.debugger.table import TextTable
 from msnb.ir.anf import CNode
 from msnb.ir.compare import Comparison, compare
 
-_ALL_AT_ONCE = 64 << 20  # bytes of values that one call returns; more are reduced inside it, which compiles longer
-_ROUNDINGS = 4.0  # tolerance in rounding errors of one operation
-_DRAWS = 3  # random perturbations by which the sensitivity of a node is measured
+_ALL_AT_ONCE = 64 << 20  # if the values have more bytes, the compiled call reduces them; this takes longer to compile
+_ROUNDINGS = 4.0  # tolerance as a multiple of the rounding error of one operation
+_DRAWS = 3  # number of random perturbations that measure the sensitivity of a node
 AS_THEY_ARE, COPY = "as they are", "copy"
 
 
@@ -57,7 +57,7 @@ class NodeDifference:
     Attributes:
         node (CNode): node of A.
         mate (CNode): the counterpart in B.
-        total (float): of the values of the two runs.
+        total (float): difference between the values of the two runs.
         came_in (float): the part that came in with the operands.
         made_here (float): the part that the node makes.
         scale (float): largest magnitude of the value in A.
@@ -113,9 +113,12 @@ class ValueDiff:
     Args:
         first_run (ComparedRun): the run A.
         second_run (ComparedRun): the run B.
-        rtol (float): tolerance relative to the largest value of a node. Default: None, by dtype and summands.
-        pairs (Mapping): further pairs of nodes, as queries. Default: None.
-        weights (str): ``"copy"`` or ``"as they are"`` for different Parameters. Default: None, they are refused.
+        rtol (float): tolerance relative to the largest value of a node. Default: None, computed from the dtype and the
+            number of summands.
+        pairs (Mapping): {query for nodes of A: query for nodes of B} of nodes to compare in addition to the matched
+            ones. Default: None.
+        weights (str): ``"copy"`` to copy different Parameters from A to B, or ``"as they are"`` to compare in spite of
+            them. Default: None, different Parameters raise ValueError.
     """
 
     def __init__(
@@ -165,7 +168,7 @@ class ValueDiff:
 
     # ------------------------------------------------------------------ loops
     def _measure_inside_loops(self, pair):
-        """Return the differences of the nodes inside two loops, the largest of all rounds."""
+        """Return the differences of the nodes inside two loops. Each is the largest over all rounds."""
         first, second = (
             run.equations.by_node()[node.id].loop for run, node in ((self.a, pair.node), (self.b, pair.mate))
         )
@@ -224,7 +227,9 @@ class ValueDiff:
         )
 
     def _is_random(self, pair):
-        """Return True for a node whose random numbers differ between the modes."""
+        """Return True for a node whose random numbers differ because one run is in PYNATIVE mode and one in GRAPH
+        mode.
+        """
         return is_random(pair.node) and self.a.equations.is_traceable != self.b.equations.is_traceable
 
     @property
@@ -293,9 +298,9 @@ class ValueDiff:
 
     @functools.cached_property
     def _index_in_a(self):
-        """{index of a value of B: index of the value of A that stands for it}.
+        """{index of a value of B: index of the value of A that replaces it}.
 
-        If B computes a node in lower precision and casts the result back, the value of A also stands for the result of
+        If B computes a node in lower precision and casts the result back, the value of A also replaces the result of
         the cast. So the rounding counts as made at the node and not at its readers.
         """
         sources = {j: i for pair in self.pairs for i, j in pair.slots}
@@ -327,7 +332,7 @@ class ValueDiff:
     def _compute_pair_epsilon(self, pair):
         """Return the larger rounding error of two paired nodes.
 
-        B's node counts with at most the rounding error of B's main precision.
+        The error of B's node is limited to the rounding error of B's main precision.
         """
         mine, theirs = (max((_get_epsilon(t.dtype) for t in n.types), default=0.0) for n in (pair.node, pair.mate))
         return max(mine, min(theirs, self._median_epsilon_of_b))
@@ -368,7 +373,7 @@ class ValueDiff:
     # ------------------------------------------------------------------ results
     @functools.cached_property
     def first(self) -> NodeDifference | None:
-        """The first node in the order of execution that makes a difference of its own; None if there is none."""
+        """The first node in the order of execution whose `made_here` exceeds its tolerance; None if there is none."""
         return next((entry for entry in self.nodes if entry.exceeds), None)
 
     @property
@@ -397,7 +402,9 @@ class ValueDiff:
         return self._compute_pair_values([pair])[0][0]
 
     def table(self) -> TextTable:
-        """Return a table with a row per node, in the order of execution. Nodes that make a difference are marked."""
+        """Return a table with a row per node, in the order of execution. Nodes whose `made_here` exceeds the tolerance
+        are marked.
+        """
         rows = []
         for entry in self.nodes:
             kind = entry.node.types[0].short() if entry.node.types else ""
@@ -495,7 +502,7 @@ class ValueDiff:
 
 
 class _Hybrid(dict):
-    """{index: value} of B's equations, evaluated on the operands of A. `read` is {index: value} of their operands."""
+    """{index: value} of B's equations, evaluated on the operands of A. `read` is {index: value} that they read."""
 
     def __init__(self, values, replaced):
         super().__init__(values)
@@ -742,7 +749,9 @@ def _are_arrays_equal(x, y):
 
 
 def _match_parameters(a, b):
-    """Return [(name, index in A, index in B)] of the Parameters of both runs: by name, else in order."""
+    """Return [(name, index in A, index in B)] of the Parameters of both runs. If the runs have no name in common,
+    Parameters are matched in order.
+    """
     first, second = a.parameters(), b.parameters()
     common = [(name, first[name], j) for name, j in second.items() if name in first]
     if common or len(first) != len(second):
@@ -811,7 +820,7 @@ def diff_values(
 
     Raises:
         ValueError: If an argument is out of range, the weights differ, or the runs have no node in common.
-        TypeError: If `pairs` is no dict.
+        TypeError: If `pairs` is not a dict.
     """
     if rtol is not None and (isinstance(rtol, bool) or not isinstance(rtol, (int, float)) or not rtol >= 0):
         raise ValueError(f"For 'diff', 'rtol' should be a number of at least 0, but got {rtol!r}.")

@@ -20,13 +20,13 @@ _DTYPES = {"float16": mstype.float16, "bfloat16": mstype.bfloat16, "float32": ms
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A network with the way in which it runs.
+    """A network with the mode, precision and device in which it runs.
 
     Attributes:
         net (Union[Cell, Callable]): the network.
         mode (str): ``"GRAPH"`` or ``"PYNATIVE"``. Default: "GRAPH".
-        dtype (str): precision of Parameters and inputs; "" for their own. Default: "".
-        device (jax.Device): Default: None, the default device.
+        dtype (str): precision of Parameters and inputs; "" to leave it unchanged. Default: "".
+        device (jax.Device): the device. Default: None, the default device.
     """
 
     net: Any
@@ -44,7 +44,7 @@ class Variant:
         if not self.dtype:
             return self.net
         if not isinstance(self.net, Cell):
-            return self.net  # a function: its inputs are cast, and it may have no Parameters
+            return self.net  # a function cannot be copied with its Parameters; only its inputs are cast
         net = copy.deepcopy(self.net)
         for parameter in net.get_parameters():
             if np.issubdtype(_to_numpy_dtype(parameter.dtype), np.floating) or parameter.dtype == mstype.bfloat16:
@@ -60,7 +60,7 @@ class Variant:
         return rebuild(cast)
 
     def describe(self) -> str:
-        """Return the variant in words; "" for a network as it is."""
+        """Return the variant in words; "" for an unchanged network."""
         words = [self.mode] if self.mode != "GRAPH" else []
         words += [self.dtype] if self.dtype else []
         words += [f"on {self.device}"] if self.device is not None else []
@@ -95,10 +95,10 @@ def in_dtype(dtype: Any, net: Any) -> Variant:
 
     Args:
         dtype (Union[str, mindspore.dtype]): ``"float16"``, ``"bfloat16"``, ``"float32"`` or ``"float64"``.
-        net (Union[Cell, Callable]): the network. A function that uses Parameters keeps theirs.
+        net (Union[Cell, Callable]): the network. The Parameters that a function uses are not cast.
 
     Raises:
-        ValueError: If it is another type.
+        ValueError: If `dtype` is another type.
 
     Examples:
         >>> msnb.diff(net, msnb.in_dtype("float16", net), x, values=True).first is None

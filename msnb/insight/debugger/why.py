@@ -1,10 +1,9 @@
 """Explain the gradient of a Parameter: the path from the loss to it, with the factor of each node, and the cause.
 
 The loss is evaluated equation by equation inside one compiled function. A zero is added to each operand, and the
-gradients with respect to these zeros are the contributions of the operands. So each node has the gradient that reaches
-its output, the part that it passes to its operand, and the quotient of their norms, its factor.
-
-A sentence is written only where the numbers decide it.
+gradients with respect to these zeros are the contributions of the operands. This gives for each node the gradient with
+respect to its output and the part that the node passes to its operand. The factor of the node is the quotient of their
+norms. The explanation names a cause only if the numbers show it.
 """
 
 import dataclasses
@@ -31,7 +30,7 @@ from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 _PASSES_LITTLE = 0.1  # a ReLU is reported if at most this share of its outputs is positive
@@ -39,8 +38,8 @@ _SATURATED = 0.5  # a function is reported if at least this share of its outputs
 _CONFIDENT = 0.999  # a softmax is saturated if its largest probability exceeds this
 _SMALL = 0.1  # a node is reported if its factor is at most this
 _SMALL_PRODUCT = 1e-3  # an operator is reported if the product of its factors is at most this
-_LISTED = 4  # nodes in a sentence
-# products: the gradient of one operand is a product with the other operand
+_LISTED = 4  # maximum number of nodes that are named
+# Operators whose gradient with respect to one operand is a product with the other operand.
 _PRODUCTS = frozenset(("Mul", "MatMul", "BatchMatMul", "Conv2D", "Conv3D", "Dense", "Mm", "Bmm", "BiasDense"))
 
 
@@ -158,8 +157,8 @@ def explain_gradient(parameter: Parameter | str, loss_net: Any, *inputs: Any) ->
     """Explain the gradient of a Parameter for one call of a loss, see `msnb.why`.
 
     Raises:
-        TypeError: If `loss_net` can't be called, or `parameter` is no Parameter.
-        ValueError: If the loss is no scalar, or does not have the Parameter.
+        TypeError: If `loss_net` can't be called, or `parameter` is neither a Parameter nor a name.
+        ValueError: If the loss is not a scalar, or the network does not have the Parameter.
     """
     if not callable(loss_net):
         raise TypeError(
@@ -177,7 +176,7 @@ def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
         replay (Replay): the step.
 
     Raises:
-        ValueError: If the network of the loss is not known from the step.
+        ValueError: If the Cell of the step has no attribute `network` that returns the loss.
     """
     step = replay.program.root()
     network = getattr(step, "network", None)
@@ -254,7 +253,7 @@ def _find_loss_index(program, equations, net):
 
 # ---------------------------------------------------------------------- numbers
 class _Edge:
-    """The read of one value by one equation."""
+    """One operand of an equation: the value with index `source` at `position`."""
 
     __slots__ = ("equation", "position", "source")
 
@@ -283,7 +282,7 @@ class _Backward:
             self.readers.setdefault(edge.source, []).append(number)
 
     def _list_edges_to_loss(self):
-        """Return the reads on the paths from the Parameter to the loss."""
+        """Return the edges on the paths from the Parameter to the loss."""
         all_edges, dependent = [], {self.start}
         for number, equation in enumerate(self.equations.equations):
             reads = [_Edge(number, at, index) for at, index in enumerate(equation.operands) if index in dependent]
@@ -394,7 +393,7 @@ class _Backward:
         return first
 
     def passages(self, path: Sequence[int]) -> list[Passage]:
-        """Return the equations of a path, from the loss on."""
+        """Return the Passage of each equation of a path, starting at the loss."""
         result = []
         for number in reversed(path):
             equation = self.equations.equations[self.edges[number].equation]
@@ -576,7 +575,9 @@ class _Backward:
         return any(self.norms[n] != 0 for n, edge in enumerate(self.edges) if edge.equation == equation)
 
     def _has_gradient(self, equation):
-        """Return True if a result of an equation is of floats. Other results, such as integers, have no gradient."""
+        """Return True if a result of an equation has a floating-point dtype. Integers, for example, have no
+        gradient.
+        """
         kinds = [np.asarray(self.values[i]).dtype for i in equation.results if i in self.values]
         return any(jax.dtypes.issubdtype(kind, np.floating) for kind in kinds)
 
@@ -805,12 +806,12 @@ def _format_percent(share):
 def cause_of(hit: Any, replay: Replay) -> list[CNode]:
     """Return the path from the first value that is out of its range to the node of a hit.
 
-    For NaN and infinity the start is the first value before the node that is not finite. For a limit it is the first
-    value before the node, along its operands of largest magnitude, that is over the same limit.
+    The path goes back from the node through operands that are out of range, each time to the operand of largest
+    magnitude. Out of range means not finite for NaN and infinity, or beyond the limit of the hit.
 
     Args:
-        hit (Hit): a hit of a watchpoint. Its ``node``, or the ``name`` of its Parameter and its ``kind``, and its
-            ``parameter``, ``preset`` and ``actual`` are read.
+        hit (Hit): a hit of a watchpoint. It has a ``node``, or the ``name`` of a Parameter and a ``kind``. Its
+            ``parameter``, ``preset`` and ``actual`` describe the limit.
         replay (Replay): the step of the hit.
 
     Returns:

@@ -2,7 +2,8 @@
 
 `config` reads the file that ``MINDSPORE_DUMP_CONFIG`` names, `file_names` has MindSpore's folders and file names, and
 `recorder` writes the steps of a training: `tensors` lists the tensors of a program, `step_values` and `statistics`
-compute them, and `targets` has those that `set_dump` chooses. `analyzer` reads dumps and timelines, through `sources`.
+compute them, and `targets` has the operators that `set_dump` selects. `analyzer` reads dumps and timelines, through
+`sources`.
 """
 
 from .analyzer import DebuggerTensor as DebuggerTensor

@@ -117,12 +117,12 @@ class WatchpointHit:
 
 
 def TensorTooLargeCondition(**presets: float) -> conditions.Watchpoint:
-    """Condition: a statistic is above a threshold, of `abs_mean_gt`, `max_gt`, `min_gt` and `mean_gt`."""
+    """Condition: a statistic is above its threshold: `abs_mean_gt`, `max_gt`, `min_gt` or `mean_gt`."""
     return conditions.as_watchpoint(("TL", presets))
 
 
 def TensorTooSmallCondition(**presets: float) -> conditions.Watchpoint:
-    """Condition: a statistic is below a threshold, of `abs_mean_lt`, `max_lt`, `min_lt` and `mean_lt`."""
+    """Condition: a statistic is below its threshold: `abs_mean_lt`, `max_lt`, `min_lt` or `mean_lt`."""
     return conditions.as_watchpoint(("TS", presets))
 
 
@@ -147,7 +147,9 @@ def TensorAllZeroCondition(zero_percentage_ge: float = 100.0) -> conditions.Watc
 
 
 def TensorUnchangedCondition(rtol: float = 1e-5, atol: float = 1e-8) -> conditions.Watchpoint:
-    """Condition: |x - before| <= atol + rtol * |before| for all values. `before` is of the last earlier iteration."""
+    """Condition: |x - before| <= atol + rtol * |before| for all values. `before` is the tensor in the previous dumped
+    iteration.
+    """
     return conditions.as_watchpoint(("WNC", {"rtol": rtol, "atol": atol}))
 
 
@@ -169,7 +171,7 @@ class DumpAnalyzer:
     """Selects and checks the values of a dump, or of a timeline.
 
     Args:
-        dump_dir (Union[str, Path, Timeline]): folder of a dump, of msnb, of MindSpore r1.1 or of 1.5 to 2.x; or a
+        dump_dir (Union[str, Path, Timeline]): folder of a dump by msnb, MindSpore r1.1 or MindSpore 1.5 to 2.x; or a
             timeline, see `msnb.timeline`.
         mem_limit (int): largest size of one value in MB. Default: None, no limit.
 
@@ -281,11 +283,12 @@ class DumpAnalyzer:
     ) -> list[WatchpointHit]:
         """Return the tensors that meet a condition, and those that could not be checked because of NaN or infinities.
 
-        Conditions for changes compare a tensor with that of the last earlier iteration in the dump.
+        Conditions for changes compare a tensor with the same tensor in the previous dumped iteration.
 
         Args:
             watchpoints (Iterable[Watchpoint]): conditions and tensors.
-            error_on_no_value (bool): True raises an error at a tensor without a value. Default: False, it is left out.
+            error_on_no_value (bool): True raises an error at a tensor without a value. Default: False, the tensor is
+                skipped.
 
         Raises:
             ValueError: If a tensor has no value and `error_on_no_value` is True.
@@ -384,7 +387,8 @@ class DumpAnalyzer:
         return list(reached)
 
     def export_graphs(self, output_dir: str | Path | None = None) -> list[Path]:
-        """Write ``graph_N.csv`` for each graph: operators, types, lines of code and inputs. MindInsight writes .xls.
+        """Write ``graph_N.csv`` for each graph: operators, types, lines of code and inputs. MindInsight writes .xls
+        files instead.
 
         Args:
             output_dir (Union[str, Path]): folder of the files. Default: None, the current folder.

@@ -16,8 +16,8 @@ STATISTICS += ("negative inf count", "positive inf count", "zero count", "l2norm
 _DEFAULT_STATISTICS = ("max", "min", "l2norm")
 _SAVED = ("tensor", "statistic", "full")
 _MAX_BYTES = 10 << 30
-# Settings of Ascend chips, or of formats that XLA does not have, and their usual values. They have no effect. A message
-# is logged if a value is not the usual one. None: any value is usual.
+# Settings without effect, with their usual values. They are for Ascend chips, or for formats that XLA does not have. A
+# message is logged if a setting does not have its usual value. None means that every value is usual.
 _WITHOUT_EFFECT: dict[str, dict[str, Any]] = {
     "common_dump_settings": {"op_debug_mode": 0, "file_format": "npy", "initial_iteration": 0, "overflow_number": 0},
     "e2e_dump_settings": {
@@ -46,7 +46,7 @@ class DumpConfig:
         net_name (str): name of the subfolder of the network.
         iterations (Union[list[tuple[int, int]], None]): first and last iteration of each range, from 0; None for all.
         kernels (tuple[str]): names or types of operators, or ``name-regex(...)``; empty for all operators.
-        by_target (bool): True to write the operators that `set_dump` has chosen.
+        by_target (bool): True to write only the operators that `set_dump` has selected.
         with_inputs (bool), with_outputs (bool): the values that are written.
         with_tensors (bool), with_statistics (bool): the form in which they are written.
         statistics (tuple[str]): the columns of the statistics, of `STATISTICS`.
@@ -74,7 +74,7 @@ class DumpConfig:
 
     @property
     def has_all_operators(self) -> bool:
-        """Return True if no operators are chosen: Parameters are written too."""
+        """Return True if the dump is not limited to some operators. Parameters are then written, too."""
         return not self.kernels and not self.by_target
 
     def has_iteration(self, number: int) -> bool:
@@ -98,10 +98,10 @@ def read_config(path: str | Path) -> DumpConfig | None:
         path (Union[str, Path]): the file.
 
     Returns:
-        DumpConfig, or None if the file switches the dump off.
+        DumpConfig, or None if the file disables the dump.
 
     Raises:
-        ValueError: If the file can't be read, is no JSON, or has a setting of a wrong value.
+        ValueError: If the file can't be read or is not JSON, or if a setting has an invalid value.
     """
     path = Path(path)
     try:

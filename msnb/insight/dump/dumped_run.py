@@ -1,7 +1,8 @@
-"""The run of a network whose values are read from a dump, to be compared by `msnb.diff`.
+"""Read the values of a run from a dump, so that `msnb.diff` can compare them with another run.
 
-The dump has no graph, so the run has that of the network. A node has a value if the dump has its operator. Operators
-match by scope and type. The network of the dump, or the one that is compared, may be wrapped in further Cells.
+The graph of the run comes from the network, because a dump has no graph. A node has a value if the dump has its
+operator. Operators match by scope and type. The dumped network or the compared network may be wrapped in additional
+Cells.
 """
 
 import os
@@ -35,12 +36,14 @@ def with_dumped_values(run: ComparedRun, source: Any) -> ComparedRun:
     """Return a run of the network with the values of a dump.
 
     Args:
-        run (ComparedRun): a run of the network on the inputs of the dumped iteration; it is changed.
-        source (Union[str, Path, DumpAnalyzer, tuple]): the dump, or (dump, number of the iteration). Without a number
-            it is the first iteration of the graph that has the most operators in common.
+        run (ComparedRun): a run of the network on the inputs of the dumped iteration. It is modified in place.
+        source (Union[str, Path, DumpAnalyzer, tuple]): the dump, or (dump, number of the iteration). Without a number,
+            the first iteration is read. If the dump has several graphs, the one with the most operators in common is
+            read.
 
     Raises:
-        ValueError: If the dump has no such iteration, no operator of the network, or values of other shapes.
+        ValueError: If the dump has no such iteration, no operator of the network, or values whose shapes differ from
+            those in the network.
     """
     dump, iteration = source if isinstance(source, tuple) else (source, None)
     analyzer = dump if isinstance(dump, DumpAnalyzer) else DumpAnalyzer(dump)
@@ -85,7 +88,7 @@ def _map_flat_name_to_node(run) -> dict[str, CNode]:
 
 
 def _match_node_names(nodes: Iterable[str], names: Iterable[str]) -> dict[str, str]:
-    """Return {name of a node: name in the dump}. One of the two networks may be wrapped in further Cells."""
+    """Return {name of a node: name in the dump}. One of the two networks may be wrapped in additional Cells."""
     nodes, names = list(nodes), list(names)
     dumped = set(names)
     prefixes = {("", "")}
@@ -174,7 +177,7 @@ def _describe_dumped_run(run, group, matched, inputs):
         )
     rest = [sides for name, sides in group.items() if name not in matched]
     left = [next(iter(sides.values())).node for sides in rest]
-    left = [node for node in left if "/" in node.name]  # no Parameter
+    left = [node for node in left if "/" in node.name]  # the name of a Parameter has no "/"
     if left:
         names = ", ".join(node.name for node in left[:3])
         more = f" and {len(left) - 3} more" if len(left) > 3 else ""

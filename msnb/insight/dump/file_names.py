@@ -31,7 +31,7 @@ class TensorName(NamedTuple):
         name (str): name of the operator with its scope, where ``/`` is ``_``.
         io (str): ``"input"`` or ``"output"``.
         slot (int): index of the tensor among the inputs or outputs.
-        dtype (str): element type, such as ``"Float32"``; "" if the name does not say it.
+        dtype (str): element type, such as ``"Float32"``; "" if the name does not contain it.
         time (int): microseconds since 1970.
     """
 
@@ -44,10 +44,10 @@ class TensorName(NamedTuple):
 
 
 def names_within_scopes(names: Sequence[str]) -> list[str]:
-    """Number names of operators as MindSpore 2 does: ``-op0``, ``-op1`` among those of one type in one Cell.
+    """Renumber operators as MindSpore 2 does: those of one type in one Cell get ``-op0``, ``-op1`` and so on.
 
     Args:
-        names (Sequence[str]): names that are numbered through the graph, as those of r1.1 are.
+        names (Sequence[str]): names as in r1.1, where one count runs through the graph.
     """
     counts: Counter[str] = Counter()
     renamed = []
@@ -72,22 +72,24 @@ def bin_name(tensor: TensorName, shape: tuple[int, ...]) -> str:
 
 
 def order_path(graph: int | str) -> Path:
-    """Return the path of the order of execution of a graph, below the folder of a process. `graph` can be ``*``."""
+    """Return the path of the file with the execution order of a graph, in the folder of a process. `graph` can be
+    ``*``.
+    """
     return Path("execution_order", f"ms_execution_order_graph_{graph}.csv")
 
 
 def graph_path(graph: int | str) -> Path:
-    """Return the path of the text of a graph, below the folder of a process. `graph` can be ``*``."""
+    """Return the path of the file with the text of a graph, in the folder of a process. `graph` can be ``*``."""
     return Path("graphs", f"ms_output_trace_code_graph_{graph}.ir")
 
 
 def flat_name(name: str) -> str:
-    """Return the name of an operator as file names of MindSpore 1.5 and later have it."""
+    """Return the name of an operator in the form that file names of MindSpore 1.5 and later contain."""
     return name.replace("/", "_").replace(".", "_")
 
 
 def parse_npy_name(name: str) -> TensorName | None:
-    """Return the parts of a file name of MindSpore 1.5 and later, None if it is none."""
+    """Parse a file name of MindSpore 1.5 and later. Return None for another name."""
     match = _NPY.fullmatch(name)
     if match is None:
         return None
@@ -97,12 +99,12 @@ def parse_npy_name(name: str) -> TensorName | None:
 
 
 def is_too_long(name: str) -> bool:
-    """Return True if file systems refuse a file name."""
+    """Return True if a file name is longer than file systems allow."""
     return len(name.encode()) > _LONGEST
 
 
 def write_long_names(folder: Path, names: dict[str, str]) -> None:
-    """Write ``mapping.csv``: file name, and the name that was too long for it."""
+    """Write ``mapping.csv``. Each row has a file name and the long name that it replaces."""
     with writing(folder / _TABLE, "w", durable=False, encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(names.items())
 

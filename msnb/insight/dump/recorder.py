@@ -39,25 +39,27 @@ from msnb.ir.api import of_program
 from msnb.ir.printer import to_text
 from msnb.nn.cell import Cell
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
-_QUEUED = 2  # steps that wait for the thread
+_QUEUED = 2  # maximum number of recorded steps that are not written yet
 _HEAD = ("Op Type", "Op Name", "Task ID", "Stream ID", "Timestamp", "IO", "Slot", "Data Size", "Data Type", "Shape")
 
 
-_active: "list[Recorder]" = []  # the recorder of the context and of the environment, which programs hold weakly
+# the running recorder; this reference keeps it alive, because programs refer to it weakly
+_active: "list[Recorder]" = []
 
 
 def follow_context() -> None:
-    """Start or end the dump that ``set_context(enable_dump=...)`` or the variable ``MINDSPORE_DUMP_CONFIG`` asks for.
+    """Start or end the dump as ``set_context(enable_dump=...)`` or the variable ``MINDSPORE_DUMP_CONFIG`` requests.
 
-    The file that the variable names has the settings. Without it, all values go to ``save_dump_path``, as r1.1 names
-    them. Operators of PYNATIVE mode are not written. The first call of a Cell in that mode logs a warning.
+    The variable names a file with settings. Without the variable, all values are written to ``save_dump_path`` with the
+    file names of r1.1. Operators of PYNATIVE mode are not written. The first call of a Cell in that mode logs a
+    warning.
 
     Raises:
-        ValueError: If the file is wrong.
+        ValueError: If the file is invalid.
     """
     _close_all_recorders()
     path = os.environ.get(VARIABLE, "").strip()
@@ -134,14 +136,14 @@ class Recorder:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next_number = itertools.count()
         self._plans: weakref.WeakKeyDictionary[Any, _Plan] = weakref.WeakKeyDictionary()
-        self._planning = threading.Lock()  # one thread plans a program
+        self._planning = threading.Lock()  # only one thread at a time makes a plan
         self._observer: _Observer | None = None
         self._last_stamp = 0  # microseconds since 1970, of the last tensor
         self._files = itertools.count()
-        self._long_names: dict[str, str] = {}  # of the current step: file name -> the name that is too long
-        self._missing: set[str] = set(config.kernels)  # entries of `kernels` that no program has had
-        self._known_names: set[str] = set()  # names and types of operators, to propose for those
-        self._begun = threading.local()  # its `iteration` is that of the run of each thread
+        self._long_names: dict[str, str] = {}  # file name -> the name that is too long, for the current step
+        self._missing: set[str] = set(config.kernels)  # entries of `kernels` that have matched no operator yet
+        self._known_names: set[str] = set()  # names and types of operators, to suggest in place of `_missing`
+        self._begun = threading.local()  # `iteration` is the number of the thread's current run
         self._lock = threading.Lock()
         self._steps: queue.Queue[Any] = queue.Queue(_QUEUED)
         self._thread: threading.Thread | None = None
@@ -178,7 +180,7 @@ class Recorder:
         self._steps.join()
 
     def rewrite(self, program: "Program") -> Any:
-        """Return the program with its statistics as extra outputs, or unchanged, so that its inputs stay readable."""
+        """Return the program's jaxpr with statistics as extra outputs, or unchanged if only its inputs are recorded."""
         statistics = self._get_plan(program).statistics if self._has_statistics_only else None
         return program.jaxpr if statistics is None else statistics.jaxpr
 
@@ -205,7 +207,7 @@ class Recorder:
         self.problem = why
 
     def choose_again(self) -> None:
-        """Choose the operators of each program anew, after `set_dump`."""
+        """Select the operators of each program again, after `set_dump`."""
         if self._config.by_target and self._observer is not None:
             extra_outputs.remove(self._observer)
             self._plans.clear()
@@ -213,7 +215,7 @@ class Recorder:
 
     @property
     def has_targets(self) -> bool:
-        """True if `set_dump` chooses the operators."""
+        """True if `set_dump` selects the operators."""
         return self._config.by_target
 
     @property
@@ -221,7 +223,7 @@ class Recorder:
         return self._config.with_statistics and not self._config.with_tensors
 
     def _has_no_chosen_operators(self, program):
-        """Return True for a program that is known to have none of the chosen operators."""
+        """Return True for a program that has been planned and has none of the selected operators."""
         plan = self._plans.get(program)
         return plan is not None and not plan.dumped.tensors
 
@@ -372,7 +374,7 @@ class _Plan:
         graph (FuncGraph): the graph.
         names (dict[int, str]): number of a node -> its name in the dump.
         dumped (DumpedTensors): the tensors.
-        statistics (Union[StepStatistics, None]): reads the statistics if the dump has nothing else.
+        statistics (Union[StepStatistics, None]): the statistics of a step, if the dump has no tensors.
         replay (Union[StepReplay, None]): computes the values again.
         is_described (bool): True once the graph has been written.
     """
@@ -387,7 +389,7 @@ class _Plan:
 
     @functools.cached_property
     def row_texts(self) -> list[tuple[str, str, Value]]:
-        """The columns of each tensor before and after the time, and its value."""
+        """For each tensor, its columns in the CSV file before and after the time stamp, and its value."""
         texts = []
         for tensor in self.dumped.tensors:
             kind = tensor.type

@@ -14,7 +14,7 @@ _BIN = re.compile(
     r"(?P<name>.+)_(?P<io>input|output)_(?P<slot>\d+)_shape_(?P<shape>[\d_]+)_(?P<dtype>[A-Za-z0-9]+)_\w+\.bin"
 )
 _NUMBER = re.compile(r"\d+")
-# a line of the text of a graph, see `msnb.ir.printer`; the texts of MindSpore have other lines
+# Line of an operator in a graph that `msnb.ir.printer` wrote. Lines in MindSpore's own graph files do not match.
 _CALL = re.compile(r"\s*%(?P<id>\d+)\(\[CNode\]\) = (?P<op>[^(]+)(?P<call>\(.*?\))(?: \{.*\})? : \(.*")
 _COMMENT = re.compile(r"  # (?P<name>(?:(?!  # ).)+-op\d+)(?:  # (?P<line>(?:(?!  # ).)+))?")
 _OPERAND = re.compile(r"%(\d+)(?:\[\d+\])?(?=[,)])")
@@ -73,7 +73,7 @@ class FolderSource(Source):
     """The files of a dump of msnb or of MindSpore.
 
     Args:
-        folder (Path): The folder that the settings of the dump name in 'path'.
+        folder (Path): The folder of the dump, which is 'path' in its settings.
         limit (int): Largest size of a value in bytes; None for no limit.
 
     Raises:
@@ -114,7 +114,7 @@ class FolderSource(Source):
             self._read_graph(path, rank, operators)
 
     def _read_graph(self, path, rank, operators):
-        """Read lines of code and edges from the text of a graph. `operators` are those that have files."""
+        """Read lines of code and edges from the text of a graph. `operators` has the operators with files."""
         graph, keys = _parse_number_in_name(path), {}
         for call in _parse_calls(path.read_text(encoding="utf-8", errors="replace")):
             op = re.sub(r"^grad(?=[A-Z])", "", call["op"])

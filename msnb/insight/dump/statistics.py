@@ -1,6 +1,5 @@
-"""Statistics of tensors, the columns of ``statistic.csv``: by numpy, or inside a compiled program.
-
-Sums are in 64 bits, so that those of many float32 values keep their digits.
+"""Compute the statistics of tensors in ``statistic.csv``, by numpy or inside a compiled program. Sums are computed in
+64 bits, because a float32 sum of many values loses digits.
 """
 
 import math
@@ -112,7 +111,7 @@ def _count_signed_zeros(flat):
 
 
 def _sum_squares(flat):
-    """Return the sum of squares, by dot products so short that BLAS starts no threads beside the training.
+    """Return the sum of squares. The dot products are short, so BLAS starts no threads that slow down the training.
 
     The relative error of a dot product of float32 is about 1e-7. If squares overflow or underflow in 32 bits, the
     numbers are squared in 64 bits.
@@ -158,15 +157,15 @@ def _compute_statistic(xp, name, numbers, wide):
 
 
 class Statistics(Measure):
-    """A Measure that computes statistics as tables with a row per value: of real values, and of complex ones.
+    """A Measure that computes two tables of statistics, for real and for complex values, with a row per value.
 
-    The first column is 1 for a value that was computed, and 0 for one in a branch that did not run. Of a value in a
-    loop the row is that of the last round.
+    The first column is 1 for a value that was computed, and 0 for one in a branch that did not run. For a value in a
+    loop the row is from the last round.
 
     Args:
         names (Sequence[str]): the statistics, of `COLUMNS`.
-        inputs (Sequence[int]), outputs (Sequence[int]): indices of inputs and outputs of the program, whose rows follow
-            those of the points.
+        inputs (Sequence[int]), outputs (Sequence[int]): indices of inputs and outputs of the program. Their rows follow
+            the rows of the points.
     """
 
     def __init__(self, names: Sequence[str], inputs: Sequence[int] = (), outputs: Sequence[int] = ()) -> None:

@@ -14,18 +14,19 @@ from msnb.insight.dump.statistics import Statistics, compute_statistics
 from msnb.insight.dump.tensors import CONSTANT, INPUT, NODE, OUTPUT, DumpedTensor, DumpedTensors, Value, is_readable
 from msnb.insight.instrument import Instrumented, instrument
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 _GROUP = 256 << 20  # bytes of the values that are computed again together
-_ON_HOST = 96 << 20  # bytes of values that a step returns, so that numpy computes their statistics
+_ON_HOST = 96 << 20  # a step returns its values for numpy if they have at most this many bytes
 
 
 class StepStatistics:
     """Statistics of the values of a program, computed in its steps.
 
-    On a CPU numpy computes them from the values, which the step returns: several times faster than XLA's reductions,
-    and while the next step runs. On other devices, and for values that fill the memory, the program computes them.
+    On a CPU the step returns the values, and numpy computes the statistics while the next step runs. This is several
+    times faster than XLA's reductions. On other devices, or if the values are too large, the program computes the
+    statistics.
 
     Args:
         program (Program): the program.
@@ -81,7 +82,7 @@ class StepStatistics:
 
 
 class StepReplay:
-    """Values of the steps of a program, computed again from the inputs of a step.
+    """Recomputes the values of a program from the inputs of a step.
 
     The values are computed in groups that fit in memory, one compiled program per group.
 
@@ -167,9 +168,10 @@ def _instrument_values(program, values, measure) -> Instrumented:
 
 
 class _Capture(Measure):
-    """A Measure that returns the values themselves; of a value inside loops, that of the last round.
+    """A Measure that returns the values of nodes. For a value inside loops it returns that of the last round.
 
-    The extra outputs are a flag for each nested value, 1 if it was computed, then the values and outputs.
+    The extra outputs are flags, the values, and outputs of the program. Each value in a loop or branch has a flag. It
+    is 1 if the value was computed.
 
     Args:
         outputs (Sequence[int]): indices of outputs of the program.

@@ -10,29 +10,29 @@ from msnb.core.operator.primitive import Primitive
 from msnb.nn._cell.tree import scope_name
 from msnb.nn.cell import Cell
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.ir.anf import CNode
 
 __all__ = ["set_dump"]
 
 recorders: "weakref.WeakSet[Any]" = weakref.WeakSet()  # the running dumps
-_MARK = "dump"  # on a Primitive; its node in the graph shows it
+_MARK = "dump"  # attribute that marks a Primitive; its nodes in a graph have the attribute, too
 _flags: "weakref.WeakKeyDictionary[Cell, bool]" = weakref.WeakKeyDictionary()
 
 
 def set_dump(target: Cell | Primitive, enabled: bool = True) -> None:
-    """Choose the operators that a dump with ``"dump_mode": 2`` writes.
+    """Select the operators that a dump with ``"dump_mode": 2`` writes.
 
     For a Cell, these are all its operators and those of the Cells in it, of the forward and the backward pass. If
-    several calls concern a Cell or Primitive, the last one counts.
+    several calls select or deselect the same operator, the last call applies.
 
     Args:
         target (Union[Cell, Primitive]): the Cell or Primitive.
         enabled (bool): True to write its operators, False not to. Default: True.
 
     Raises:
-        TypeError: If `target` is neither a Cell nor a Primitive, or `enabled` is no bool.
+        TypeError: If `target` is neither a Cell nor a Primitive, or `enabled` is not a bool.
 
     Examples:
         >>> from mindspore import nn, ops, set_dump
@@ -64,9 +64,9 @@ def set_dump(target: Cell | Primitive, enabled: bool = True) -> None:
 
 
 def select_nodes(program: "Program", nodes: Sequence["CNode"]) -> list[int]:
-    """Return the indices of the nodes that `set_dump` has chosen.
+    """Return the indices of the nodes that `set_dump` has selected.
 
-    The mark of a Primitive decides; without one, the innermost Cell with a flag.
+    If the node's Primitive has a mark, the mark decides. Otherwise the flag of the innermost Cell with a flag decides.
     """
     flags = _ScopeFlags(program)
     chosen = []
@@ -93,7 +93,7 @@ class _ScopeFlags:
         segments = scope.split("/")
         for segment in segments[1:] if segments[0] == "Default" else segments:
             children = self._group_children_by_segment(cell).get(segment, ())
-            if len(children) == 1:  # other segments are functions, or Cells that are no attributes
+            if len(children) == 1:  # other segments are functions, or Cells that are not attributes
                 cell = children[0]
                 flag = _flags.get(cell, flag)
         return flag

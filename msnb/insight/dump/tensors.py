@@ -1,7 +1,7 @@
 """The tensors that a dump writes for one program: their names in the dump, and their sources in the program.
 
-Several tensors of a dump can be one value: the output of an operator is the input of another. A value is computed, and
-its statistics too, once per step.
+Several tensors of a dump can have the same value, because the output of an operator is the input of another. Each value
+and its statistics are computed once per step.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from msnb.insight.instrument import Point, list_points
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.ir.read import dtype_name
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 NODE, INPUT, OUTPUT, CONSTANT = "node", "input", "output", "constant"
@@ -61,7 +61,9 @@ class DumpedTensors:
 
 
 def is_readable(point: Point) -> bool:
-    """Return True if a value can be read: it is no random key, and is computed by an operator outside a condition."""
+    """Return True if a value can be read: it is not a random key, and an operator outside of a loop's condition
+    computes it.
+    """
     return point.node is not None and not point.in_condition and not is_key(point.dtype)
 
 
@@ -124,7 +126,7 @@ class _Lister:
                 self._add_tensor(node.op, name, "output", slot, kind, (NODE, node.id, slot))
 
     def add_parameters(self, program):
-        """Add Parameters and arguments. MindSpore 2.7.1 writes Parameters at the end of the step."""
+        """Add Parameters and arguments. Parameters have their values at the end of the step, as in MindSpore 2.7.1."""
         written = {parameter.name: program.n_results + i for i, parameter in enumerate(program.written)}
         for index, node in enumerate(self._parameters):
             is_written = node.is_weight and node.name in written

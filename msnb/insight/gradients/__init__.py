@@ -1,4 +1,4 @@
-"""Record, summarise and diagnose the gradients of a training. Nothing here draws."""
+"""Record, summarise and diagnose the gradients of a training. The views are in `msnb.notebook`."""
 
 from .findings import Finding, find
 from .monitor import GradientMonitor

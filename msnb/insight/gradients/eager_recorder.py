@@ -14,7 +14,7 @@ from msnb.insight.gradients.rows import Row
 from msnb.insight.gradients.step import StepNumbers, Values, nothing
 from msnb.ir.read import is_library
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.eager.tape import Leaf, Node
     from msnb.core.state.events import Listener
     from msnb.core.tensor.parameter import ParameterTuple
@@ -152,7 +152,9 @@ class Tape:
         )
 
     def exclude_updated(self, names: Any) -> None:
-        """Exclude Parameters that an observed program has updated, because it reports their changes."""
+        """Exclude Parameters that an observed program has updated, because the measurements of the program include
+        them.
+        """
         if self.old_arrays:
             self.old_arrays = {weight: before for weight, before in self.old_arrays.items() if weight.name not in names}
 
@@ -246,7 +248,9 @@ class _Changes:
 
 
 def _find_nonfinite(watched):
-    """Return the first tensor with a NaN, or else with an infinity."""
+    """Return a NonFinite for the first tensor with a NaN or, if there is no NaN, with an infinity. None if all are
+    finite.
+    """
     codes = [int(summary.finiteness(array)) for _, _, array in watched]
     code = 2 if 2 in codes else 1
     if code not in codes:
@@ -293,7 +297,7 @@ def locate_scope(around: Any) -> tuple[str, str, Any, list[Any]]:
             source = (code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     outer = outer or []
-    # the outermost Cell is the root of the graph, so it is no part of a scope
+    # the outermost Cell is the root of the graph, so it is not part of a scope
     chain = [*cells, *outer[:-1]]
     within = [*chain[1:], *outer[-1:]] if outer else [*chain[1:], None][: len(chain)]
     names = [cell._get_scope_under_caller(holder) for cell, holder in zip(chain, within, strict=True)][::-1]

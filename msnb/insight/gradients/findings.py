@@ -1,6 +1,6 @@
 """Diagnose a training from a recording, in words.
 
-Magnitudes are compared per element (root mean square), so that a large layer does not count as a large gradient.
+Gradients are compared by their root mean square, which does not grow with the number of elements.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from msnb.insight.gradients.text_format import listed, num, place_of, times
 
 RECENT = 10  # steps that a diagnosis uses
 _DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is reported
-_TREND = 0.7  # rank correlation with depth from which it counts as a trend
+_TREND = 0.7  # minimum rank correlation with depth that is reported as a trend
 _TINY = 1e-12  # a smaller RMS has no effect in float32
 _DEAD, _SATURATED = 0.3, 0.5
 _LARGE_UPDATE = 1.0  # change of a Parameter in one step / its norm; a larger one is reported
@@ -114,8 +114,8 @@ def _check_trend_over_layers(recording):
     level = np.array([_compute_finite_median(line) for line in rms])
     if np.isnan(level).any() or (level == 0).all():
         return []
-    # An exact zero in one layer is no effect of depth if deeper layers have a gradient: `_find_missing_gradients`
-    # reports it.
+    # An exact zero in one layer is not an effect of depth if deeper layers have a gradient. `_find_missing_gradients`
+    # reports such a layer.
     zero = level == 0
     nonzero = np.flatnonzero(~zero)
     if len(nonzero) < 3 and not (zero[0] and len(nonzero)):

@@ -13,7 +13,7 @@ from msnb.insight.gradients.rows import LABEL, is_real
 from msnb.insight.gradients.summary import finiteness
 from msnb.insight.instrument import instrument
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.insight.gradients.rows import Row
 
@@ -36,7 +36,7 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
         rows (list[Row]): rows that include the gradients of the program's Parameters.
 
     Returns:
-        NonFinite without its step; None if every value is finite, or an input has been overwritten since.
+        NonFinite whose step is not set; None if every value is finite, or if an input was overwritten after the run.
     """
 
     def choose(points):

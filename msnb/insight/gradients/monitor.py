@@ -13,7 +13,7 @@ from msnb.insight.gradients.recording import Recording
 from msnb.insight.gradients.rows import trainable
 from msnb.train.callback import Callback
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.common.callback import RunContext
     from msnb.core.program.extra_outputs import Run
     from msnb.core.program.program import Program
@@ -28,29 +28,30 @@ class GradientMonitor(Callback):
     """Records the gradients of every step: a callback of `Model.train`, or a context manager around any loop.
 
     The statistics of a step are computed while the next one runs. An observed program does not donate the old
-    Parameters, so it takes the memory of old and new ones. Outside the `with` block, and before and after
-    `Model.train`, programs run exactly as they would without it.
+    Parameters, so old and new Parameters are in memory at the same time. Outside of the `with` block or of
+    `Model.train`, programs run without measurements.
 
     Args:
         level (str): "parameters" records the gradient of each Parameter, its change in each step, and the origin of the
             first NaN or infinity; "all" records every operator's output and the gradient with respect to it
             as well. Default: "parameters".
-        tensors (Union[str, list, tuple]): names (or patterns such as "conv*.weight") of tensors to record with all
-            values: the gradient of a Parameter and, after "weight:", its values; with "all" also operators by scope and
-            name. Default: ().
-        keep (int): number of stored steps; of a longer training every second, fourth, ... Default: 500.
-        memory (int): bytes for full tensors. If it is full, only those of every second, fourth, ... step stay. Default:
-            64 MiB.
+        tensors (Union[str, list, tuple]): names, or patterns such as "conv*.weight", of tensors to record with all
+            values. The name of a Parameter selects its gradient and its values, and "weight:NAME" only its values. With
+            level "all", operators can be selected by scope and name. Default: ().
+        keep (int): maximum number of stored steps. If a training is longer, only every second, fourth, ... step is
+            stored. Default: 500.
+        memory (int): bytes for full tensors. If they need more, only those of every second, fourth, ... step are
+            stored. Default: 64 MiB.
         net (Cell): only programs with one of its Parameters are recorded; all if None. Its trainable
             Parameters without a gradient are reported. Default: None.
-        locate (bool): if True, the first NaN or infinity is traced back to the operator that produced it. For that, the
-            inputs of a step stay in memory while the next few run (copies of the Parameters, two if they are large; in
-            PYNATIVE mode the activations, until the numbers are there), and a step that went wrong is run again. False
-            names the Parameter whose gradient it is in. Default: True.
+        locate (bool): if True, the first NaN or infinity is traced back to the operator that produced it. The inputs of
+            a step, including its Parameters, then stay in memory while the next steps run, and the step is run again if
+            a value is not finite. In PYNATIVE mode the activations stay in memory until they are checked. If False,
+            only the Parameter whose gradient is not finite is named. Default: True.
 
     Raises:
         ValueError: If `level`, `keep` or `memory` is out of range.
-        TypeError: If `tensors` holds anything but str, `net` is no Cell, or `locate` no bool.
+        TypeError: If an element of `tensors` is not a str, `net` is not a Cell, or `locate` is not a bool.
 
     Examples:
         >>> monitor = GradientMonitor()
@@ -134,7 +135,7 @@ class GradientMonitor(Callback):
 
     # ------------------------------------------------------------------ an observer of compiled programs
     def rewrite(self, program: "Program") -> ClosedJaxpr | None:
-        """Return the program with its measurements; None for one that neither computes gradients nor applies them."""
+        """Return the program with its measurements. Return None for a program that is not part of a training step."""
         if program not in self._plans:
             self._plans[program] = self._get_plan(program) if self._includes_program(program) else None
             self._add_plan_to_recording(self._plans[program])
@@ -142,7 +143,9 @@ class GradientMonitor(Callback):
         return plan.jaxpr if plan is not None else None
 
     def _get_plan(self, program):
-        """Return the plan of a program. Monitors with equal options share it, so that it is compiled once."""
+        """Return the plan of a program. Monitors with equal options use the same plan, so the program is compiled
+        once.
+        """
         plans, key = _plans.setdefault(program, {}), (self.level, tuple(self.tensors), self.room)
         if key not in plans:
             plans[key] = Plan(program, *key)
@@ -188,7 +191,7 @@ class GradientMonitor(Callback):
         self.recording.add(plan.collect(run), first)
 
     def dropped(self, why: str) -> None:
-        """Record that observation has failed, so that missing findings are not mistaken for a healthy training.
+        """Record that observation has failed, because a recording without findings would look like a healthy training.
 
         Args:
             why (str): A sentence.

@@ -16,7 +16,7 @@ from msnb.insight.gradients.rows import LABEL, Row
 from msnb.insight.gradients.step import StepNumbers, Values, flat_ends, has_units, nothing
 from msnb.insight.instrument import instrument
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.extra_outputs import Run
     from msnb.core.program.program import Program
 
@@ -28,14 +28,15 @@ class Plan:
 
     Gradients of Parameters are extra outputs, and `collect` summarises them in a separate call. On a CPU that call runs
     in parallel with the next step, on a core that a small network leaves idle. Operators' outputs are summarised inside
-    the program, because as extra outputs they would need memory. This takes XLA three times as long to compile. If
-    there is `room` for them, they become extra outputs too, which is faster if only a few steps are observed.
+    the program, because as extra outputs they would need memory. This makes XLA's compilation three times longer. If
+    the outputs fit in `room` bytes, they become extra outputs, too. This is faster if only a few steps are observed.
 
     Args:
         program (Program): the program to measure.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
         tensors (tuple[str]): patterns of the rows to record with all values.
-        room (int): bytes of memory for the operators' outputs in one step. Default: 0, they are summarised inside.
+        room (int): bytes of memory for the operators' outputs in one step. Default: 0, the outputs are summarised
+            inside the program.
 
     Attributes:
         rows (list[Row]): the rows with statistics, in the order of the program.
@@ -45,9 +46,9 @@ class Plan:
         missed (list[str]): operators that can't be measured.
         in_loops (int): number of operators within loops and branches whose gradient is not measured.
         retained_bytes (int): bytes of the program's inputs, and of operators' outputs if they are extra outputs.
-        gradients (list[Row]): rows of the first extra outputs; `full_tensors` has the indices of those that are stored
-            with all values, `parts` describes the other extra outputs, and `watched` lists the rows among those whose
-            values have to be finite.
+        gradients (list[Row]): rows of the first extra outputs. `full_tensors` has the indices of the gradients that are
+            stored with all values. `parts` describes the other extra outputs. `watched` has the keys of their rows
+            whose values must be finite.
     """
 
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...], room: int = 0) -> None:
@@ -272,7 +273,7 @@ class _Measure(Measure):
         return next(filter(None, map(flat_ends, self._get_rows(point))), None)
 
     def measure(self, point, array):
-        """Return moments of values inside loops and branches. Other values are returned as they are, for `finish`."""
+        """Return moments of values inside loops and branches. Other values are returned unchanged for `finish`."""
         return summary.moments(array, self._get_saturation_range(point)) if point.nested else array
 
     def empty(self, point):

@@ -14,7 +14,7 @@ from msnb.insight.gradients.records import NonFinite, Step
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
 from msnb.insight.gradients.zero_gradients import cut_off
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.gradients.findings import Finding
     from msnb.insight.gradients.rows import Row
     from msnb.ir.anf import FuncGraph
@@ -28,21 +28,21 @@ class Recording:
     """Numbers per step and row; created by `GradientMonitor` and `inspect_gradients`.
 
     Args:
-        keep (int): number of stored steps; of a longer training every second, fourth, ... step is stored. The last one,
-            and the one with the first NaN, always are.
+        keep (int): maximum number of stored steps. If a training is longer, only every second, fourth, ... step is
+            stored. The last step and the step with the first NaN are always stored.
         memory (int): bytes for full tensors.
 
     Attributes:
         steps (list[Step]): the stored steps, oldest first.
         tensors (dict): row key -> {step number: numpy array}.
-        latest (dict): row key -> array of the latest step, as far as memory allows; a later step may have overwritten
-            one.
+        latest (dict): row key -> array of the latest step, up to a limit of memory. A later step may have overwritten
+            an array.
         nonfinite (Union[NonFinite, None]): the first NaN or infinity.
         problem (str): the reason why recording stopped too early, or "".
         graph (Union[FuncGraph, None]): the program that computes the gradients, if there is one.
         level (str): "parameters" or "all".
         mode (str): "GRAPH" or "PYNATIVE".
-        lag (int): number of runs whose numbers may still be computing.
+        lag (int): maximum number of runs whose numbers have not been read yet.
     """
 
     def __init__(self, keep: int = 500, memory: int = 64 << 20, level: str = "parameters") -> None:
@@ -267,7 +267,7 @@ class Recording:
         """Return the row of that name.
 
         Raises:
-            KeyError: If there is none.
+            KeyError: If there is no such row.
         """
         for row in self.rows(kind):
             if row.name == name:
@@ -280,7 +280,8 @@ class Recording:
         """Return a statistic as an array of shape (rows of that kind, steps), NaN for unknown values.
 
         Args:
-            statistic (str): one of `STATISTICS`. "update" is the norm of a Parameter's change over the norm it had.
+            statistic (str): one of `STATISTICS`. "update" is the norm of a Parameter's change divided by its norm
+                before the step.
             kind (str): kind of row. Default: "parameter".
 
         Returns:
@@ -316,7 +317,9 @@ class Recording:
         return statistics
 
     def histogram(self, row: Any, step: Any) -> Any:
-        """Return (counts, edges) of one row in one step, of an evenly spaced sample; None without a histogram."""
+        """Return (counts, edges) of one row in one step; None without a histogram. Evenly spaced elements are
+        counted.
+        """
         counts = step.histograms.get(row.key)
         if counts is None:
             return None
@@ -326,13 +329,13 @@ class Recording:
         return np.asarray(counts), np.linspace(low, high if high > low else low + 1e-30, summary.BINS + 1)
 
     def dead_units(self, row: Any, steps: Any = None) -> Any:
-        """Return bool per unit: True if it was zero for every example of all these steps; None if unknown."""
+        """Return a bool per unit, True if the unit was zero for every example of all these steps; None if unknown."""
         masks = [step.units[row.key] for step in (self.steps if steps is None else steps) if row.key in step.units]
         masks = [m for m in masks if len(m) == len(masks[0])]
         return ~np.any(masks, axis=0) if masks else None
 
     def tensor(self, name: str, step: int | None = None) -> Any:
-        """Return all values of a tensor: a recorded one, or any of the last step.
+        """Return all values of a tensor. They must have been stored in full, or be those of the latest step.
 
         Args:
             name (str): name of a row; the prefix "gradient:", "weight:" or another kind distinguishes equal names.

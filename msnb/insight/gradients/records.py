@@ -11,7 +11,7 @@ class NonFinite:
     Attributes:
         step (int): the step in which it appeared.
         what (str): "NaN" or "Inf".
-        name (str): scope and operator, or the Parameter or input that held it already.
+        name (str): scope and operator, or the Parameter or input that already contained it.
         direction (str): "forward", "backward", "update" or "input".
         cell (str), source (Union[tuple, None]): Cell and (file, line, function) of the operator.
         node (int): id of the operator in the graph; -1 if there is none.

@@ -15,7 +15,7 @@ from msnb.ir.anf import CNode, ParameterNode
 from msnb.nn.optim import Optimizer
 from msnb.ops.operations import Sigmoid, Tanh
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.tensor.parameter import Parameter
     from msnb.ir.anf import FuncGraph
     from msnb.nn.cell import Cell
@@ -45,7 +45,8 @@ class Row:
         source (Union[tuple, None]): (file, line, function) of the operator.
         node (int): id in the graph of the forward node; -1 if there is none.
         order (int): position of the operator in the forward pass.
-        maker (int): id in the graph of the node that computes the tensor, for a gradient a backward one; -1 if unknown.
+        maker (int): id in the graph of the node that computes the tensor, a backward node for a gradient; -1 if
+            unknown.
     """
 
     kind: str
@@ -75,12 +76,13 @@ def size_of(shape: tuple[int, ...]) -> int:
     return int(np.prod(shape, dtype=np.int64))
 
 
-dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, whose name takes microseconds to compute
+# cached, because the name of a numpy dtype takes microseconds to compute
+dtype_name = functools.lru_cache(maxsize=64)(str)
 
 
 @functools.lru_cache(maxsize=64)
 def is_real(dtype):
-    """Return True for real number types. It uses JAX, because numpy does not know the dtype of random keys."""
+    """Return True for floating-point dtypes. It uses JAX, because numpy does not know the dtype of random keys."""
     return jax.dtypes.issubdtype(dtype, np.floating)
 
 
@@ -130,7 +132,8 @@ def _collect_needed_nodes(graph, results):
 
 
 def main_slots(graph: "FuncGraph") -> dict[int, int]:
-    """Return {id of a node: index of its first result that other nodes read}, without nodes whose results none reads.
+    """Return {id of a node: index of its first result that other nodes read}. Nodes whose results are not read are
+    omitted.
 
     Other results of an operator are new values of Parameters, and values that its gradient needs.
     """
@@ -162,7 +165,7 @@ def cotangents(graph: "FuncGraph") -> Any:
     gradient_slots, slots = {}, main_slots(graph)
     for forwards, backwards in lists.values():
         pairs, rest = _pair_by_residuals(forwards, backwards)
-        if len(rest[0]) == len(rest[1]):  # gradients come in the opposite order
+        if len(rest[0]) == len(rest[1]):  # backward nodes are in the opposite order
             pairs += zip(rest[0], reversed(rest[1]))
         for forward, backward in pairs:
             mate = _find_cotangent(forward.types[slots.get(forward.id, 0)].shape, backward) if forward.types else None
@@ -172,7 +175,7 @@ def cotangents(graph: "FuncGraph") -> Any:
 
 
 def _pair_by_residuals(forwards, backwards):
-    """Return the pairs in which the backward node reads an output of its forward node only, and the unpaired nodes."""
+    """Return the pairs in which the backward node reads a residual of the forward node, and the unpaired nodes."""
     pairs, used = [], set()
     left = list(forwards)
     for backward in backwards:

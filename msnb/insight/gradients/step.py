@@ -16,9 +16,9 @@ _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BI
 def nothing() -> Any:
     """Return a dict without measurements. Every run adds its numbers to a `Recording` in a dict of this form.
 
-    "stats", "histograms", "units", "tensors" and "latest" are by key of a row, "changes" by name of a Parameter;
-    "latest" has the full tensors that the run still has, as JAX's arrays. "loss" is a number or None; "odd" is True if
-    a gradient, a change or the loss is not finite.
+    "stats", "histograms", "units", "tensors" and "latest" have row keys, and "changes" has names of Parameters.
+    "latest" has full tensors that are still in memory, as `jax.Array`. "loss" is a number or None; "odd" is True if a
+    gradient, a change or the loss is not finite.
     """
     kinds = ("stats", "histograms", "changes", "units", "tensors", "latest")
     return {**{kind: {} for kind in kinds}, "loss": None, "odd": False}
@@ -27,8 +27,8 @@ def nothing() -> Any:
 class StepNumbers:
     """Moments, histograms and changes of one step.
 
-    Arrays in the memory of this process are read by numpy, which needs no compilation and a third of the time of XLA's
-    CPU backend. On other devices they are summarised on the device.
+    Arrays in the memory of this process are read by numpy, which needs no compilation and takes a third of the time of
+    XLA's CPU backend. On other devices they are summarised on the device.
 
     Args:
         gradients (list[jax.Array]): real arrays.

@@ -1,7 +1,7 @@
 """Statistics of one tensor of one step: moments, extremes, counts and a histogram, computed on its device.
 
-The reductions suit XLA's CPU backend, where two passes over the values are cheap and a scatter is not: a
-histogram counts by comparison, of an evenly spaced sample. NaN and Inf are counted only if there are any.
+The reductions are written for XLA's CPU backend, where two passes over the values are cheap and a scatter is slow. A
+histogram therefore compares an evenly spaced sample with the bins. NaN and Inf are counted only if there are any.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 COLUMNS = ("rounds", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated")
 BINS = 32
 SAMPLE = 1024  # elements that a histogram samples
-_SMALL = 1 << 16  # elements up to which arrays are stacked
+_SMALL = 1 << 16  # arrays of at most this many elements are stacked
 
 _NAN, _INF = COLUMNS.index("nan"), COLUMNS.index("inf")
 _TINY = 1e-37
@@ -25,11 +25,11 @@ def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: 
 
     Args:
         array (jax.Array): any shape, real, not empty.
-        saturation (Union[tuple, None]): (low, high) counts the values outside, near the ends of a function's range.
+        saturation (Union[tuple, None]): (low, high); values outside of this range count as saturated.
         exact (bool): if True, NaN and Inf are counted here; otherwise their counts are zero.
 
     `std` is the root of the mean squared deviation. Values are divided by the largest magnitude before they are
-    squared, so that gradients of 1e-30 do not underflow.
+    squared, because the square of 1e-30 underflows in float32.
     """
     x = _to_float(array).ravel()
     low, high = jnp.min(x), jnp.max(x)
@@ -77,7 +77,7 @@ def nothing() -> Any:
 
 
 def histogram(array: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
-    """Return uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
+    """Return uint16 counts of `BINS` equal bins from `low` to `high`. At most about `SAMPLE` elements are counted."""
     x = _to_float(array).ravel()
     x = x[:: sample_stride(x.size)]
     width = jnp.maximum((high - low) / BINS, _TINY)
@@ -87,7 +87,7 @@ def histogram(array: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
 
 
 def sample_stride(size: int) -> int:
-    """Return the step between sampled elements: coprime to the size, so that no column is always skipped."""
+    """Return the step between sampled elements. It is coprime to the size, so every column of a matrix is sampled."""
     stride = max(1, -(-size // SAMPLE))
     while math.gcd(stride, size) != 1:
         stride += 1
@@ -147,7 +147,9 @@ def _map_grouped_by_size(fn, arrays, tags=None):
 
 
 def living(array: jax.Array) -> jax.Array:
-    """Return bool per unit: True if it is above zero anywhere in the batch. Units are channels, or the last axis."""
+    """Return a bool per unit, True if the unit is above zero anywhere in the batch. Units are channels, or the last
+    axis.
+    """
     axis = 1 if array.ndim > 2 else array.ndim - 1
     return jnp.max(array, axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
 

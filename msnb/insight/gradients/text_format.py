@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.gradients.rows import Row
 
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -27,7 +27,7 @@ def times(value: float) -> str:
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
-    """Return the first names, and the number of further ones."""
+    """Return the first names, and the number of other names."""
     names = list(names)
     first_names = ", ".join(names[:most])
     return f"{first_names} and {len(names) - most} more" if len(names) > most else first_names

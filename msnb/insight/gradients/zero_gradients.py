@@ -8,7 +8,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from msnb.core.compat.jax_private import Literal
 from msnb.insight.gradients.rows import LABEL
 
-# primitives that return zeros if all operands are zero (OF_ALL), if the first one is, or if any is
+# Primitives whose result is zero if all operands are zero (_OF_ALL), if the first operand is zero (_OF_FIRST), or if
+# any operand is zero (_OF_ANY).
 _OF_ALL = frozenset(
     ("add", "add_any", "sub", "max", "min", "concatenate", "pad", "scatter-add", "dynamic_update_slice")
 )
@@ -23,7 +24,7 @@ _BRANCHING = ("while", "scan", "cond")
 
 
 def cut_off(closed: ClosedJaxpr) -> frozenset[str]:
-    """Return the Parameters whose gradient is zero whatever their values are.
+    """Return the names of Parameters whose gradient is zero for all values of the Parameters and inputs.
 
     Args:
         closed (ClosedJaxpr): a program in which the gradients of Parameters are labelled.

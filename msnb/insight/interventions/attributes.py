@@ -1,7 +1,7 @@
 """Compute a node with other attributes of its operator, such as another epsilon, axis or probability.
 
-A float that the operator only computes with can be an input of the compiled program, so that other values need no
-compilation. Integers, such as an axis, are constants of it.
+A float attribute can be an input of the compiled program, unless the operator's Python code depends on its value. Other
+values then need no compilation. Integers, such as an axis, are constants of the program.
 """
 
 import difflib
@@ -34,7 +34,7 @@ class NumericAttribute(NamedTuple):
 
 
 def check_attributes(node: CNode, values: Mapping[str, Any]) -> Operator:
-    """Return the operator of a node that takes these values of its attributes.
+    """Check that the operator of a node accepts these values of its attributes, and return the operator.
 
     Raises:
         UnsuitableValue: If the node has no such attribute, or an attribute does not take its value.
@@ -104,7 +104,7 @@ def accepts_traced(node: CNode, name: str, value: float) -> bool:
 def numeric_attributes(node: CNode) -> list[NumericAttribute]:
     """Return the attributes of a node that a slider can change: floats, and integers that number an axis.
 
-    Other integers are sizes, which the shapes decide, or select a mode.
+    Other integers are sizes, which must match the shapes, or they select a mode.
     """
     op = operator_of(node)
     if op is None or node.kernel is None:
@@ -121,7 +121,9 @@ def numeric_attributes(node: CNode) -> list[NumericAttribute]:
 
 
 def as_number(value: Any) -> int | float | None:
-    """Return an attribute as a number, None if it is none. A tuple of one number, such as an axis, counts."""
+    """Return an attribute as a number, or None if it is not a number. A tuple of one number, such as an axis, is
+    unpacked.
+    """
     if isinstance(value, tuple) and len(value) == 1:
         value = value[0]
     return value if type(value) in (int, float) else None

@@ -36,13 +36,14 @@ def _check_index(name, index):
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """The elements of a value that change, and when.
+    """The elements of a value that a change applies to.
 
     Attributes:
-        batch (Index): examples, along the first axis.
-        position (Index): positions of a sequence, along axis 1 of a 3-D value; of an image (row, column), the last two
-            axes of a 4-D value.
-        channel (Index): channels: axis 1 of a value of 4 and more axes, the last axis of a smaller one.
+        batch (Index): indices of examples, along the first axis.
+        position (Index): positions in a sequence, along axis 1 of a 3-D value; or (row, column) in an image, along the
+            last two axes of a 4-D value.
+        channel (Index): channels, along axis 1 of a value with at least 4 axes, or along the last axis of another
+            value.
         round (Union[int, tuple, None]): iteration of the loop around the node; a tuple for several loops.
         lane (str): ``"forward"``, or ``"backward"`` for the gradient with respect to the value.
         output (Union[int, None]): index of the result of a node that has several; None for the first one that another
@@ -95,7 +96,7 @@ def select(options: dict[str, Any]) -> Selection:
     """Return the Selection of keyword arguments.
 
     Raises:
-        TypeError: If there is an unknown one; the message names the nearest.
+        TypeError: If an argument is unknown. The message suggests a similar name.
     """
     names = [field.name for field in dataclasses.fields(Selection)]
     for name in options:
@@ -112,9 +113,9 @@ class Change:
     Args:
         name (str): name for messages.
         compute (Callable): (value, numbers, context) -> new value, all arrays.
-        numbers (Sequence): numbers of the change. They are inputs of the compiled program, so that other numbers need
-            no compilation.
-        static (tuple): further settings, which the compiled program contains.
+        numbers (Sequence): numbers of the change. They are inputs of the compiled program, so other numbers need no
+            compilation.
+        static (tuple): other settings. They are constants of the compiled program.
         selection (Selection): the elements that change.
         needs_float (bool): True if integers and bools can't be changed in this way.
     """
@@ -141,7 +142,7 @@ class Change:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """Everything that a compiled program of the change depends on, hashable."""
+        """A hashable key of everything that the compiled program of the change depends on."""
         kinds = tuple((n.shape, n.dtype.name) for n in self.numbers)
         selection = self.selection
         return (
@@ -219,7 +220,9 @@ def _extract_index_arrays(selection):
 
 
 def _make_axis_mask(index, length, arrays):
-    """Return a bool per element of an axis; takes the array of the indices from the front of `arrays`."""
+    """Return a bool per element of an axis. If `index` is not a slice, its array is removed from the front of
+    `arrays`.
+    """
     elements = jnp.arange(length)
     if isinstance(index, slice):
         return jnp.asarray(np.isin(np.arange(length), np.arange(length)[index]))
@@ -318,7 +321,7 @@ def noise(std: float = 1.0, seed: int = 0, **selection: Any) -> Change:
 
 
 def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
-    """Return the change that adds ``strength * vector``. A 1-D vector lies along the channels."""
+    """Return the change that adds ``strength * vector``. A 1-D vector has one element per channel."""
 
     def compute(value, numbers, _):
         shift = numbers[0].astype(jnp.float32) * numbers[1]
@@ -329,7 +332,9 @@ def steer(vector: Any, strength: float = 1.0, **selection: Any) -> Change:
 
 
 def project(vector: Any, onto: bool = False, **selection: Any) -> Change:
-    """Return the change that removes the component along a vector of the channels, or keeps only it with `onto`."""
+    """Return the change that removes the component along a vector of the channels, or keeps only this component if
+    `onto` is True.
+    """
     array = _check_array("vector", vector)
     if array.ndim != 1 or not np.linalg.norm(array) > 0:
         raise ValueError(f"For 'project', 'vector' should be a vector other than 0, but got shape {array.shape}.")
@@ -357,8 +362,10 @@ def replace(value: Any, **selection: Any) -> Change:
     return Change("replace", compute, [_check_array("value", value)], selection=select(selection))
 
 
+
+"""
 def freeze(**selection: Any) -> Change:
-    """Return the change that undoes all others: the node has the value that it has without any intervention."""
+    """Return the change to the value that the node has without any intervention. It undoes the effect of other changes."""
     return Change("freeze", lambda _, __, reference: reference, selection=select(selection))
 
 
@@ -422,7 +429,7 @@ def from_run(run: Any, step: int | None = None, node: Any = None, **selection: A
     """Return the change to a value of a recorded run.
 
     Args:
-        run (Union[Timeline, GraphView]): from `msnb.timeline` or `msnb.view`, after its `run`.
+        run (Union[Timeline, GraphView]): the result of `msnb.timeline`, or of `msnb.view` after a call of its `run`.
         step (int): number of the step, for a Timeline. Default: None, the last one.
         node (Union[str, int]): a query of the node whose value is used. Default: None, the query of the change.
         selection: as for `zero`.
@@ -433,7 +440,7 @@ def from_run(run: Any, step: int | None = None, node: Any = None, **selection: A
 
 
 def apply(function: Callable[[Tensor], Any], **selection: Any) -> Change:
-    """Return the change by a function of a Tensor, for selected elements.
+    """Return the change that applies a function to the value, for selected elements.
 
     Args:
         function (Callable): takes the value and returns the new one, of the same shape and dtype. It is traced.

@@ -3,8 +3,8 @@
 A call of the network inside the block is traced separately. Its graph is evaluated with new values at the selected
 nodes, and the trace around it continues with the result. A gradient therefore differentiates the changed network.
 
-The programs of the network stay as they are. The changed ones are stored beside them. Numbers of a change, such as a
-factor or the index of a channel, are inputs of the changed program, so that other numbers need no compilation.
+The network's own programs are not modified. The changed programs are cached separately. Numbers of a change, such as a
+factor or the index of a channel, are inputs of the changed program, so other numbers need no compilation.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,11 +56,11 @@ def intervene(net: Any, changes: Mapping[Any, Any]) -> "Intervention":
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: At the call of the network, if no node matches or a value can't be changed in this way.
+        ValueError: When the network is called, if no node matches or a value can't be changed in this way.
 
     In PYNATIVE mode the network runs as one compiled program inside the block, as in GRAPH mode: its Python code, such
     as `print`, runs when the program is traced, and results can differ in the last digits from operators that run one
-    by one. The changes hold on all threads.
+    by one. The changes apply on all threads.
 
     Examples:
         >>> import msnb
@@ -84,7 +84,7 @@ class Intervention:
 
     def __init__(self, net: Any, changes: Mapping[Any, Any]) -> None:
         self.target = _convert_to_target(net)
-        self.key: Any = None  # the plan, once the block was entered
+        self.key: Any = None  # the plan; None before the block is entered
         self._pairs = _parse_changes(changes)
         self._is_active = self._compiles = self._is_called = False
 
@@ -100,7 +100,7 @@ class Intervention:
         self.key.set_numbers(pairs)
         self.key.is_busy = self._is_active = True
         self._is_called = False
-        # In PYNATIVE mode the network runs as one program.
+        # This attribute makes the network run as one program in PYNATIVE mode, too.
         self._compiles = not isinstance(self.target, JitFunction) and "_compile_always" not in vars(self.target)
         if self._compiles:
             vars(self.target)["_compile_always"] = True
@@ -165,7 +165,7 @@ class Intervention:
 class _Plan:
     """The structure of an intervention, with the numbers of its changes as Parameters.
 
-    Interventions of equal structure share a plan, one after the other, and with it the compiled programs.
+    Interventions of equal structure use the same plan and its compiled programs, but only one of them at a time.
     """
 
     def __init__(self, pairs):

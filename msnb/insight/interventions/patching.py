@@ -1,4 +1,4 @@
-"""Measure what each value contributes to a difference between two inputs.
+"""Measure the contribution of each value to the difference between the results of two inputs.
 
 Activation patching runs the network on one input and gives one node the value of a run on another input. All nodes
 share one compiled program, which takes the number of the patched node as an input.
@@ -33,9 +33,9 @@ from msnb.insight.instrument import list_points
 from msnb.ir.anf import CNode, FuncGraph
 
 _EXTRA = "patch"  # key of the compiled metric in `Programs.extras`
-DEFAULT_NODES = "op:Add"  # residual streams, in most networks
+DEFAULT_NODES = "op:Add"  # the residual stream of most networks
 _BATCH = 8  # nodes that are patched in one call
-_BATCH_BYTES = 256 << 20  # of values that the nodes of one call may have
+_BATCH_BYTES = 256 << 20  # maximum bytes of the patched values in one call
 
 
 def measure_effects(
@@ -137,7 +137,7 @@ class Patching:
         return iter(self.table())
 
     def largest(self, count: int = 20) -> TextTable:
-        """Return the largest effects as a table that shows itself as text or HTML.
+        """Return the largest effects as a table that is displayed as text or HTML.
 
         Args:
             count (int): number of nodes. Default: 20.
@@ -175,7 +175,7 @@ class _Forms:
         program (Program): the program of the network.
         metric (Metric): the metric.
         nodes (Any): query of the nodes.
-        is_estimate (bool): True for attribution patching, which only changes real values.
+        is_estimate (bool): True for attribution patching, which needs values with a gradient.
     """
 
     def __init__(self, program, metric, nodes, is_estimate):
@@ -270,11 +270,11 @@ def _return_unchanged(number, array):
 
 
 class _Metric:
-    """The metric as a function of the outputs of a program, and the inputs that it has besides.
+    """The metric as a function of the network's outputs and of other inputs.
 
     Attributes:
         program (Program): the traced metric.
-        fixed (tuple): arrays of the inputs that are no results of the network, such as Parameters.
+        fixed (tuple): arrays of the inputs that are not results of the network, such as Parameters.
     """
 
     def __init__(self, program, metric):
@@ -301,7 +301,7 @@ class _Metric:
         return eval_jaxpr(self._jaxpr, self._consts, *arrays)[0].reshape(()).astype(jnp.float32)
 
 
-_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # by program: the forms of its last call
+_forms: "WeakKeyDictionary[Any, dict[Any, _Forms]]" = WeakKeyDictionary()  # program -> the forms of its last call
 
 
 def _get_forms(program, metric, nodes, is_estimate):

@@ -1,8 +1,8 @@
 """One run of a network with one changed value: the results, and how far each later value moves.
 
-All nodes share one compiled form, which takes the number of the changed node, a factor, a shift and a channel as
-inputs. It also computes the values before an edit. Only the first edit compiles. An attribute of an operator has a
-compiled form of its own.
+One compiled function is used for all nodes. Its inputs include the number of the changed node, a factor, a shift and a
+channel. It also computes the values without an edit, so only the first edit compiles. A separate function is compiled
+for each attribute of an operator.
 """
 
 import dataclasses
@@ -28,8 +28,8 @@ from msnb.ir.anf import CNode
 
 _EVERY_CHANNEL = -1
 _NO_NODE = -1
-_ATTRIBUTE_RUNS = 16  # compiled runs with another attribute, per program
-_MOST_BYTES = 1 << 30  # of all values of a run
+_ATTRIBUTE_RUNS = 16  # maximum number of compiled functions for attributes, per program
+_MOST_BYTES = 1 << 30  # maximum bytes of all values of a run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,10 +80,10 @@ class Outcome:
 
     Attributes:
         differences (dict[int, float]): number of a node -> norm of the difference of its value, divided by the norm of
-            the value before. Nodes inside loops and branches are missing, and those that depend on a gradient.
+            the value before. Nodes inside loops and branches and nodes that depend on a gradient are missing.
         before (list[jax.Array]): results of the network without the edit; None for one that depends on a gradient.
-        after (list[jax.Array]): results with it.
-        has_gradients (bool): True if the graph computes gradients, which do not follow the edit.
+        after (list[jax.Array]): results of the network with the edit.
+        has_gradients (bool): True if the graph computes gradients. They are not recomputed for the edit.
     """
 
     differences: dict[int, float]
@@ -170,7 +170,7 @@ class _Form:
         """Return the index of the point that an edit changes.
 
         Raises:
-            ValueError: If the edit does not fit.
+            ValueError: If there is no such node or channel, or its value can't be changed.
         """
         node = self._nodes.get(edit.node)
         if node is None:
@@ -274,7 +274,7 @@ class _Form:
 
         def change(number, array):
             new = (array * factor.astype(array.dtype) + shift.astype(array.dtype)).astype(array.dtype)
-            new = jnp.where(factor == 0, jnp.full_like(array, shift), new)  # 0 * inf is no number
+            new = jnp.where(factor == 0, jnp.full_like(array, shift), new)  # 0 * inf would be NaN
             is_changed = selected == number
             if array.ndim:
                 axis = 1 if array.ndim >= 4 else array.ndim - 1
@@ -286,7 +286,7 @@ class _Form:
         return results, values, _compute_relative_differences(values, base)
 
 
-_forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # of each program
+_forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # program -> its compiled functions
 
 
 def _jit_with_quick_compile(function):

@@ -9,10 +9,10 @@ from msnb.ops import operations as P
 from .finding import Finding, format_percent
 from .text import seconds as told
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
 
-_WORTH = 0.15  # of a step: smaller operators are not reported
+_WORTH = 0.15  # operators that take a smaller share of a step are not reported
 _LINES = 3  # lines of an operator that are listed
 _CONVOLUTION, _PRODUCT = "convolution", "product"
 WORK = RuleTable("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
@@ -139,7 +139,7 @@ def _format_lines(lines, seconds):
 
 def _choose_remedy(op, compute, at_best, rows):
     """Return the most useful remedy."""
-    calls = max(row.calls for row in rows)  # of one Cell: a loop, not a deep network
+    calls = max(row.calls for row in rows)  # calls in one Cell; many of them are a loop and not a deep network
     if calls >= 16:
         return (
             f"{calls} calls of it run one after the other. Next: put the values together and call it once on a whole "

@@ -24,11 +24,11 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     and the Parameters keep the values after that run.
 
     Args:
-        net (Callable): a Cell, a compiled function, or any function that calls some.
+        net (Callable): a Cell, a compiled function, or any function that calls Cells or compiled functions.
         inputs: its arguments.
-        steps (int): number of steps measured without a trace of the kernels, and again with one; fewer if they
-            take long (about 4 seconds for each). Default: 10.
-        warm_up (int): steps before that; compiling happens there. Default: 2.
+        steps (int): number of steps that are measured without a kernel trace, and again with one. Each of the two
+            measurements ends earlier after about 4 seconds. Default: 10.
+        warm_up (int): number of steps before the measurement. Programs are compiled in them. Default: 2.
         exact (bool): if True, each group of fused operators is then replayed separately, see `Profile.replay`.
             Default: False.
 
@@ -37,7 +37,7 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
 
     Raises:
         TypeError: If `net` cannot be called.
-        ValueError: If `steps` is not a positive int or `warm_up` a negative one.
+        ValueError: If `steps` is not a positive int, or `warm_up` is not an int of at least 0.
 
     Examples:
         >>> import numpy as np
@@ -71,7 +71,8 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
             with Work("profiling", 2 * steps) as work:
                 repeats += _run_steps(recorder, net, inputs, steps, work)
                 recorder.trace()
-                _run_step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
+                # the first traced step also starts the tracer's threads, so it is not counted
+                _run_step(recorder, net, inputs)
                 recorder.recording.steps.pop()
                 repeats += 1 + _run_steps(recorder, net, inputs, steps, work)
     finally:
@@ -98,7 +99,7 @@ def count_steps(recording: Recording) -> int:
         recording (Recording): the recording of one run.
 
     Returns:
-        int, 0 if no such program was called twice: the run is itself a step.
+        int, 0 if no such program was called twice. The run is then a single step.
     """
     counts = collections.Counter(id(net) for net, _, _ in recording.calls)
     training = {id(program.root()) for program in recording.programs if _updates_trainable_parameters(program)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.compare import compare
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 MEASURED, XLA, INFERRED = "measured", "xla", "inferred"
@@ -91,8 +91,9 @@ class Owner:
     Attributes:
         nodes (list[CNode]): operators of the traced graph that the kernel computes; empty for XLA's own copies and
             for unknown origins.
-        how (str): ``"measured"``, XLA names the operator and the operation fits, or operation and shapes fit one
-            operator only; ``"xla"``, a copy inserted by XLA; ``"inferred"``, from neighbouring kernels.
+        how (str): ``"measured"`` if XLA names the operator and the operation fits, or if operation and shapes fit only
+            one operator; ``"xla"`` for a copy that XLA inserted; ``"inferred"`` if the operators are those of
+            neighbouring kernels.
         note (str): the reason in words.
     """
 

@@ -8,7 +8,7 @@ from msnb.core.jaxpr.op_names import operator_in
 from . import wall_time
 from .rows import Row
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
 
 _NS = 1e-9

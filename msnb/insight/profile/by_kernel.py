@@ -10,7 +10,7 @@ from msnb.nn.optim import Optimizer
 from . import attribute, kernel_end_times, wall_time
 from .rows import Row, work
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
 
 _NS = 1e-9
@@ -76,7 +76,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     runs = kernel_end_times.settle(
         kernels, {key: profile._get_compiler_stages(p)["optimised"] for key, p in profile._modules.items()}
     )
-    # only time within a step counts, so that no share exceeds the step; a kernel may overlap several steps
+    # only the time inside of steps counts, because a kernel may begin before a step or overlap several steps
     pieces = [(kernel, span) for kernel in kernels for span in wall_time.clip(window, kernel.start, kernel.end)]
     kernels, spans = [kernel for kernel, _ in pieces], [span for _, span in pieces]
     busy = wall_time.union(spans)
@@ -101,7 +101,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     }
     rows = {}
     for (key, op), seconds in seconds_by_op.items():
-        if key is None:  # a module of another program: an operator outside the graph, a conversion
+        if key is None:  # the module of no recorded program, such as an operator outside of the graph or a conversion
             name = op.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
             head = name.partition("_")[0]
             _add_time_to_row(

@@ -1,7 +1,7 @@
 """Record operators in PYNATIVE mode: time of dispatch and time of the kernel.
 
-An open `Watch` receives an event for every kernel that runs. It waits for each, so that operators do not overlap; the
-step is therefore a little longer than without a profile.
+An open `Watch` receives an event for every kernel that runs. It waits for each kernel, because the times of overlapping
+operators could not be separated. A step is therefore a little longer than without a profile.
 """
 
 import sys
@@ -22,10 +22,10 @@ class Call:
 
     Attributes:
         name (str): name of the kernel; `scope` and `source` locate it.
-        start (int), sent (int), done (int): nanoseconds on the clock of `time.perf_counter_ns`: called, returned,
-            finished.
-        busy (int): nanoseconds of this call in which kernels ran. A CPU runs small ones before the call returns, so
-            this comes from the kernel trace if there is one.
+        start (int), sent (int), done (int): times when the kernel was called, when the call returned, and when the
+            kernel had finished, in nanoseconds of `time.perf_counter_ns`.
+        busy (int): nanoseconds of this call in which kernels ran. A CPU runs small kernels before the call returns, so
+            the kernel trace sets this if there is one.
     """
 
     __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")
@@ -57,15 +57,17 @@ class Watch:
 
     def __init__(self):
         self.calls: list[Any] = []
-        self._places = {}  # ids of a forward call's inputs -> its scope and line
+        self._places = {}  # (operator, ids of its inputs) -> scope and line of a forward call
         self._work = {}
         self._listener = None
         self._seen = set()  # kernels and programs that have run: their first call compiles
-        self._in_programs = self._in_kernels = 0  # nanoseconds of further calls
+        self._in_programs = self._in_kernels = 0  # nanoseconds of all calls but the first
 
     @property
     def runs_programs(self) -> bool:
-        """Return True if compiled functions take nearly all of the time, as in a training step below ``ms.jit``."""
+        """Return True if compiled functions take nearly all of the time, as in a training step that ``ms.jit``
+        compiles.
+        """
         return self._in_programs > 9 * self._in_kernels
 
     def open(self) -> None:
@@ -95,7 +97,7 @@ class Watch:
         """Record a compiled function that PYNATIVE code calls, as one entry."""
         jax.block_until_ready(outs)
         call = events.current()
-        if call is not None and call.net is program.root():  # a program's own root is not a scope in it
+        if call is not None and call.net is program.root():  # the call of the program itself is not a scope around it
             call = call.around
         done = _clock()
         if program in self._seen:
@@ -106,8 +108,8 @@ class Watch:
         )
 
     def _locate_kernel(self, kernel, arrays):
-        """Return (scope, line, True for backward). A pullback has the location of the operator that had the same
-        inputs.
+        """Return (scope, line, True for backward). A gradient kernel has the location of its forward operator, which
+        had the same first inputs.
         """
         name = kernel.name.meaning.operator
         if name.endswith("Grad"):

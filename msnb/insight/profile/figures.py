@@ -9,7 +9,7 @@ from . import steps, wall_time
 from .machine import Machine, machine
 from .rows import Cell, Row
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.finding import Finding
     from msnb.insight.profile.memory import Memory
     from msnb.insight.profile.record import Recording
@@ -30,11 +30,11 @@ class Figures:
         first (list[float]): seconds of the steps with compiling.
         compile_seconds (float): time spent on tracing and compiling.
         parts (dict): seconds of one step: ``"compute"`` (a kernel ran), ``"gaps"`` (a program ran, but none of its
-            kernels), ``"data"`` (nothing ran during a wait for the dataset), ``"host"`` (the rest: Python and
+            kernels), ``"data"`` (nothing ran during a wait for the dataset), ``"host"`` (other time, for Python and
             dispatch), ``"unknown"`` (no kernel trace).
         rows (list[Row]): operators, longest first; `cells` (list[Cell]) are the Cells, longest first.
-        traced (float): seconds of a step during the kernel trace, which is longer. Parts, rows and Cells were
-            measured then, and are scaled: the parts add up to `step_seconds`.
+        traced (float): seconds of a step during the kernel trace, which slows it down. Parts, rows and Cells are
+            measured during the trace. They are scaled, so the parts add up to `step_seconds`.
         machine (Machine): peak performance of the machine.
         memory (Memory | None): memory of the step's program.
         advice (list[Finding]): advice, most valuable first.
@@ -154,7 +154,7 @@ class Figures:
 
         Returns:
             dict: ``"measured"`` kernels of one operator, ``"fused"`` measured kernels of several, ``"xla"`` XLA's own
-            copies, ``"inferred"`` the rest.
+            copies, ``"inferred"`` all other kernels.
         """
         total = self.busy or 1.0
         xla = sum(row.seconds for row in self.rows if row.how == "xla")
@@ -166,7 +166,7 @@ class Figures:
         }
 
     def of_peak(self, row: "Row") -> float | None:
-        """Return the fraction of the machine's peak that a row (or Cell) reaches, from 0 to 1; None without work."""
+        """Return the fraction of the machine's peak that a row (or Cell) reaches, from 0 to 1; None without FLOPs."""
         at_best = self.machine.at_best(row.flops, row.nbytes)
         seconds = self.at_work(row)
         return min(at_best / seconds, 1.0) if seconds > 0 and row.flops else None

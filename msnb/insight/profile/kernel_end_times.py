@@ -1,8 +1,8 @@
 """Correct the end times of traced kernels.
 
-On a CPU, XLA runs the next kernels from within the last part of a kernel that was split over threads, and marks its
-end only afterwards: a convolution would seem to last until the end of the step. A kernel that reads its result can't
-have begun before the result was complete.
+On a CPU, XLA splits a kernel over several threads. The last thread runs the next kernels before it records the end of
+the first one, so a convolution can seem to last until the end of the step. But a kernel that reads its result begins
+only when the result is complete.
 """
 
 import bisect
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.eager.kernel import Kernel
 
 
@@ -19,8 +19,8 @@ def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
 
     Args:
         kernels (list[Kernel]): the traced kernels, which are modified in place.
-        graphs (dict): optimised programs (FuncGraph) by the first two entries of `Kernel.run`; kernels of others, and
-            of devices with correct end times, are not changed.
+        graphs (dict): {first two entries of `Kernel.run`: optimised program (FuncGraph)}. Kernels of other programs,
+            and of devices with correct end times, are not changed.
 
     Returns:
         dict, `Kernel.run` -> its kernels.

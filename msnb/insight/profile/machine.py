@@ -18,7 +18,8 @@ import jax.numpy as jnp
 from msnb._util.atomic_file import writing
 from msnb._util.cache_dir import cache_folder
 
-_SIZES = {"cpu": (1024, 1 << 24), "gpu": (8192, 1 << 28), "tpu": (8192, 1 << 28)}  # matrix side, elements streamed
+# platform -> (side of the matrices, elements of the array)
+_SIZES = {"cpu": (1024, 1 << 24), "gpu": (8192, 1 << 28), "tpu": (8192, 1 << 28)}
 _BUDGET = 0.25  # seconds for each of the two measurements
 
 
@@ -41,7 +42,7 @@ class Machine:
         self.seconds: float = seconds
 
     def at_best(self, flops: float, nbytes: float) -> float:
-        """Return the minimum seconds for this work: the longer of computing and moving (Williams et al., 2009)."""
+        """Return the minimum seconds for this work, by the roofline model (Williams et al., 2009)."""
         return max(flops / self.flops, nbytes / self.bandwidth)
 
     def bound(self, flops: float, nbytes: float) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
@@ -19,10 +19,10 @@ class Memory:
             state is not trained.
         arguments (int), outputs (int), temporary (int), shared (int): XLA's figures after compiling: inputs, results,
             working space, and results that reuse the memory of inputs. None if XLA has no figures.
-        peak (int): inputs, results and working space together.
+        peak (int): inputs, results and working space together; shared memory is counted once.
         activations (list): (bytes, operator, scope, source) of forward results that a gradient reads, largest first.
-        curve (list): (position, bytes) of the live results in program order, at most 200 points; XLA may order and
-            share them better. `top` has (bytes, operator, scope, source) at its peak.
+        curve (list): (position, bytes) of the live results in program order, at most 200 points; XLA may need less,
+            because it can reorder operations and share memory. `top` has (bytes, operator, scope, source) at its peak.
     """
 
     __slots__ = ("parameters", "arguments", "outputs", "temporary", "shared", "peak", "activations", "curve", "top")
@@ -41,7 +41,7 @@ class Memory:
 
     @property
     def activation_bytes(self) -> int:
-        """Bytes that are stored between forward and backward."""
+        """Bytes of the results that are stored between the forward and the backward pass."""
         return sum(size for size, *_ in self.activations)
 
 

@@ -9,10 +9,10 @@ from msnb.ir.source import label
 
 from .text import headline
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.result import Profile
 
-_SPANS = 4000  # maximum kernels of the timeline's step
+_SPANS = 4000  # maximum number of kernels in the timeline of a step
 _LIST = 60
 
 

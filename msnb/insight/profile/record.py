@@ -51,11 +51,11 @@ class Recording:
 
 
 class Recorder:
-    """Records from `start` to `stop`; one at a time.
+    """Records from `start` to `stop`. Only one Recorder can record at a time.
 
     Args:
-        steps (int): number of steps without compiling after which the kernel trace ends; step times are recorded
-            further on. Default: 30.
+        steps (int): number of steps without compiling after which the kernel trace ends. Later steps are still timed.
+            Default: 30.
         kernels (bool): True to trace kernels. Default: True.
         repeated (bool): True to trace from the second call of the same network on. Default: False.
     """
@@ -122,7 +122,8 @@ class Recorder:
             if self._watch is not None:
                 self._watch.close()
                 recording.dispatched = self._watch.calls
-                if self._watch.runs_programs:  # compiled functions ran, whatever the mode of the context is
+                # most of the time was spent in compiled functions, although the context is in PYNATIVE mode
+                if self._watch.runs_programs:
                     recording.mode, recording.dispatched = "GRAPH", []
             self._listener.close()
             jax.monitoring.unregister_event_duration_listener(self._on_compile_event)
@@ -130,13 +131,13 @@ class Recorder:
         return recording
 
     def mark(self) -> None:
-        """End a step now. It began at the end of the previous one, the first at the start of the recording."""
+        """End a step now. It began at the end of the previous step, or at the start of the recording."""
         self._wait_for_device()
         steps = self.recording.steps
         steps.append((steps[-1][1] if steps else self.recording.start, _clock()))
 
     def step(self) -> Any:
-        """Context manager of one step, for callers that know the steps."""
+        """Return a context manager for one step. A caller uses it if it knows where a step begins and ends."""
         return _Step(self)
 
     # ------------------------------------------------------------------ event handlers
@@ -189,7 +190,7 @@ class Recorder:
         self._traced_since = _clock()
 
     def trace_no_repeats(self) -> None:
-        """End the trace that started at the second call of a network, and start none at further calls."""
+        """End the trace that started at the second call of a network, and start no trace at later calls."""
         self._repeated = False
         self.end_trace()
 
@@ -217,7 +218,9 @@ class Recorder:
         self.recording.traced = (self._traced_since, ended)
 
     def _watch_operators_if_pynative(self):
-        """Record operators only in PYNATIVE mode. A program may select its mode as late as before its first call."""
+        """Record operators only in PYNATIVE mode. A user's program may set the mode after `start`, so the mode is
+        checked again at the first call.
+        """
         self.recording.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
         if self._watch is not None and self.recording.mode == "GRAPH":
             self._watch.close()

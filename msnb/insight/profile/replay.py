@@ -18,12 +18,13 @@ from msnb.ir.scope import parse
 
 from . import wall_time
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
 
-_MERGES = 0.001  # share of the kernels' time; a smaller kernel does not join its operators into a group
-_SMALL = 0.02  # share of the kernels' time; smaller groups of a Cell are replayed together: a call costs too much
-_BUDGET = 3.0  # seconds: short groups get more rounds, because the minimum of many runs is more stable
+_MERGES = 0.001  # share of the kernels' time; the operators of a kernel with less time are not grouped
+# share of the kernels' time; smaller groups of a Cell are merged, because a call would take longer than they do
+_SMALL = 0.02
+_BUDGET = 3.0  # seconds for all rounds; short groups get more rounds, because the minimum of many runs is more stable
 _CALLS = 3  # consecutive runs of a group within one round
 
 
@@ -33,9 +34,9 @@ class Group:
     Attributes:
         nodes (list[CNode]): the operators, in the order of execution.
         alone (float): seconds of one run, without the cost of calling an empty function.
-        part (float): fraction of `alone` that counts as wall time of the step: 1.0 if nothing ran in parallel, or if
-            parallel work slowed it down as much; 0.5 if another group ran in parallel all the time, each as fast as
-            alone. It is taken from the trace.
+        part (float): fraction of `alone` that counts as wall time of the step, computed from the trace. It is 1.0 if
+            nothing ran in parallel, or if parallel execution saved no time. It is 0.5 if another group ran in parallel
+            all the time and both were as fast as separately.
         seconds (float): `alone` times `part`: its contribution to the wall time of the step.
     """
 
@@ -55,10 +56,11 @@ class Replay:
     """The times of all groups of operators of a step, each replayed separately.
 
     Attributes:
-        groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their separate runs.
-        step (float): seconds of the whole program, run alternately with the groups. The shortest runs count.
-        rest (float): seconds of the step outside the groups: XLA's own copies and the gaps between kernels, by their
-            part of the traced step, and one empty call.
+        groups (list[Group]): longest first. `total` is the sum of their `seconds`, and `alone` the sum of their
+            `alone`.
+        step (float): seconds of the shortest run of the whole program. Its runs alternate with those of the groups.
+        rest (float): seconds of the step outside of the groups. It has XLA's own copies and the gaps between kernels,
+            which are computed from their share of the traced step, and the call of an empty function.
         compiled (int): number of different functions.
     """
 
@@ -304,7 +306,7 @@ def _run_equation(around, equation, values):
 
 
 def _convert_to_type(value, aval):
-    """Convert a value to the equation's type; the graph has no nodes that make random keys."""
+    """Convert a value to the equation's type. Random keys are converted here, because the graph has no nodes for it."""
     dtype = aval.dtype
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         key = jax.random.wrap_key_data(value) if value.ndim else jax.random.key(value)
@@ -382,8 +384,8 @@ def _compute_wall_time_fraction(part, alone, inside):
         part (float): fraction of its time in the step without kernels of other groups.
         alone (float), inside (float): seconds that it runs separately, and in the step.
 
-    A group that ran as fast in parallel with others as it does separately, on another core, shared all of that time
-    with them; one that took twice as long, because it uses all cores, gained nothing.
+    If a group ran in parallel as fast as it does separately, it used another core, and the groups share the time. If it
+    took twice as long, it needs all cores, and parallel execution saved no time.
     """
     return min(part * max(inside / alone, 1.0), 1.0) if alone else part
 

@@ -11,7 +11,7 @@ from .replay import replay
 from .text import seconds as told
 from .text import table
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.record import Recording
     from msnb.insight.profile.replay import Replay
 
@@ -37,7 +37,7 @@ class Profile(Figures):
         return getattr(calls[-1][0], "__name__", type(calls[-1][0]).__name__) if calls else "cell"
 
     def _scale_to_step_time(self):
-        """Scale the figures of traced steps to the step time of the headline."""
+        """Scale the times of traced steps to `step_seconds`, the time of a step without a trace."""
         step = self.step_seconds
         self.traced = sum(self.parts.values()) or step
         self._scale = scale = step / self.traced if step else 1.0

@@ -6,7 +6,7 @@ from msnb.core.errors.cell_path import attribute_path, class_of
 
 from . import attribute
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import CNode
 
 
@@ -19,13 +19,14 @@ class Row:
         direction (str): ``"forward"``, ``"backward"`` or ``"update"``.
         source (tuple | None): (file, line, function).
         seconds (float): wall time per step.
-        measured (float), fused (float), inferred (float): the parts of it from kernels of this operator alone, from
-            its part of measured kernels into which XLA fused several operators (the kernel is measured, the division by
-            counted work is not), and from kernels attributed by their neighbours.
-        how (str): ``"measured"``, ``"fused"``, ``"inferred"``, ``"replayed"`` or ``"xla"``, whichever is most of it.
+        measured (float), fused (float), inferred (float): parts of `seconds`. `measured` comes from kernels of only
+            this operator. `fused` comes from kernels into which XLA fused several operators; the measured time of such
+            a kernel is divided by counted work. `inferred` comes from kernels that were attributed by their neighbours.
+        how (str): ``"measured"``, ``"fused"``, ``"inferred"``, ``"replayed"`` or ``"xla"``, the kind with the largest
+            part of `seconds`.
         flops (int), nbytes (int): counted from the shapes, per step.
         kernels (int): number of kernels. `calls` is the number of calls of the operator.
-        dispatch (float): in PYNATIVE mode, the seconds of `seconds` that Python and JAX took to dispatch it.
+        dispatch (float): in PYNATIVE mode, the part of `seconds` in which Python and JAX dispatched it.
         nodes (list[int]): ids of its nodes in the graph.
     """
 

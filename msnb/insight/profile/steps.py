@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from . import wall_time
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.record import Recording
 
 Span = tuple[int, int]  # (start, end), nanoseconds

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 from msnb.insight.ellipsize import middle
 from msnb.ir.source import show as place_of
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
 
 MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
-_COPY = "XLA's copy"  # shown as "copy": the mark x says that it is XLA's
+_COPY = "XLA's copy"  # displayed as "copy", because the mark x already means XLA
 LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed alone   x copy made by XLA"
 
 
@@ -24,7 +24,7 @@ def seconds(value: Any) -> str:
 
 
 def count(value: Any, unit: str = "") -> str:
-    """Format a large number with a prefix."""
+    """Format a large number with an SI prefix and a unit."""
     for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= factor:
             return f"{value / factor:.3g} {prefix}{unit}"

@@ -9,11 +9,11 @@ from msnb._util.atomic_file import writing
 from msnb.core.jaxpr.op_names import operator_in
 from msnb.ir.source import show
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
 
 _HOST, _DEVICE = 1, 2
-_MOST = 200_000  # events; more are slow to open
+_MOST = 200_000  # maximum number of events; a larger file opens slowly
 
 
 def events(profile: "Figures") -> dict[Any, Any]:

@@ -13,8 +13,8 @@ def shares(intervals: list[tuple[int, int]], containers: Collection[int] = ()) -
 
     Args:
         intervals (list[tuple[int, int]]): (start, end).
-        containers (Collection[int]): indices of intervals that only enclose others, such as the run of a loop: they get
-            the instants at which nothing else runs.
+        containers (Collection[int]): indices of intervals that only enclose others, such as the run of a loop. They get
+            the time in which no other interval is active.
 
     Returns:
         list[float], one share per interval; their sum is the length of the union of all intervals.

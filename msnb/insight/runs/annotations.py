@@ -65,7 +65,7 @@ class Marks:
             marks: ``star=True``, ``hidden=True`` or ``note="text"``.
 
         Raises:
-            TypeError: If a mark is none of these, or not of its type.
+            TypeError: If a keyword is unknown or its value has another type.
             OSError: If the file cannot be written, or the existing file cannot be read.
         """
         self.change({name: marks})

@@ -15,7 +15,7 @@ from msnb.insight.runs.run_metadata import Facts, facts
 from msnb.insight.runs.table import Table
 
 HEADER = "run.json"
-_MAX_DEPTH = 5  # nested folders
+_MAX_DEPTH = 5  # folders are searched to this depth
 _IGNORED_FOLDERS = frozenset(("checkpoints", "node_modules", "__pycache__"))  # folders without runs
 
 
@@ -29,12 +29,12 @@ class Runs:
         folder (Path): The folder.
         marks (Marks): Stars, notes and hidden runs.
         changes (int): Number of calls of `refresh` that found a change. Several views may call it.
-        lock (RLock): Held while the folder is read, by a tuning and by the thread of a view. Hold it for several
-            queries of the same state.
+        lock (RLock): Held while the folder is read, because a tuning and the thread of a view may read it at the same
+            time. Hold it to make several queries of the same state.
 
     Raises:
         FileNotFoundError: If there is no such folder.
-        NotADirectoryError: If it is none.
+        NotADirectoryError: If `folder` is a file.
 
     Examples:
         >>> import tempfile
@@ -136,7 +136,7 @@ class Runs:
         """Return a run by name.
 
         Raises:
-            KeyError: If there is none.
+            KeyError: If there is no such run.
         """
         if name not in self._runs:
             raise KeyError(f"there is no run {name!r} in {self.folder}")
@@ -171,7 +171,8 @@ class Runs:
 
         Raises:
             KeyError: If there is no such run; then none is deleted.
-            ValueError: If one is still running, holds other runs, or is not a folder of its own; then none is deleted.
+            ValueError: If a run is still running, contains other runs, is a symbolic link or is `folder` itself; then
+                none is deleted.
             OSError: If a file cannot be deleted.
         """
         for name in names:
@@ -230,7 +231,7 @@ def _is_folder(entry: Any) -> bool:
 
 
 def _compute_change_stamp(path: Path) -> tuple[int, ...]:
-    """Return a value that changes with a run's header and with new files; () without a header."""
+    """Return a value that changes if the run's header changes or a file is added; () without a header."""
     try:
         header, folder = (path / HEADER).stat(), path.stat()
     except OSError:

@@ -31,13 +31,14 @@ def is_events(name: str) -> bool:
 
 
 class Contents:
-    """The contents of the event files in a folder. Of large values only the location is stored.
+    """The contents of the event files in a folder. For images, histograms, tensors and graphs only the location is
+    stored.
 
     Args:
         folder (Path): the folder.
 
     Attributes:
-        scalars (dict): tag -> its Series, in the pieces in which they were read.
+        scalars (dict): tag -> list of its Series, one for each piece that was read.
         stored (dict): "image", "histogram" or "tensor" -> tag -> locations of its values.
         graphs (list): locations of the graphs, the newest one last.
         lineage (dict): "train", "eval", "dataset", "custom", if MindSpore recorded them.
@@ -66,10 +67,10 @@ class Contents:
         """Read the data appended since the last call.
 
         Args:
-            end (float): stop at about this time of `time.monotonic`, and go on with the next call. Default: inf.
+            end (float): time of `time.monotonic` at which to stop. The next call continues there. Default: inf.
 
         Returns:
-            bool, True if there was any.
+            bool, True if there were new data.
         """
         self._list_files()
         try:
@@ -231,7 +232,7 @@ class Contents:
 
 
 class _Restarted(Exception):
-    """Raised if a file is shorter than at the last read, so that it is read again from its start."""
+    """Raised if a file is shorter than at the last read. It is then read again from its start."""
 
 
 def _concatenate_series(pieces):

@@ -110,7 +110,8 @@ def curves(runs: Sequence[Run], most: int = 300) -> dict[str, list[tuple[np.ndar
 
     Args:
         runs (Sequence[Run]): The runs.
-        most (int): Points of a curve. A longer one is reduced to the extremes of each segment. Default: 300.
+        most (int): Maximum number of points of a curve. A longer curve is reduced to the extremes of each segment.
+            Default: 300.
     """
     tags = dict.fromkeys(tag for run in runs for tag in run.tags["scalar"])
     curves_of_tag: dict[str, list[tuple[np.ndarray, np.ndarray] | None]] = {}

@@ -49,7 +49,7 @@ def thinned(series: Series, columns: int) -> Columns:
         return Columns(
             series.steps.astype(np.float64), series.times, floats, floats, floats, np.ones(n, np.uint32), bad
         )
-    starts = np.linspace(0, n - 1, columns).astype(np.int64)  # the last value has a column of its own
+    starts = np.linspace(0, n - 1, columns).astype(np.int64)  # the last column has only the last value
     counts = np.diff(starts, append=n)
     if all_finite:
         good, mean = counts, np.add.reduceat(values, starts) / counts

@@ -1,8 +1,8 @@
-"""Parser of event files: scalars are read as columns at once, other values as locations.
+"""Parser of event files. Scalars are read together as columns, and other values are only located.
 
-A training writes the same scalars in each step, so that most records differ only in a time, a step and some numbers.
-One record is parsed, which gives the offsets of these. All records of its length that agree with it elsewhere are then
-read together, by numpy.
+A training writes the same scalars in each step, so most records differ only in a time, a step and some numbers. One
+record is parsed to find the offsets of these fields. All records of the same length whose other bytes are equal are
+then read together by numpy.
 """
 
 import struct
@@ -16,8 +16,8 @@ from msnb.formats.protobuf import FIXED32, FIXED64, LENGTH, VARINT, WireError, r
 Span = tuple[int, int]
 _TIME, _STEP, _SUMMARY = 1, 2, 5  # fields of an Event, the same in lineage files
 _TAG, SCALAR, IMAGE, TENSOR, HISTOGRAM = 1, 3, 4, 8, 9  # fields of a Value
-_MAX_LAYOUTS = 64  # layouts of records of one length; further records are parsed one by one
-_BATCH_SIZE = 128  # records that are compared together, so that they fit into the processor's cache
+_MAX_LAYOUTS = 64  # maximum number of layouts for records of one length; other records are parsed one by one
+_BATCH_SIZE = 128  # records that are compared together; more would not fit into the processor's cache
 _MIN_RECORDS = 4
 
 
@@ -51,7 +51,7 @@ def iterate_fields(data: bytes, start: int, end: int) -> Iterator[tuple[int, int
     """Yield (number, wire type, start, end) of each field of a message.
 
     Raises:
-        WireError: If these bytes are no message.
+        WireError: If the bytes are not a message.
     """
     position = start
     while position < end:
@@ -78,7 +78,7 @@ def event(data: bytes, start: int, end: int) -> Event:
     """Parse a record as an Event.
 
     Raises:
-        WireError: If it is none.
+        WireError: If the record is not an Event.
     """
     time, step, fields = 0.0, 0, []
     for number, kind, first, last in iterate_fields(data, start, end):
@@ -95,7 +95,7 @@ def values(data: bytes, event: Event) -> Iterator[Value]:
     """Yield the values in the summary of an Event.
 
     Raises:
-        WireError: If its summary is none.
+        WireError: If the summary is invalid.
     """
     for number, first, last in event.fields:
         if number == _SUMMARY:
@@ -145,7 +145,7 @@ def columns(data: bytes, spans: list[Span]) -> tuple[dict[str, list[Column]], li
                 remaining, layout_count = remaining[1:], layout_count + 1
                 continue
             is_match = np.concatenate([layout.fits(rows[starts[batch]]) for batch in _split_into_batches(remaining)])
-            if not is_match[0]:  # its own layout does not match its step: padded varints of other writers
+            if not is_match[0]:  # a writer that pads varints: the record does not match its own layout
                 is_match[0] = False
                 others.append(int(remaining[0]))
                 remaining, layout_count = remaining[1:], layout_count + 1

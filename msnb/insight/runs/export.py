@@ -21,7 +21,7 @@ def to_csv(runs: Sequence[Run], tags: Sequence[str] | None = None) -> str:
         tags (Sequence[str]): the tags to export. Default: None, all.
 
     Returns:
-        str, with a line of names above.
+        str, whose first line has the names of the columns.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

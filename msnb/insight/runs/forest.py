@@ -3,7 +3,7 @@
 There are few runs, and their settings are of every kind: numbers of different scales, words, missing values.
 Numbers are compared by rank only, so a logarithm has no effect. Words get a random order per tree and level.
 A missing value goes to a random side of each node.
-All trees grow together; a level is a few numpy calls over all pairs of a tree and one of its training runs.
+All trees grow together: each level takes a few numpy calls on all pairs of a tree and one of its training runs.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ import numpy as np
 
 _TREES = 96
 _LEVELS = 14
-_MIN_RUNS = 2.0  # runs of a node that is split
+_MIN_RUNS = 2.0  # minimum number of runs in a node that is split
 _MAX_TRAINING_RUNS = 400  # training runs of a tree; the cost of a tree does not grow with more runs
 _MAX_TEST_RUNS = 120  # test runs of a tree
 
@@ -21,11 +21,11 @@ _MAX_TEST_RUNS = 120  # test runs of a tree
 class _Level(NamedTuple):
     """One level of all trees. Nodes are numbered across the trees.
 
-    feature (ndarray): of each node, -1 for a leaf
-    bound (ndarray): of each node; smaller values go to the left
+    feature (ndarray): feature that splits each node, -1 for a leaf
+    bound (ndarray): bound of each split; smaller values go to the left
     order (ndarray): (trees, features, words) -> position of a word in the order of this level
-    missing (ndarray): of each node, True if a missing value goes to the right
-    left (ndarray): number of its left child on the next level; the right one follows it
+    missing (ndarray): for each node, True if a missing value goes to the right
+    left (ndarray): number of each node's left child on the next level; the right child follows it
     value (ndarray): mean of the target in each node
     """
 

@@ -1,12 +1,12 @@
 """Influence of each setting of many runs on a metric: permutation importance of a small forest.
 
-A forest learns the metric from the settings. Each tree predicts its test runs twice: as they are, and with one setting
-permuted. The increase of the error is the importance of the setting (Breiman, Machine Learning 45, 2001). MindInsight
-computes the correlation of one setting with the metric, which detects neither an optimum in the middle nor interactions
-of settings.
+A forest learns the metric from the settings. Each tree predicts its test runs twice: with the recorded settings, and
+with one setting permuted. The increase of the error is the importance of the setting (Breiman, Machine Learning 45,
+2001). MindInsight computes the correlation of one setting with the metric, which detects neither an optimum in the
+middle nor interactions of settings.
 
 The forest is implemented in msnb. optuna's evaluators were tried on the runs of `tests/insight/test_runs_compared.py`:
-- PED-ANOVA, the one that does not need scikit-learn, has the two settings that matter on the second and the last place.
+- PED-ANOVA is the only one that does not need scikit-learn. It ranks the two settings that matter second and last.
 - fANOVA and the mean decrease of impurity skip settings that not all runs have. They need scikit-learn, an import of
   seconds and 50 MB, and take 5 to 100 times as long as this forest.
 - None has an R² or standard errors, so noise looks like a result.
@@ -23,9 +23,9 @@ import numpy as np
 from msnb.insight.runs.forest import Forest
 from msnb.insight.runs.table import METRIC, OPERATION, SETTING, Table
 
-_MIN_RUNS = 12  # runs; with fewer a forest fits noise
+_MIN_RUNS = 12  # minimum number of runs; a forest of fewer runs fits noise
 _MIN_EXPLAINED = 0.1  # R² on test runs below which the result is marked as unreliable
-_MAX_WORDS = 64  # different texts; more of them identify runs
+_MAX_WORDS = 64  # maximum number of different texts; a setting with more of them identifies the run
 _PERMUTATIONS = 3  # permutations of a setting
 
 
@@ -98,7 +98,7 @@ def importance(
 
     Raises:
         KeyError: If there is no such metric, or run.
-        ValueError: If no run has a number there.
+        ValueError: If the metric is not a number, or no run has a metric.
 
     Examples:
         >>> from msnb.insight.runs import Table

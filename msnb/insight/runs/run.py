@@ -43,7 +43,8 @@ class Run:
     Attributes:
         folder (Path): the folder.
         name, id (str): name and unique id from `run.json`; the folder's name if there is none.
-        state (str): "running", "finished", "failed" or "interrupted"; the last one also if its process has ended.
+        state (str): "running", "finished", "failed" or "interrupted". A run whose process has ended without a result is
+            "interrupted", too.
         started, ended (float): UNIX seconds; None if unknown.
         config (dict): hyper-parameters from `run.json`; from MindSpore's lineage if there is none.
         meta (dict): all of `run.json`.
@@ -62,7 +63,7 @@ class Run:
         self._lock = threading.RLock()
         self._meta_stamp: tuple[int, int] | None = None  # time and size of run.json at the last read
         self._contents = Contents(self.folder)
-        self._has_read_events = False  # a table of a thousand runs reads run.json only
+        self._has_read_events = False  # stays False in a table of many runs, which needs only run.json
         self._read_meta()
 
     # ------------------------------------------------------------------ reading
@@ -70,8 +71,8 @@ class Run:
         """Read appended data. Without changes it costs a few `stat` calls.
 
         Args:
-            seconds (float): stop after about this time, and go on with the next call; `complete` is True if all was
-                read. Default: inf.
+            seconds (float): stop after about this time. The next call continues there. `complete` is True if all data
+                were read. Default: inf.
 
         Returns:
             bool, True if there was new data.
@@ -129,7 +130,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """The state of the run, str. It is "running" only while its process is alive, if this machine can tell."""
+        """The state of the run, str. A run of this machine is "running" only while its process is alive."""
         state = str(self.meta.get("state") or "finished")
         if (
             state == "running"
@@ -141,7 +142,9 @@ class Run:
 
     @property
     def outcome(self) -> str:
-        """The state, str; of a run that has finished with a loss that is no number, "finished, loss is NaN"."""
+        """The state, str. If the run has finished with a loss that is not finite, it says so: "finished, loss is
+        NaN".
+        """
         state = self.state
         for tag, value in self.summary.items() if state == "finished" else ():
             if tag.rpartition("/")[2].lower() in ("loss", "train_loss") and not math.isfinite(float(value)):

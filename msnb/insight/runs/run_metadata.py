@@ -14,7 +14,7 @@ from msnb.insight.runs.contents import LINEAGE, LINEAGE_FILE
 from msnb.insight.runs.graphs import dataset_graph
 from msnb.insight.runs.run import Run
 
-_TRAINING_RESULTS = ("loss", "model_size", "model_path")  # fields of MindSpore's training message that are no settings
+_TRAINING_RESULTS = ("loss", "model_size", "model_path")  # fields of MindSpore's training message that are not settings
 _EXECUTION_ARGUMENTS = (
     "connector_queue_size",
     "num_parallel_workers",
@@ -24,7 +24,7 @@ _EXECUTION_ARGUMENTS = (
 
 
 class Facts(NamedTuple):
-    """Dicts of plain values, by name."""
+    """Settings, dataset operations and metrics of one run. Each is a dict {name: plain value}."""
 
     settings: dict[str, Any]
     operations: dict[str, Any]
@@ -34,7 +34,7 @@ class Facts(NamedTuple):
 def facts(run: Run) -> Facts:
     """Return settings, dataset operations and metrics of a run. `run.json` takes precedence over MindSpore's lineage.
 
-    For a run with a `run.json` only the lineage is read in addition, a file of a few hundred bytes.
+    If there is a `run.json`, only the lineage file is read in addition. It has a few hundred bytes.
     """
     lineage = _read_lineage(run.folder)
     train, evaluation = lineage.get("train", {}), lineage.get("eval", {})

@@ -10,8 +10,8 @@ import numpy as np
 
 SETTING, OPERATION, METRIC = "setting", "data", "metric"
 _MAX_TEXT = 200  # characters of one value; a path or a list of layers may be of any length
-_CROWDED_FRACTION = 0.25  # fraction of the range that contains the lower half of the values on a logarithmic axis
-_MAX_DEPTH = 4  # levels of nested settings with names of their own
+_CROWDED_FRACTION = 0.25  # an axis is logarithmic if the lower half of the values is within this fraction of the range
+_MAX_DEPTH = 4  # nested settings are flattened to this depth
 # metrics that are maximized; all others are minimized
 _HIGHER_IS_BETTER = (
     "acc",
@@ -37,7 +37,8 @@ class Column(NamedTuple):
     Attributes:
         name (str): The recorded name; nested settings are joined by dots, `optimizer.lr`.
         group (str): "setting", "data" or "metric".
-        values (list): One per run, None where a run has none; floats and ints where `number` is true, else text.
+        values (list): One value per run, None if the run has none. The values are numbers if `number` is True,
+            otherwise text.
         number (bool): True if all values are numbers.
     """
 
@@ -154,7 +155,9 @@ class Table:
         ]
 
     def target(self) -> str | None:
-        """Return the metric for comparing the runs: present in most runs, of the validation, and higher is better."""
+        """Return the metric for comparing the runs. The preferred metric is present in most runs, is of the validation,
+        and is better if it is higher.
+        """
         metrics = [column for column in self.of_group(METRIC) if column.number]
 
         def sort_key(column):
@@ -171,7 +174,7 @@ class Table:
         return max(metrics, key=sort_key).name if metrics else None
 
     def best(self, target: str, goal: str | None = None) -> str | None:
-        """Return the run with the best value of a metric; None if no run has a number there.
+        """Return the run with the best value of a metric; None if no run has a finite value.
 
         Args:
             target (str): The metric.
@@ -224,7 +227,7 @@ def _to_python_number(value):
 
 
 def _format_value(value):
-    """Format a value as text; as JSON where possible, so that equal settings look equal."""
+    """Format a value as text. Lists and dicts are formatted as JSON, so equal settings have equal texts."""
     if isinstance(value, str):
         text = value
     elif _is_number(value):

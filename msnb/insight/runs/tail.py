@@ -29,15 +29,15 @@ class Records(NamedTuple):
 class Tail:
     """Reads an event file from the position after the last read.
 
-    An incomplete record is left for the next read. A record with a wrong checksum is omitted. After a length with a
-    wrong checksum no record can be found, and reading ends there. `problem` describes both.
+    An incomplete record is left for the next read. A record with a wrong checksum is omitted. If the length of a record
+    has a wrong checksum, the next record can't be found, and reading ends. `problem` describes such damage.
 
     Args:
         path (Path): the file.
 
     Attributes:
         problem (str): the damage found in the file, or None.
-        restarted (bool): True if the file became shorter, so that it is another one now.
+        restarted (bool): True if the file became shorter, which means that another file has replaced it.
         done (bool): True if all data present at the last read was read.
     """
 
@@ -91,7 +91,8 @@ class Tail:
             position + _HEAD <= len(data)
             and not matches(data, [(position, position + 8)], [_read_uint32(data, position + 8)])[0]
         ):
-            spans.append((position + _HEAD, position + _HEAD))  # its length is invalid, so it is not merely incomplete
+            # the length is invalid: the record is damaged and will not be completed
+            spans.append((position + _HEAD, position + _HEAD))
         good = self._verify_checksums(data, spans, offset)
         if self._position < 0:
             return Records(data, good, offset) if good else None

@@ -46,7 +46,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Image:
-    """A recorded image. `png` are the bytes of a file, PNG if MindSpore wrote it."""
+    """A recorded image. `png` has the bytes of an image file, which is a PNG file if MindSpore wrote it."""
 
     step: int
     time: float
@@ -93,7 +93,7 @@ def image(location: Stored) -> Image:
     """Read an image.
 
     Raises:
-        BadFileError: If there is none.
+        BadFileError: If there is no image at the location.
     """
     content = _read_content(location, "image")
     return Image(location.step, location.time, content.png, content.width, content.height)
@@ -103,7 +103,7 @@ def histogram(location: Stored) -> Histogram:
     """Read a histogram.
 
     Raises:
-        BadFileError: If there is none.
+        BadFileError: If there is no histogram at the location.
     """
     content = _read_content(location, "histogram")
     finite = int(content.counts.sum())
@@ -118,7 +118,7 @@ def tensor(location: Stored) -> TensorValue:
     """Read a tensor.
 
     Raises:
-        BadFileError: If there is none, or its bytes do not fit its element type or size.
+        BadFileError: If there is no tensor at the location, or its bytes do not fit its element type or size.
     """
     return TensorValue(location.step, location.time, _read_content(location, "tensor"))
 

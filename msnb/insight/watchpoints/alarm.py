@@ -21,15 +21,15 @@ from msnb.insight.watchpoints import bounds, host_tests
 from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
 from msnb.insight.watchpoints.overflow_points import select_overflow_points
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.extra_outputs import Run
     from msnb.core.program.program import Program
     from msnb.insight.watchpoints.conditions import Watchpoint
     from msnb.insight.watchpoints.watched_values import Key, WatchedValues
 
 _INFINITE = 0x7F800000  # bits of a float32 infinity
-_VALUE_BYTES = 64 << 20  # bytes of the values that leave a program for the host
-_SMALL = 16384  # numbers of an array up to which it is returned together with others
+_VALUE_BYTES = 64 << 20  # maximum bytes of the values that a program returns for tests on the host
+_SMALL = 16384  # arrays of at most this many numbers are returned as one array
 _TINY = 0x00800000  # bits of the smallest normal float32
 
 
@@ -51,10 +51,11 @@ class Alarm:
             `host_tests`.
         ends (Union[_EndsAlarm, None]): the alarm of the inputs and outputs that the device tests; None if there are
             none.
-        host (Union[HostTests, None]): the same of those that the host tests, when the alarm is read.
+        host (Union[HostTests, None]): the tests of inputs and outputs that the host does when the alarm is read; None
+            if there are none.
         value_tests (list[ValueTest]): the tests of values of nodes that the host does.
-        series (list): per extra output after the alarm (watchpoint, values): statistics of a band, or the living units
-            of activations.
+        series (list): (watchpoint, keys of values) for each extra output after the alarm. Such an output has the
+            statistics of a band, or the living units of activations.
         missed (list[str]): nodes that can't be measured.
         written_inputs (list): index among the inputs of each Parameter that the program writes; None if it is not read.
         bytes_per_run (int): bytes of the Parameters that the program writes, and of the values for the host.
@@ -87,7 +88,7 @@ class Alarm:
         self.bytes_per_run: int = sum(aval.size * aval.dtype.itemsize for aval in avals)
         for watchpoint in watchpoints:
             self._add_watchpoint(program, watchpoint, selection)
-        self.on_device: dict[str, set[Any]] = self.bounded  # what the host does not test
+        self.on_device: dict[str, set[Any]] = self.bounded  # inputs and outputs that the host does not test
         self.is_on_cpu: bool = program.spread is None and device_of(program).platform == "cpu"
         is_on_host = may_use_host and self.is_on_cpu
         self.host: host_tests.HostTests | None = self._extract_host_tests(program) if is_on_host else None
@@ -318,7 +319,8 @@ class _AlarmMeasure(Measure):
 
     def finish(self, points, measurements, inputs, outputs):
         alarm = self.alarm
-        # the tests read finished arrays: fused into the program, they would change its last digits
+        # The barrier prevents XLA from fusing the tests into the program, which would change the last digits of its
+        # results.
         measurements = jax.lax.optimization_barrier(measurements)
         arrays, rung, above = {}, [], []
         collected = {}
@@ -375,13 +377,14 @@ def _combine_alarm_bits(*flags_of_bits):
 
 
 class _EndsAlarm:
-    """The alarm of the inputs and outputs of a program. It is computed outside, so that the program rounds as before.
+    """The alarm of the inputs and outputs of a program. It is computed by a separate function, because tests inside the
+    program could change its rounding.
 
     Args:
         alarm (Alarm): the alarm of the program.
 
     Attributes:
-        series (list): (watchpoint, keys) per result after the verdict.
+        series (list): (watchpoint, keys) for each result after the alarm.
     """
 
     def __init__(self, alarm: "Alarm") -> None:
@@ -503,7 +506,7 @@ def _may_meet_preset(name, preset, presets, x, before):
     if column.endswith("percentage"):
         slack = preset * 1e-5
     rung = _compare_with_slack(value, preset, comparison, slack) | ~jnp.isfinite(value)
-    if column in ("max", "min") or column.endswith("percentage"):  # they may be finite where x is not
+    if column in ("max", "min") or column.endswith("percentage"):  # such a statistic can be finite although x is not
         rung |= ~(jnp.isfinite(jnp.max(x)) & jnp.isfinite(jnp.min(x)))
     return rung
 

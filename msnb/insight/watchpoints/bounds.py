@@ -1,9 +1,9 @@
 """Select few values of a program to test, by bounds of the magnitudes of the others.
 
-If every tested value is below a bound, the values that follow from it have bounds, too: a product of a number below
-2**32 and one below 2**16 is below 2**48. A value whose bound is far from the largest float32 can be neither infinite
-nor NaN, so it needs no test. `select_bounded_points` walks a jaxpr once and tests a value where its bound gets too
-large, or where there is none. Few tests are left, most of them of small values.
+If every tested value is below a bound, the values that are computed from it have bounds, too: a product of a number
+below 2**32 and one below 2**16 is below 2**48. A value whose bound is far from the largest float32 can be neither
+infinite nor NaN, so it needs no test. `select_bounded_points` walks a jaxpr once and tests a value where its bound gets
+too large, or where there is none. Only a few tests are needed, most of them on small arrays.
 
 A test is True if a magnitude is above the bound, which is not yet an overflow. A program with such values needs the
 tests of `overflow_points`.
@@ -22,12 +22,12 @@ from msnb.core.jaxpr.instrument import TRANSPARENT
 
 TESTED = 32  # log2 of the bound of a tested value
 WEIGHT = 16  # log2 of the bound of a Parameter
-_SAFE = 120  # log2 of the largest bound that is accepted
+_SAFE = 120  # log2 of the largest bound of a value that needs no test
 _INF = math.inf
 
 
 class Range(NamedTuple):
-    """Bounds of the values of a variable, which hold while no test is True.
+    """Bounds of the values of a variable. They are valid if no test is True.
 
     Attributes:
         log (float): log2 of a bound of the magnitude; infinite if there is none, and values may be NaN.
@@ -39,7 +39,7 @@ class Range(NamedTuple):
 
 
 _UNKNOWN = Range(_INF)
-# JAX's, and those of `msnb.ops.nn.conv.primitive`
+# Convolution primitives of JAX and of `msnb.ops.nn.conv.primitive`.
 _CONVOLUTIONS = ("conv_general_dilated", "conv", "conv_input_grad", "conv_filter_grad")
 _MOVES = frozenset(
     ("reshape", "transpose", "broadcast_in_dim", "squeeze", "expand_dims", "copy", "copy_p", "rev", "concatenate")
@@ -73,7 +73,7 @@ def select_bounded_points(
         nodes (Mapping): key of an equation, as for `core.jaxpr.instrument` -> indices of the results that can be
             tested.
         input_logs (Sequence): log2 of a bound of each input; None for one that has to be tested.
-        tested_outputs (Sequence[int]): indices of outputs that are tested anyway. Default: ().
+        tested_outputs (Sequence[int]): indices of outputs that are tested in any case. Default: ().
     """
     outputs = [closed.jaxpr.outvars[index] for index in tested_outputs]
     walk = _Walk(nodes, {var for var in outputs if not isinstance(var, Literal)})
@@ -99,7 +99,7 @@ class _Walk:
         Args:
             jaxpr (Jaxpr): a graph.
             consts (Sequence): values of its constants.
-            path (tuple): the way to it; None inside an operator, whose values can't be tested.
+            path (tuple): keys of the equations around it; None inside an operator, whose values can't be tested.
             inputs (Sequence[Range]): ranges of the inputs.
         """
         env = dict(zip(jaxpr.invars, inputs, strict=True))

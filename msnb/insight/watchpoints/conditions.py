@@ -1,10 +1,10 @@
 """Conditions of watchpoints: their parameters, and the exact check of one tensor in float64.
 
-The 17 conditions of MindInsight r1.1 have its ids, abbreviations, parameters and defaults. ``underflow`` and ``dead``
-are msnb's own, and so are ``band=`` (deviations from the last steps) and conditions that are Python functions.
+The 17 conditions of MindInsight r1.1 have its ids, abbreviations, parameters and defaults. MindInsight does not have
+``underflow``, ``dead``, ``band=`` (deviations from the last steps) and conditions that are Python functions.
 
-A condition is met if any of its parameters is. A tensor with a NaN or an infinity can't be compared with a threshold:
-the verdict then has an error code and no hit. Conditions for overflow can always be checked.
+A condition is met if any of its parameters is. A tensor with a NaN or an infinity can't be compared with a threshold.
+Its verdict has an error code and no hit. Conditions for overflow can always be checked.
 """
 
 import dataclasses
@@ -79,7 +79,7 @@ class Condition:
 
     @property
     def is_overflow(self) -> bool:
-        """Return True if the condition asks for NaN or infinities."""
+        """Return True if the condition tests for NaN or infinities."""
         return self.id.endswith("_overflow") or self.id == "gradient_exploding"
 
     @property
@@ -138,7 +138,7 @@ _ALL = (
     ),
     Condition("activation_range", "AR", "activation", _RANGE, True),
     Condition("tensor_range", "TR", "tensor", _RANGE, True),
-    # msnb's own
+    # conditions that MindInsight does not have
     Condition("underflow", "UF", "tensor", (Setting("subnormal_percentage_gt", 0.0, "percentage"),), True),
     Condition("dead", "DU", "activation", (Setting("steps", 10, "steps"),), True),
 )
@@ -156,7 +156,7 @@ class Watchpoint:
     Attributes:
         condition (Condition): The condition.
         presets (dict): Parameter -> value. Parameters that are not set are left out.
-        function (Union[Callable, None]): For a condition that is a Python function: Tensor -> bool.
+        function (Union[Callable, None]): The Python function Tensor -> bool, if the condition is a function.
         band (Union[float, None]): Width of the band in standard deviations; None without a band.
         window (int): Number of steps that a band looks back.
         operators (frozenset[str]): Activations, in lower case, that the watchpoint is for; empty for all.
@@ -209,7 +209,7 @@ def find_condition(name: str) -> Condition:
     """Return the condition of an id or an abbreviation; upper and lower case are equal.
 
     Raises:
-        ValueError: If there is none. The message lists the nearest names.
+        ValueError: If there is no such condition. The message lists the nearest names.
     """
     condition = _BY_NAME.get(name.lower())
     if condition is None:
@@ -362,7 +362,7 @@ def recommended() -> list[Watchpoint]:
 
 
 def as_watchpoints(entries: Iterable[Any]) -> list[Watchpoint]:
-    """Convert conditions to Watchpoints; no conditions are the recommended ones."""
+    """Convert conditions to Watchpoints. Without conditions, return the recommended Watchpoints."""
     return [as_watchpoint(entry) for entry in entries] or recommended()
 
 
@@ -376,9 +376,10 @@ def check(watchpoint: Watchpoint, value: Any, previous: Any = None) -> Verdict:
     """Check one tensor against a watchpoint. All numbers are computed in float64.
 
     Args:
-        watchpoint (Watchpoint): the condition; neither a function, nor "dead", nor a band, which need other data.
+        watchpoint (Watchpoint): the condition. Functions, "dead" and bands can't be checked here, because they need
+            other data.
         value (Union[numpy.ndarray, jax.Array]): the tensor: real numbers, any shape.
-        previous (Union[numpy.ndarray, jax.Array]): its value before. Default: None, there is none.
+        previous (Union[numpy.ndarray, jax.Array]): its value in the previous step. Default: None, there is none.
 
     Returns:
         Verdict. An empty tensor never meets a condition.
@@ -401,7 +402,7 @@ def check(watchpoint: Watchpoint, value: Any, previous: Any = None) -> Verdict:
     if condition.needs_previous and previous is None:
         code |= NO_PREVIOUS
     if condition.id == "weight_not_changed" and not code & NO_PREVIOUS and watchpoint.presets["equal_nan"]:
-        code &= ~NAN  # equal NaN are comparable
+        code &= ~NAN  # with equal_nan, NaN can be compared with NaN
     if code:
         return Verdict([], code)
     before = None if previous is None else as_float64(previous)
@@ -427,7 +428,7 @@ def is_met(name: str, preset: float, actual: float) -> bool:
 def statistic(name: str, presets: Mapping[str, Any], x: np.ndarray, before: np.ndarray | None = None) -> float:
     """Return the number that a parameter is compared with.
 
-    That of ``rtol`` is the smallest one with which |x - before| <= atol + rtol * |before| holds everywhere.
+    For ``rtol``, return the smallest rtol for which |x - before| <= atol + rtol * |before| is true for all elements.
 
     Args:
         name (str): name of the parameter, such as "abs_mean_gt".
@@ -456,7 +457,7 @@ def statistic(name: str, presets: Mapping[str, Any], x: np.ndarray, before: np.n
 
 
 def _compute_smallest_rtol(presets, x, before):
-    """Return the smallest `rtol` with which |x - before| <= atol + rtol * |before| holds everywhere."""
+    """Return the smallest `rtol` for which |x - before| <= atol + rtol * |before| is true for all elements."""
     change = np.abs(x - before)
     if presets["equal_nan"]:
         change = np.where(np.isnan(x) & np.isnan(before), 0.0, change)

@@ -1,8 +1,8 @@
-"""Watchpoints in PYNATIVE mode: results of operators and gradients, as events of operators report them.
+"""Watchpoints in PYNATIVE mode. Events report the results of operators and the gradients.
 
-The results of one step are tested on the host if the device is a CPU, else in compiled calls of 32 results. After an
-alarm the same arrays are compared in float64. Parameters are not tested here: the optimizer is a compiled program also
-in PYNATIVE mode, and `watch` tests its inputs and outputs.
+The results of one step are tested on the host if the device is a CPU, otherwise in compiled calls of 32 results. After
+an alarm the same arrays are checked in float64. Parameters are not tested here. The optimizer is a compiled program in
+PYNATIVE mode, too, and `watch` tests its inputs and outputs.
 """
 
 import functools
@@ -27,7 +27,7 @@ from msnb.ir.anf import CNode, TensorType
 from msnb.ir.read import dtype_name
 from msnb.nn.cell import Cell
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.state.events import Listener
     from msnb.insight.watchpoints.hits import Hit
     from msnb.insight.watchpoints.series import Series
@@ -65,11 +65,11 @@ class Value(NamedTuple):
     slot: int
     array: Any
     operands: Sequence[Any]
-    name: str | None  # of the Parameter whose gradient it is
+    name: str | None  # name of the Parameter, if the value is its gradient
 
 
 class Place:
-    """An operator in a step: it stands in for the node of a graph.
+    """An operator in a step. Its `node` describes the operator, although a step in PYNATIVE mode has no graph.
 
     Attributes:
         node (CNode): operator, scope, line, lane and position.
@@ -298,7 +298,7 @@ class EagerWatch:
             left=self._guard_handler(self._on_call_end),
             name="watch",
             here=True,
-            vital=True,  # a hit ends the training
+            vital=True,  # a hit may end the training, so errors of the handlers are raised
         )
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The exact check of one step: its program is run again, and every watched value is compared in float64."""
+"""The exact check of one step: its program is run again, and every watched value is checked in float64."""
 
 import dataclasses
 import functools
@@ -20,7 +20,7 @@ from msnb.insight.watchpoints.conditions import Verdict
 from msnb.insight.watchpoints.hits import Hit
 from msnb.ir.anf import CNode
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.watchpoints.conditions import Watchpoint
     from msnb.insight.watchpoints.series import Outlier
     from msnb.insight.watchpoints.watched_values import Key, WatchedValues
@@ -82,7 +82,7 @@ class ExactCheck:
     def _find_candidates(self, watchpoints, selection):
         """Return the values of nodes that may meet a condition; None for all.
 
-        A large program can't return all its values: it tests them first, in float32.
+        A large program can't return all its values, so it first tests them in float32.
         """
         if self._replay.has_statistics or all(w.condition.target == "weight" for w in watchpoints):
             return None
@@ -260,7 +260,9 @@ def make_hits(
 
 
 def hits_of_outlier(watchpoint: "Watchpoint", outlier: "Outlier", *place: Any) -> list[Hit]:
-    """Return the Hit of a value that differs from its history; `place` is as for `make_hits`, from `step` on."""
+    """Return the Hit of a value that differs from its history; `place` has the arguments of `make_hits` from `step`
+    on.
+    """
     verdict = Verdict([(outlier.parameter, outlier.preset, outlier.actual)])
     hits = make_hits(watchpoint, verdict, *place)
     return [dataclasses.replace(hit, name=hit.name + outlier.note) for hit in hits]

@@ -21,7 +21,7 @@ class Hit:
         step (int): number of the step, from 1.
         node (Union[int, None]): number of the node in the graph; None for a Parameter and in a step without a graph.
         slot (int): index of the node's result.
-        name (str): full name of the node, or the Parameter that the value is, or is the gradient of.
+        name (str): full name of the node; for a Parameter its name, and for its gradient "gradient of" and the name.
         kind (str): ``"weight"``, ``"gradient"``, ``"activation"`` or ``"tensor"``.
         op (str): the operator.
         cell (str): attribute path of the operator's Cell.

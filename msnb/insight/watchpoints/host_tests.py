@@ -1,8 +1,8 @@
 """Tests of the inputs, outputs and values of a step on the host, for programs that run on one CPU device.
 
 NumPy reads the arrays of a CPU device without a copy, and a dot product is several times faster than a reduction that
-XLA compiles. A step that is read late is tested while the next one runs. XLA has less to compile, too: a value that the
-host tests is only one more output of the program.
+XLA compiles. If the alarm of a step is read later, the step is tested while the next one runs. XLA also has less to
+compile, because a value that the host tests is only one more output of the program.
 
 A sum of squares of floats is not below any of its terms, also when it is rounded. So a sum below 2**(2 * n) shows that
 every magnitude is below 2**n, and that there is no NaN.
@@ -17,10 +17,11 @@ import numpy as np
 
 from msnb.insight.watchpoints import bounds
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.watchpoints.conditions import Watchpoint
 
-RINGS, ABOVE, WEIGHT_RINGS = 1, 2, 4  # bits of an alarm: a condition may be met; a bound is exceeded; one of a weight
+# Bits of an alarm: a condition may be met; a value exceeds its bound; a condition of a weight may be met.
+RINGS, ABOVE, WEIGHT_RINGS = 1, 2, 4
 _CHUNK = 1 << 16  # numbers that fit into the cache of a core
 _SLACK = 1e-4  # largest relative error of a float32 sum
 _ROUNDING = 1e-9  # largest relative error of a share of numbers in float64
@@ -37,7 +38,7 @@ class RatioTest(NamedTuple):
         output (int): index among the outputs.
         presets (tuple): (True for an upper limit of the update ratio and False for a lower one, the limit) of each
             test.
-        epsilon (float): see the condition.
+        epsilon (float): epsilon of the condition.
     """
 
     place: int
@@ -75,7 +76,7 @@ class HostTests:
         self._inputs, self._read = sorted(bounded["inputs"]), sorted(bounded["read"])
         self._written, self._finite = sorted(bounded["written"]), sorted(set(finite))
         self._ratios = ratios
-        self._last_read: dict[int, tuple[Any, bool]] = {}  # input -> its last array, the verdict
+        self._last_read: dict[int, tuple[Any, bool]] = {}  # index of an input -> (its last array, result of the test)
 
     def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
         """Return the alarm of a run: bits `ABOVE` and `WEIGHT_RINGS`.
@@ -144,7 +145,8 @@ class ValueTest:
 
     Args:
         watchpoints (Sequence[Watchpoint]): the conditions, see `are_value_tests`.
-        is_finite (bool): True to ring if there is a NaN or an infinity, as conditions do.
+        is_finite (bool): True to set the bit `RINGS` if there is a NaN or an infinity. It is also set if there are
+            conditions.
         is_bounded (bool): True to test the value against a bound, see `bounds`. Default: False.
     """
 
@@ -186,7 +188,7 @@ def _is_abs_mean_below(preset, presets, numbers, square):
 
 def _is_abs_mean_above(preset, presets, numbers, square):
     least = preset * numbers.size * (1 + _SLACK)
-    # the sum of the magnitudes is not below the root of the sum of squares
+    # the sum of the magnitudes is at least the root of the sum of squares
     return math.sqrt(square) >= least or any(float(np.abs(part).sum()) >= least for part in (numbers[:_FEW], numbers))
 
 
@@ -198,7 +200,7 @@ def _has_fewer_zeros(preset, presets, numbers, square):
 
 
 def _is_rarely_in_range(preset, presets, numbers, square):
-    least = (1 - preset / 100) * numbers.size + _ROUNDING * numbers.size  # numbers out of the range
+    least = (1 - preset / 100) * numbers.size + _ROUNDING * numbers.size  # enough numbers outside of the range
     return any(part.size - _count_in_range(presets, part) >= least for part in (numbers[:_FEW], numbers))
 
 
@@ -208,7 +210,7 @@ def _is_often_in_range(preset, presets, numbers, square):
 
 
 def _count_in_range(presets, numbers):
-    # ends in float64: float32 numbers are compared exactly
+    # with float64 ends, float32 numbers are compared exactly
     low, high = np.float64(presets["range_start_inclusive"]), np.float64(presets["range_end_inclusive"])
     return np.count_nonzero((numbers >= low) & (numbers <= high))
 
@@ -223,12 +225,13 @@ _QUIET: dict[str, Callable[..., Any]] = {
 
 
 def _is_change_below(new, old, preset, epsilon):
-    """Return True if a change is clearly below a share of the magnitudes. The first of them are usually enough."""
+    """Return True if a change is clearly below a share of the magnitudes. The first numbers are usually enough."""
     square, size = 0.0, new.size * epsilon
     for a, b in _iterate_chunks(new, old):
         part = a - b
         square += float(np.dot(part, part))
-    change = float(np.sqrt(new.size * square)) + new.size * _ROOT_OF_SMALLEST  # not below the sum of magnitudes
+    # at least the sum of the magnitudes of the changes
+    change = float(np.sqrt(new.size * square)) + new.size * _ROOT_OF_SMALLEST
     for part in (old[:1024], old[1024:]):
         size += float(np.abs(part).sum())
         if np.isfinite(size) and change < preset * size * (1 - _SLACK):

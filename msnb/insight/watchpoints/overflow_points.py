@@ -1,8 +1,8 @@
-"""Select the values of a program to test, so that no NaN or infinity anywhere in it is missed.
+"""Select values of a program to test. The tests detect every NaN and infinity in the program.
 
 A NaN or an infinity usually propagates: a sum, a product or a convolution passes it to its result. A value needs no
 test if every NaN and infinity in it reaches a value that is tested. `select_overflow_points` walks a jaxpr from its end
-to its start and returns the values where a NaN or an infinity could get lost: the ends of the program, and operands of
+to its start and returns the values where a NaN or an infinity could get lost: outputs of the program, and operands of
 comparisons, selections, slices, integer casts and bounded functions.
 """
 
@@ -77,14 +77,14 @@ class _Walk:
         self.nodes, self.points = nodes, set()
         # (path, id) of the equations with a node inside
         self._inside = {(key[: end - 1], key[end - 1][0]) for key in nodes for end in range(1, len(key))}
-        self._cache = {}  # of operators, whose inner values are not tested
+        self._cache = {}  # results of `run` inside operators, whose inner values are not tested
 
     def run(self, jaxpr: Jaxpr, path: Any, covered_outputs: Sequence[int], input_kinds: Sequence[int]) -> list[int]:
         """Return, per input, the kinds that certainly reach a test. Add the tests inside the graph.
 
         Args:
             jaxpr (Jaxpr): a graph.
-            path (tuple): the way to it; None inside an operator, whose values are not tested.
+            path (tuple): keys of the equations around it; None inside an operator, whose values are not tested.
             covered_outputs (Sequence[int]): kinds of each output that certainly reach a test.
             input_kinds (Sequence[int]): kinds that each input can have.
         """
@@ -111,7 +111,7 @@ class _Walk:
         return [covered.get(var, 0) for var in jaxpr.invars]
 
     def _compute_covered_kinds(self, eqn, path, outputs, operands):
-        """Return, per operand, the kinds that certainly reach a test. `outputs` are those of the results."""
+        """Return, per operand, the kinds that certainly reach a test. `outputs` has these kinds for the results."""
         kind = eqn.primitive.name
         if kind in TRANSPARENT:
             return self._walk_call(eqn, path, outputs, operands)
@@ -139,7 +139,8 @@ class _Walk:
             return self.run(inner, below, outputs, operands)
         key = id(inner), tuple(outputs), tuple(operands)
         if key not in self._cache:
-            self._cache[key] = inner, self.run(inner, None, outputs, operands)  # the graph keeps its id unique
+            # `inner` is stored, so its id stays unique
+            self._cache[key] = inner, self.run(inner, None, outputs, operands)
         return self._cache[key][1]
 
     def _walk_cond(self, eqn, path, outputs, operands):
@@ -162,7 +163,7 @@ class _Walk:
         body = _get_jaxpr(eqn.params["body_jaxpr"])
         below = None if path is None else (*path, (id(eqn), 1))
         self.run(body, below, [0] * len(body.outvars), [_ANY] * len(body.invars))
-        return [0] * len(operands)  # the loop may not run
+        return [0] * len(operands)  # the loop may have no iteration
 
     # ------------------------------------------------------------------ values that a variable can have
     def _compute_possible_kinds(self, jaxpr, input_kinds):
@@ -186,7 +187,7 @@ class _Walk:
         if name in ("convert_element_type", "reduce_precision"):
             return [_ANY if _is_narrowing(eqn) else union]
         if name in _MOVES or name in ("select_n", "reduce_max", "reduce_window_max", "slice", "dynamic_slice"):
-            return [union]  # no new infinity
+            return [union]  # these operations create no infinity
         if name in _BOUNDED_RESULTS:
             return [NAN if union else 0]
         if name in ("exp", "exp2", "abs", "square", "sqrt"):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.watchpoints.conditions import Watchpoint
 
-_FIRST = 5  # steps before a band is known
+_FIRST = 5  # number of steps before a band is computed
 
 
 class Outlier(NamedTuple):
@@ -18,7 +18,7 @@ class Outlier(NamedTuple):
         parameter (str): "band", or "steps" for dead units.
         preset (float): end of the band; or the number of steps.
         actual (float): the statistic; or the number of steps that the units have been zero.
-        note (str): words for the name of the value.
+        note (str): text that is appended to the name of the value.
     """
 
     parameter: str
@@ -40,7 +40,8 @@ class Series:
         Args:
             watchpoint (Watchpoint): the condition.
             key (Hashable): names the value.
-            value (numpy.ndarray): mean magnitude of the value; or a bool per unit, True if it is not zero everywhere.
+            value (numpy.ndarray): mean magnitude of the value; for "dead" a bool per unit, True if the unit is not zero
+                everywhere.
 
         Returns:
             Outlier, or None.

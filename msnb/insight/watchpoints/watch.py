@@ -30,15 +30,16 @@ from msnb.ir.api import name_of
 from msnb.nn.cell import Cell
 from msnb.train.callback import Callback
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 _EVERY = 10  # steps between checks that read every value of all nodes
-_LAG = 2  # steps that an alarm may be read late
+_LAG = 2  # number of steps by which an alarm may be read later
 _BATCH, _BATCH_BYTES = 4, 16 << 20  # if a hit does not stop the training, alarms are read in batches of steps
-_LAG_BYTES = 64 << 20  # bytes of written Parameters and tested values up to which an alarm is read late
+# an alarm is read later only if written Parameters and tested values have at most this many bytes
+_LAG_BYTES = 64 << 20
 _MAX_HITS = 10_000
-_FALSE_ALARMS = 3  # of bounds, until a program is tested without them
+_FALSE_ALARMS = 3  # number of false alarms of bounds after which a program is tested without bounds
 _STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
 
 
@@ -72,7 +73,7 @@ class _Run:
         series (list): values of the series; empty once they are read.
         values (list): values of nodes that the host tests; empty once they are read.
         group (_Group): the watchpoints that are checked.
-        has_new_inputs (bool): True if a written Parameter is not what the run before has returned.
+        has_new_inputs (bool): True if the array of a written Parameter is not the output of the previous run.
     """
 
     step: int
@@ -246,7 +247,7 @@ class Watch(Callback):
 
     @property
     def itself(self) -> Self:
-        """Return the watch itself, so that the holder of a weak proxy gets a strong reference."""
+        """Return the watch. The holder of a weak proxy gets a strong reference in this way."""
         return self
 
     def upcoming_step(self) -> int:
@@ -314,7 +315,7 @@ class Watch(Callback):
         if self.at not in ("record", "raise"):
             return False
         if self.at == "raise" and any(group.every > 1 for group in self._groups):
-            return False  # the runs between overwrite the Parameters
+            return False  # runs that are not checked overwrite the Parameters
         return run.group.alarms[run.program].bytes_per_run <= _LAG_BYTES
 
     def _read_pending_runs(self, lag):
@@ -456,7 +457,7 @@ class Watch(Callback):
         return self._replays[key][1]
 
     def report(self, hits: list[Hit], run: _Run | None) -> None:
-        """Add hits of one step, and act as `at` says."""
+        """Add the hits of one step. Then raise an error, pause or call a function as `at` requests."""
         room = _MAX_HITS - len(self._hits)
         self._hits += hits[:room]
         self._n_dropped += max(0, len(hits) - room)
@@ -570,7 +571,7 @@ class Watch(Callback):
         return notes
 
     def table(self) -> HitTable:
-        """Return the hits as a table, which shows itself as text and as HTML."""
+        """Return the hits as a table, which is displayed as text or as HTML."""
         return HitTable(self.hits, self.notes)
 
     def recheck(self, *conditions: Any, nodes: Any = None) -> HitTable:
@@ -613,7 +614,8 @@ class Watch(Callback):
         return HitTable(hits, [f"Checked: {listed}.", *notes])
 
     def stored_run(self, step: int | None = None) -> Any:
-        """Return the stored run of `step`; without `step` the first run with hits, else the last run.
+        """Return the stored run of `step`. Without `step`, return the first run with hits, or the last run if none has
+        hits.
 
         Raises:
             ValueError: If the inputs of that step are not stored, or nothing has run.
@@ -646,7 +648,7 @@ class _Group:
     """The watchpoints that are checked at the same steps: an observer of programs."""
 
     def __init__(self, watch: Watch, watchpoints: list[Watchpoint], every: int, is_leader: bool) -> None:
-        self.is_leader: bool = is_leader  # it counts the steps
+        self.is_leader: bool = is_leader  # True if this group counts the steps
         self.watch, self.watchpoints, self.every = weakref.proxy(watch), watchpoints, every
         self.single_step = [
             w for w in watchpoints if w.band is None and w.condition.id not in ("dead", "weight_initialization")

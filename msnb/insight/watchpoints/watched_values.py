@@ -15,7 +15,7 @@ from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.ir.read import read
 from msnb.nn.optim import Optimizer
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.nn.cell import Cell
 
@@ -31,7 +31,7 @@ class WatchedValues:
         nodes (dict[int, CNode]): number -> node.
         equations (dict): key of an equation -> its node, see `core.jaxpr.instrument`.
         tensors (list[Key]): results of nodes that are real and not empty, in the order of execution.
-        n_not_real (int): number of results that are neither.
+        n_not_real (int): number of results that are not real or are empty.
         activations (list[Key]): results of activation functions.
         gradients (dict[str, Key]): name of a Parameter -> its gradient.
         weights (dict[str, tuple]): name -> (index among the inputs or None, index among the outputs or None).
@@ -134,7 +134,7 @@ def watched_values(program: "Program", weights: dict[str, Any]) -> WatchedValues
 
 
 def _find_residuals(graph):
-    """Return the results that operators compute only for their gradients. They are no values of the network."""
+    """Return the results that operators compute only for their gradients. They are not values of the network."""
     nodes = list(graph.all_nodes())
     read_forward = {(id(source), slot) for node in nodes if node.direction != "backward" for source, slot in node.uses}
     read_forward |= {

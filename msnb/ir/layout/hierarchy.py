@@ -17,7 +17,7 @@ from msnb.ir.calls import calls
 from msnb.ir.layout.folding import Folding
 from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 _MAX_COMPARED = 8  # elements of a constant that are compared
@@ -26,8 +26,8 @@ _MAX_COMPARED = 8  # elements of a constant that are compared
 def signature(node: "CNode") -> Any:
     """Return a key that is equal for two nodes with the same operator, types, attributes and constant inputs.
 
-    A Python number is equal to an array of that value with the dtype of the other operand: graphs from files have
-    such arrays in place of numbers.
+    A Python number gives the same key as an array of that value with the dtype of the other operand: graphs from
+    files have such arrays in place of numbers.
     """
     constants, input_types, operand_dtype = [], [], None
     for source, slot in node.uses:
@@ -51,7 +51,7 @@ def _format_constant(value, operand_dtype):
         number = (
             array.astype(operand_dtype) if operand_dtype is not None and "float" in operand_dtype else array
         ).item()
-    except (TypeError, ValueError):  # a key, or an extended dtype of JAX
+    except (TypeError, ValueError):  # a PRNG key, or an extended dtype of JAX
         return repr(value)
     return repr(int(number) if number.is_integer() and repr(number) != "-0.0" else number)
 
@@ -59,7 +59,7 @@ def _format_constant(value, operand_dtype):
 def main_results(nodes: Sequence[Any]) -> list[int]:
     """Return, per node id, the index of its main result: the first one that a node of the same lane reads.
 
-    The others are statistics that are written back, or residuals for the gradient.
+    The other results are statistics that are written back, or residuals for the gradient.
     """
     main = [None] * len(nodes)
     for node in nodes:
@@ -120,8 +120,9 @@ class Hierarchy:
     def _add_nodes(self, graph, base, skipped, origin):
         """Put each node into its scope and record its edges.
 
-        `base` is the box of the loop or branch that contains `graph` (None at the top), `skipped` its scope, which its
-        nodes repeat; `origin` maps a sub-graph's parameter to the node that feeds it.
+        `base` is the box of the loop or branch that contains `graph`, or None at the top. `skipped` is the scope of
+        that loop or branch; it is removed from the scopes of the nodes inside. `origin` maps a sub-graph's parameter to
+        the node that feeds it.
         """
         for node in graph.nodes:
             scope = base or self.root.named[node.direction]
@@ -150,8 +151,8 @@ class Hierarchy:
             self.feeders[node.id].append(source.id)
 
     def _find_opposite_lane(self, lane):
-        """Return the backward lane for the forward lane and vice versa, else None. Scopes in both must have the same
-        names, since they are drawn side by side.
+        """Return the backward lane for the forward lane and vice versa, or None if there is none. Scopes in both must
+        have the same names, since they are drawn side by side.
         """
         other = {"forward": "backward", "backward": "forward"}.get(lane.name)
         return self.root.named.get(other)
@@ -240,7 +241,7 @@ class Hierarchy:
     @functools.cached_property
     def result_nodes(self) -> list[Any]:
         """The node whose result a closed scope shows, by scope index: the last node that another scope of the lane
-        reads or that the program returns, else the last node.
+        reads or that the program returns. If there is no such node, it is the last node of the scope.
         """
         last, last_read, home, chains = {}, {}, self.home, {}
         for node in self.nodes:
@@ -319,7 +320,8 @@ def _has_matching_only_child(mate, name):
 
 
 def representatives(tree: Hierarchy) -> list[int]:
-    """Return, per node id, the node that represents it if only the first of repeated blocks is drawn."""
+    """Return a list that maps each node id to the id of the node that represents it when only the first of several
+    equal blocks is drawn."""
     representative = list(range(len(tree.nodes)))
 
     def visit(scope):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from msnb.core.errors.cell_path import attribute_path, class_of
 from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, PAGE, ROOT, UNIT, Scope
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.layout.hierarchy import Hierarchy
 
 _NOT_CELLS = (ROOT, LANE, CONTROL, FOLD, UNIT, CROWD, PAGE)  # boxes of the drawing that are not Cells
@@ -39,7 +39,7 @@ def paths(tree: "Hierarchy") -> list[str]:
 
 
 def _format_network_and_loss_title(scope, path):
-    """Return ``"Net and loss"`` for the box of a WithLossCell, which few users write themselves; else ""."""
+    """Return ``"Net and loss"`` for the box of a WithLossCell, which few users write themselves; "" for another box."""
     if class_of(path) != "WithLossCell":
         return ""
     names = [child.name for child in scope.children if isinstance(child, Scope)]

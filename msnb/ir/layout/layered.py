@@ -18,8 +18,8 @@ def layered(
     Args:
         sizes (list[tuple[float, float]]): width and height of each box, in the order of execution.
         edges (list[tuple[int, int]]): pairs of box numbers; one from a later to an earlier box is drawn upwards.
-        ports (tuple[int, int]): the number of leading boxes in a row of their own above all others, and of trailing
-            boxes in a row below, where edges enter and leave. Default: (0, 0).
+        ports (tuple[int, int]): number of leading boxes that form a separate row above all others, and of trailing
+            boxes that form a row below. Edges enter and leave the layout at these boxes. Default: (0, 0).
         gap_x (float): distance between neighbours. Default: 18.
         gap_y (float): distance between rows. Default: 18.
 
@@ -116,9 +116,10 @@ _FEW, _MANY = 600, 3000  # below _FEW boxes neighbours are swapped; above _MANY 
 
 
 def _order_layers(layers, above, below, count):
-    """Order the boxes of each layer so that few edges cross: barycentres from above and below in turn, ties in order
-    or reversed, and swaps of neighbours. There are three initial orders: the order of execution, a depth-first walk
-    along the edges, and long edges on the left. The order with the fewest crossings is used.
+    """Order the boxes of each layer so that few edges cross. Each sweep sorts by the barycentre of the neighbours above
+    or below, keeps or reverses the order of ties, and swaps neighbours. There are three initial orders: the order of
+    execution, a depth-first walk along the edges, and long edges on the left. The result with the fewest crossings is
+    used.
     """
     position, total = {}, sum(map(len, layers))
     least, best = None, None

@@ -17,12 +17,12 @@ from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, 
 from msnb.ir.overlay import LEVELS, Scale, fold_over_scopes, human
 from msnb.ir.result_names import result_name
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.ir.anf import FuncGraph
 
 _MOST_ARGUMENTS = 12
 _CHAR, _SMALL, _LINE = 6.4, 5.2, 30.0
-_WIDEST, _HIGHEST = 1300, 1300  # Pixels: a page shows about a thousand; the letters of a larger picture are too small.
+_WIDEST, _HIGHEST = 1300, 1300  # Pixels. A larger picture is scaled down to fit a page, and its text is too small.
 _MOST_BOXES = 90  # drawn by default
 _SHADES = {CHANGED: "m", FUSED: "m", ONLY: "n"}  # CSS classes of nodes that differ
 _FAMILY = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -66,8 +66,8 @@ class Pictures:
     def readable(self) -> str:
         """Return the document with as many scopes open as are readable on a page.
 
-        At each level it opens all scopes if they fit on the page; else only repeated ones; else only a scope that is
-        larger than all others together.
+        At each level all scopes are opened if they fit on the page. If they do not, only repeated scopes are opened. If
+        these do not fit either, only a scope larger than all others together is opened.
         """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
@@ -202,8 +202,8 @@ class _Overlay:
 
 
 def _choose_scopes_to_open(root, budget):
-    """Return the indices of the scopes to open, breadth first and each together with the scope of its gradients, until
-    `budget` boxes are drawn.
+    """Return the indices of the scopes to open. Scopes are opened breadth first until `budget` boxes are drawn. A scope
+    and the scope of its gradients are opened together.
     """
     opened = {root.index, *(lane.index for lane in root.children)}
     count = sum(len(lane.children) for lane in root.children)
@@ -359,7 +359,7 @@ class _Drawing:
                 yield from self.closed(box.inner)
 
     def lay(self, x, top):
-        """Draw the lanes from `x` on. Return (x, height) of the end."""
+        """Draw the lanes from `x` on. Return (x of the right edge, y of the lower edge)."""
         if self.heat is not None:
             self.heat.fit([item for _, inner in self.lanes for item in self.closed(inner)])
         height, many = 0.0, len(self.lanes) > 1
@@ -368,7 +368,7 @@ class _Drawing:
             width = max(inner.width, 90.0)
             if many:
                 self.text(x + width / 2, top - 18, lane.name, "h", 13)
-            # only the forward lane has arguments above it: lower the backward lane, so that the gradients stand
+            # only the forward lane has arguments above it: lower the backward lane, so that gradients are drawn
             # beside their operators
             lower = self.lanes[0][1].height - inner.height if lane.name == "backward" else 0
             self.draw(inner, x + (width - inner.width) / 2, top + (lower if 0 < lower < 80 else 0), lane.name)

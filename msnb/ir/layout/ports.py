@@ -2,8 +2,8 @@
 value.
 
 An edge between two siblings A and B is one line while both are closed. If B is open, the line continues from a port to
-B's children that read the value; if A is open, lines lead from the children that compute it to a port; and so on
-inwards.
+B's children that read the value. If A is open, lines lead from the children that compute it to a port. Open scopes
+inside A and B have such ports too.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,7 +13,7 @@ from msnb.ir.layout.hierarchy import Hierarchy, shared
 from msnb.ir.layout.scopes import FOLD, Scope
 
 _MOST = 8  # ports on one side; a larger number is merged into one
-_HIDDEN = 0  # the key of repeats that are not drawn; no box has this id()
+_HIDDEN = 0  # key of a port to repeats that are not drawn; no box has this id()
 
 
 class Port:
@@ -66,7 +66,7 @@ class Ports:
     def _add_ports_of_edge(self, start, end, depth, opened):
         first, last, around = start[depth], end[depth], start[depth - 1]
         if around.index not in opened:
-            return  # neither are the scopes inside
+            return  # then the scopes inside are closed too
 
         def drawn(scope, child):
             return scope.index in opened and (scope.kind != FOLD or child is scope.children[0])

@@ -64,9 +64,10 @@ class ScopeLayout:
         into, out = ports
         first, last = len(into), len(into) + len(boxes)
         number = {id(box.item): first + index for index, box in enumerate(boxes)}
-        # (a, b) of an edge -> the keys of the ports where it leaves box a and enters box b: the `id` of the other
-        # box, or for an edge that crosses the border of this scope the key of the port outside. 0: the end is on the
-        # border.
+        # Maps an edge (a, b) to two keys: the key of the port where it leaves box a, and the key of the port where it
+        # enters box b. A key
+        # is the `id` of the box at the other end. For an edge that crosses the border of this scope it is the key of
+        # the outer port, and 0 for the end at the border.
         keys = {(number[a], number[b]): (b, a) for a, b in edges if a in number and b in number}
         for index, port in enumerate(into):
             for child, key in port.children.items():
@@ -80,7 +81,7 @@ class ScopeLayout:
         centres, routes, (self.width, height) = layered(sizes, list(keys), (first, len(out)))
         for port, (x, _) in zip((*into, *out), (*centres[:first], *centres[last:]), strict=True):
             port.x = x
-        above = GAP_Y if into else 0.0  # the rim replaces the rows of the ports
+        above = GAP_Y if into else 0.0  # ports are drawn on the border, so their rows take no space
         self.height = max(0.0, height - above - (GAP_Y if out else 0.0))
 
         def to_point(x, y):

@@ -10,7 +10,7 @@ class Scope:
     """A box of the drawing that contains other boxes. `children` are Scopes and CNodes in the order of execution.
 
     `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
-    of one block), UNIT (one repeat, if a block has several siblings), CROWD (many independent calls of one operator),
+    of one block), UNIT (one repeat that has several children), CROWD (many independent calls of one operator),
     PAGE (a slice of a scope with too many nodes for one layout) and LONE (a Cell with a single operator, drawn as that
     operator with the Cell's name).
     """

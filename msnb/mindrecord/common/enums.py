@@ -13,7 +13,7 @@ class LogRuntime(BaseEnum):
 
 
 class ErrorCodeType(BaseEnum):
-    """The kind of an error number: a code or an exception."""
+    """The kind of an error: an error code or an exception."""
 
     ERROR_CODE = 0b01
     EXCEPTION_CODE = 0b10

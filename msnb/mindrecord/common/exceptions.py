@@ -35,7 +35,7 @@ class MindRecordException(Exception):
 
 
 class UnknownError(MindRecordException):
-    """Error of any other kind."""
+    """An error that no other class describes."""
 
 
 class ParamTypeError(MindRecordException):

@@ -27,7 +27,7 @@ def write(path, rows, schema, description, index=None, shards=1, total=None):
 class TrainTestConverter:
     """Base of converters of a folder with a train and a test set.
 
-    They are written to `destination` and `destination` + ``_test``.
+    The sets are written to two files, `destination` and `destination` + ``_test``.
     """
 
     needed: tuple[()] = ()  # (pattern of a required file's name, its name in error messages)

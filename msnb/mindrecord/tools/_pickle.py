@@ -1,7 +1,7 @@
 """Safe reader of pickled batches of numbers, text and numpy arrays.
 
-`pickle.Unpickler` does the work. `find_class` lets a file name only the functions that numpy arrays and bytes need, and
-returns functions of this module instead, which build arrays of plain numbers and bytes.
+The reader is a subclass of `pickle.Unpickler`. Its `find_class` accepts only the names of functions that numpy arrays
+and bytes need. It returns functions of this module in their place, which build arrays of plain numbers and bytes.
 """
 
 import io
@@ -19,7 +19,7 @@ _MAX_TUPLES = 1000  # Python crashes on the hash of tuples that are nested 100,0
 _PUTS = {"PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"}
 _GETS = {"GET", "BINGET", "LONG_BINGET"}
 _TUPLES = {"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"}
-_KEEP_TOP = {"PROTO", "FRAME", "MARK", "APPENDS", "SETITEMS"}  # the last two do nothing without values
+_KEEP_TOP = {"PROTO", "FRAME", "MARK", "APPENDS", "SETITEMS"}  # these may leave the stack top unchanged
 _INSTRUCTIONS = {
     *("PROTO", "FRAME", "STOP", "MARK", "GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD"),
     *("NONE", "NEWTRUE", "NEWFALSE", "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"),

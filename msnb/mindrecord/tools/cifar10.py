@@ -17,7 +17,7 @@ def read_batch(path: str, **classes: int) -> list[np.ndarray]:
 
     Args:
         path (str): The file.
-        classes (int): Number of classes, by the name of the labels.
+        classes (int): Number of classes for each key of labels in the file.
 
     Returns:
         list of numpy.ndarray: the images (n, 32, 32, 3), and the labels (n, 1) of each name.
@@ -62,7 +62,7 @@ class Cifar10:
     """
 
     class Test:
-        """The test part."""
+        """Images and labels of the test set."""
 
     def __init__(self, path: str, one_hot: bool = True) -> None:
         check_filename(path)

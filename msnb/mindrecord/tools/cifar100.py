@@ -19,7 +19,7 @@ class Cifar100:
     """
 
     class Test:
-        """The test part."""
+        """Images and labels of the test set."""
 
     def __init__(self, path: str, one_hot: bool = True) -> None:
         check_filename(path)

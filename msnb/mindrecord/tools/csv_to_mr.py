@@ -18,7 +18,7 @@ class CsvToMR:
     Args:
         source (str): The CSV file, with column names in the first line.
         destination (str): Path of the MindRecord file.
-        columns_list (list[str], optional): Columns to use. Default: None, all.
+        columns_list (list[str], optional): Columns to use. Default: None, all columns.
         partition_number (int, optional): Number of files. Default: 1.
         encoding (str, optional): Encoding of the CSV file, such as 'gbk'. Default: 'utf-8'.
 

@@ -53,8 +53,8 @@ class TFRecordToMR:
     Args:
         source (str): The TFRecord file.
         destination (str): Path of the MindRecord file.
-        feature_dict (dict[str, FixedLenFeature]): Feature to its description: an object with ``shape`` and ``dtype``.
-        bytes_fields (list, optional): String features that become bytes. Default: None.
+        feature_dict (dict[str, FixedLenFeature]): Maps each feature to an object with ``shape`` and ``dtype``.
+        bytes_fields (list, optional): String features to store as bytes. Default: None.
 
     Raises:
         ValueError: If an argument is wrong.

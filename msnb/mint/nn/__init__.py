@@ -1,6 +1,6 @@
 """`mindspore.mint.nn`: layers with PyTorch's arguments, defaults and Parameter names.
 
-Layers that `mindspore.nn` has with the same meaning are those classes; the others are in `layer`.
+If `mindspore.nn` has a layer with the same meaning, this module uses that class. The other layers are in `layer`.
 """
 
 from msnb.mint.nn import functional, layer

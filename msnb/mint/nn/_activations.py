@@ -52,7 +52,7 @@ def _write_if_inplace(name, input, result, inplace):
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return x where x > 0, else alpha * (exp(x) - 1).
+    """Return x where x > 0, and alpha * (exp(x) - 1) elsewhere.
 
     Args:
         input (Tensor): Floating point numbers.
@@ -81,7 +81,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Return x where x > 0, else negative_slope * x.
+    """Return x where x > 0, and negative_slope * x elsewhere.
 
     Args:
         input (Tensor): Floating point numbers.
@@ -94,7 +94,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """Return x where x > 0, else weight * x.
+    """Return x where x > 0, and weight * x elsewhere.
 
     Args:
         input (Tensor): Floating point.
@@ -146,12 +146,12 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Return x where x > threshold, else `value`.
+    """Return x where x > threshold, and `value` elsewhere.
 
     Args:
         input (Tensor): Numbers.
         threshold (Union[int, float]): The threshold.
-        value (Union[int, float]): Replacement of elements up to the threshold.
+        value (Union[int, float]): Replacement of elements that are not greater than the threshold.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
@@ -167,7 +167,7 @@ sigmoid_ = F.inplace_sigmoid
 
 
 def _get_default_softmax_dim(input):
-    """Return the default dimension of a softmax: 0 for inputs of 0, 1 or 3 dimensions, else 1."""
+    """Return the default dimension of a softmax: 0 for inputs with 0, 1 or 3 dimensions, and 1 for others."""
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
@@ -177,7 +177,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -
 
     Args:
         input (Tensor): Numbers.
-        dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
+        dim (int): The dimension. Default: None, which is 0 for inputs with 0, 1 or 3 dimensions, and 1 for others.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:
@@ -192,7 +192,7 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = 
 
     Args:
         input (Tensor): Numbers.
-        dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
+        dim (int): The dimension. Default: None, which is 0 for inputs with 0, 1 or 3 dimensions, and 1 for others.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, the type of `input`.
 
     Returns:

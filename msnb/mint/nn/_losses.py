@@ -33,9 +33,9 @@ def batch_norm(
     Args:
         input (Tensor): (N, C, ...).
         running_mean (Tensor): Running mean of each channel. In training it is updated if it is a Parameter.
-        running_var (Tensor): Running variance of each channel, likewise.
-        weight (Tensor): The scale of each channel. Default: None, 1.
-        bias (Tensor): The shift of each channel. Default: None, 0.
+        running_var (Tensor): Running variance of each channel. It is updated in the same way.
+        weight (Tensor): The scale of each channel. Default: None, a scale of 1.
+        bias (Tensor): The shift of each channel. Default: None, a shift of 0.
         training (bool): Whether to normalise with mean and variance of the batch instead of the running ones. Default:
             False.
         momentum (float): Weight of the batch in each update of the running statistics. Default: 0.1.
@@ -94,7 +94,7 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:
-    """Return the Kullback-Leibler divergence target * (log(target) - input), where `input` is a logarithm.
+    """Return the Kullback-Leibler divergence target * (log(target) - input), where `input` contains log-probabilities.
 
     Args:
         input (Tensor): Log-probabilities.
@@ -127,7 +127,7 @@ def nll_loss(
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean", beta: float = 1.0) -> Tensor:
-    """Return 0.5 * d^2 / beta where d < beta, else d - 0.5 * beta, for d = |input - target|.
+    """Return 0.5 * d^2 / beta where d < beta, and d - 0.5 * beta elsewhere, for d = |input - target|.
 
     Args:
         input (Tensor): Floating point numbers.

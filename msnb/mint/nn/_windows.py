@@ -53,7 +53,8 @@ def _convolve_batch(name, fn, dims, input, weight, bias, stride, padding, dilati
 
 
 def _unwrap_single_size(value, dims):
-    """Convert a tuple of one number to the number, as a one-dimensional convolution expects it."""
+    """Return the first number of a tuple if `dims` is 1 or the tuple has one number. Return any other value
+    unchanged."""
     value = _list_to_tuple(value)
     return value[0] if isinstance(value, tuple) and (dims == 1 or len(value) == 1) else value
 
@@ -151,7 +152,7 @@ def avg_pool1d(
         kernel_size (Union[int, tuple[int]]): Length of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Zeros at each end. Default: 0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
 
     Returns:
@@ -182,7 +183,7 @@ def avg_pool2d(
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
         divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
@@ -209,7 +210,7 @@ def avg_pool3d(
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
         divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
@@ -245,11 +246,11 @@ def max_pool2d(
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding on each side. Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring elements of a window. Default: 1.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices, int64).
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, int64 indices).
     """
     window = _list_to_tuple(kernel_size), _list_to_tuple(stride), _list_to_tuple(padding), _list_to_tuple(dilation)
     return F.max_pool2d(input, *window, return_indices, ceil_mode)
@@ -290,7 +291,7 @@ def adaptive_max_pool1d(
         return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices, int64).
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, int64 indices).
     """
     size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
     result = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
@@ -305,7 +306,7 @@ def pad(input: Tensor, pad: tuple[int, ...] | list[int], mode: str = "constant",
     Args:
         input (Tensor): Any shape.
         pad (Union[tuple[int], list[int]]): Widths (before, after) of the last dimension, then of the one before it, and
-            so on; negative numbers cut.
+            so on. Negative numbers crop.
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
         value (number): The constant. Default: None, 0.
 
@@ -353,8 +354,8 @@ def interpolate(
         scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
         mode (str): "nearest", "linear", "bilinear", "bicubic", "trilinear" or "area". Default: "nearest".
         align_corners (bool): Whether the corners keep their values, for the linear modes and "bicubic". Default: None.
-        recompute_scale_factor (bool): Whether positions follow from the lengths instead of `scale_factor`.
-            Default: None.
+        recompute_scale_factor (bool): Whether sampling positions are computed from the lengths instead of
+            `scale_factor`. Default: None.
 
     Returns:
         Tensor with as many dimensions as the input.

@@ -9,7 +9,7 @@ from msnb.mint.nn._losses import *  # noqa: F403
 from msnb.mint.nn._windows import *  # noqa: F403
 from msnb.ops import functional as _F
 
-# The functions of `mindspore.ops` themselves.
+# Functions of `mindspore.ops`, unchanged.
 _SHARED = _functions_of_ops(
     """
     adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d conv_transpose2d cross_entropy embedding gelu
@@ -17,7 +17,7 @@ _SHARED = _functions_of_ops(
     sigmoid soft_margin_loss softplus softshrink tanh unfold
     """
 )
-# name: its arguments, with the names in `mindspore.ops` where they differ
+# Maps a function to its arguments. An argument is written `mint_name:ops_name` if `mindspore.ops` names it differently.
 _RENAMED = {
     "glu": "input:x dim:axis",
     "logsigmoid": "input:x",

@@ -9,7 +9,7 @@ __all__ = ["Adam"]
 
 class Adam(optim.Adam):
     r"""
-    Adam (Kingma and Ba, 2014), with :math:`\epsilon` inside the bias correction, as in AdamW.
+    Adam (Kingma and Ba, 2014), with :math:`\epsilon` added after the bias correction, as in AdamW.
 
     Args:
         params (Union[list[Parameter], list[dict]]): Parameters to train: a list, or a list of groups (dicts).

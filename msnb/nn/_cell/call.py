@@ -1,4 +1,4 @@
-"""Calls of Cells, compiled or operator by operator. They apply scope, mixed precision, hooks and bprop."""
+"""Calls of Cells, as compiled programs or operator by operator, with scope, mixed precision, hooks and bprop."""
 
 import inspect
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -117,7 +117,7 @@ class CallMixin(CellTree):
 
     @property
     def argument_names(self) -> list[str]:
-        """Names of construct's parameters. A Cell that wraps a network gives the names of that network."""
+        """Names of construct's parameters. A Cell that wraps a network returns the names of that network."""
         names = program_cache.parameter_names(self.construct)
         if self._holds is not None and names[:1] == ["*inputs"]:
             return getattr(self, self._holds).argument_names
@@ -263,7 +263,7 @@ class CallMixin(CellTree):
         """Return everything that a graph of this Cell, without sub-Cells, depends on. It is comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
         attributes = {k: comparable_form(v) for k, v in self._iterate_own_attributes()}
-        # It is in INTERNAL, so that equal Cells of different stages compare equal, but it changes the program.
+        # INTERNAL omits the stage, so that equal Cells of different stages compare equal, but it changes the program.
         if self._pipeline_stage is not None:
             attributes["pipeline_stage"] = self._pipeline_stage
         return IdentityKey(construct), attributes

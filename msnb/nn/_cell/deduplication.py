@@ -1,8 +1,8 @@
 """Tracing equal Cells once: the layers of an encoder, or a Cell in an unrolled loop.
 
-A network may hold more than `_MIN_REPEATS` Cells that differ only in their Parameters, or call one Cell that often.
-The first calls are traced as they are. Then one trace becomes a jitted function, and the other calls run that
-function, so JAX traces, differentiates and transposes it once. `core.jaxpr.inline_calls` inlines the calls, so the
+This applies if a network has more than `_MIN_REPEATS` Cells that differ only in their Parameters, or calls one
+Cell that often. The first calls are traced directly. Then one trace becomes a jitted function, and the other calls run
+that function, so JAX traces, differentiates and transposes it once. `core.jaxpr.inline_calls` inlines the calls, so the
 graph is the same as without deduplication, except for unused results. A Cell is traced each time if its trace has
 effects: if it prints, checks values while the graph runs, or sets an attribute.
 """
@@ -46,7 +46,7 @@ class _RepeatedCells:
         self.busy: bool = False  # True while a shared function is traced
 
     def find_classes(self, outermost):
-        """Sort the Cells of a network by class; `outermost` may be None."""
+        """Group the Cells of a network by class. `outermost` is the network, or None."""
         self.classes = {}
         for _, cell in outermost.cells_and_names() if outermost is not None else ():
             self.classes.setdefault(type(cell), []).append(cell)
@@ -211,7 +211,7 @@ class _TracedCell:
         cells (list): Indices of the members that are called Cells.
         draws (bool): True if it draws random numbers.
         rebuild (Callable): Restores the structure of the results.
-        static (list): Per leaf of the result None for a Tensor, else (the value,).
+        static (list): For each leaf of the result, None for a Tensor and (value,) for another value.
     """
 
     def __init__(self, graph, reads, writes, cells, draws, rebuild, static):

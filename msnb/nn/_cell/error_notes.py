@@ -55,13 +55,14 @@ def on_cell_error(act: Callable[[Exception], None]) -> None:
 def tensor_expected_error(
     cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TypeError | None:
-    """Return a TypeError if the error arose because a layer of msnb got an input that is not a Tensor, else None."""
+    """Return a TypeError if `error` arose because a layer of msnb got an input that is not a Tensor. Otherwise return
+    None."""
     is_own_layer = _is_library_layer(cell) and cell._holds is None  # not a wrapper: its Cell may be the user's
     if type(error) is not AttributeError or error.name is None or not is_own_layer or not _is_raised_by_library(error):
         return None
     names = [*inspect.signature(cell.construct).parameters]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # types, as a trace rebuilds list inputs
+        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # compares types, as traces rebuild lists
             replacement = TypeError(
                 f"For '{type(cell).__name__}', '{name}' should be a Tensor, but got {describe(value)}."
             )
@@ -70,7 +71,7 @@ def tensor_expected_error(
 
 
 def add_note(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
-    """Add a note to an error that leaves `cell`, called with `args`: where in the network it was raised.
+    """Add a note to an error that leaves `cell`, called with `args`. The note says where in the network it was raised.
 
     Only errors raised by msnb or JAX get a note. For errors of user code the line is enough, and errors of a running
     graph have their line already.
@@ -84,8 +85,8 @@ def add_note(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
 
 
 def summarize_error(error: Exception) -> str:
-    """Return a one-line summary of an error with the path of the layer: the expected input if the inputs do not fit the
-    layer, else the message."""
+    """Return a one-line summary of an error with the path of the layer. If the inputs do not fit the layer, it states
+    the expected input instead of the error's message."""
     message, note = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_NOTE_ATTRIBUTE)
     if not note:
         return message
@@ -192,7 +193,8 @@ def _explain_wrong_input_count(cell, args):
 
 
 def _simplify_setting(value):
-    """Return `value` if it is a number, string or tuple of ints, else None. A tuple of equal ints becomes one int."""
+    """Return `value` if it is a number, string or tuple of ints, or None for others. A tuple of equal ints becomes one
+    int."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
         return value[0] if len(set(value)) == 1 else value
     return value if isinstance(value, (bool, int, float, str)) else None

@@ -25,7 +25,8 @@ def add_hook(
         point (str): The time at which the hook is called: BEFORE, AFTER, BACK_BEFORE or BACK.
         method (str): The method that the user has called, for errors.
         function (Callable): The hook.
-        option (bool): Stored with the hook: True if it takes keyword arguments, or the gradients of inputs first.
+        option (bool): Stored with the hook. For a forward hook it says whether the hook takes keyword arguments, for a
+            backward hook whether it takes the gradients of the inputs before those of the outputs.
         replaces (bool): True if earlier hooks with the same `point` are removed.
     """
     if not callable(function):

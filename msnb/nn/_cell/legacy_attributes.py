@@ -1,7 +1,7 @@
 """Attributes of r1.1's layers that msnb's layers do not need: operators and numbers that derived code reads.
 
-Such an attribute is created at the first access. It belongs to one Cell, which may shard it. An attribute of that
-name in the Cell's `__dict__` comes first.
+Such an attribute is created at the first access. Each Cell has a separate operator, so that it can have its own
+sharding. An attribute of that name in the Cell's `__dict__` takes precedence.
 """
 
 from collections.abc import Callable

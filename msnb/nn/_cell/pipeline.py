@@ -40,7 +40,7 @@ class _BlockInterceptor:
         self.at: int = 0
 
     def catch(self, cell, args, kwargs):
-        """Return the output of a block if `cell` is one, else None."""
+        """Return the output of a block if `cell` is one, or None for another Cell."""
         number = self.numbers.get(id(cell))
         if number is None:
             return None
@@ -82,7 +82,7 @@ class _StagePartitioner:
 
 
 def run(network: Any, parts: list[Any]) -> Any:
-    """Return the sum of the outputs of a network over micro-batches, its blocks on separate devices.
+    """Return the sum of the outputs of a network over micro-batches, computed with its blocks on separate devices.
 
     Args:
         network (Cell): The network.
@@ -122,7 +122,7 @@ class _MicroBatchInterceptor:
         self.network, self.parts = network, parts
 
     def catch(self, cell, args, kwargs):
-        """Return the output of the pipeline if `cell` is the network, else None."""
+        """Return the output of the pipeline if `cell` is the network, or None for another Cell."""
         if cell is not self.network:
             return None
         if kwargs:
@@ -181,7 +181,8 @@ def blocks_of(network: Any, stages: int) -> list[Any]:
     """Return the equal Cells (blocks) of a network in the order of their stages. Each stage has the same number of
     blocks.
 
-    They are the equal Cells that have a `pipeline_stage`, or else the equal Cells of the longest list.
+    If Cells have a `pipeline_stage`, the blocks are the equal Cells among them. Otherwise they are the largest group of
+    equal Cells that are children of one Cell.
 
     Raises:
         NotImplementedError: If there are no such Cells.

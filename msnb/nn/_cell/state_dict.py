@@ -42,7 +42,7 @@ class StateDictMixin(CellTree):
             persistent (bool): If True, `state_dict` contains the buffer. Default: True.
 
         Raises:
-            TypeError: If `name` is no string, or `tensor` no Tensor.
+            TypeError: If `name` is no string, or `tensor` is no Tensor.
             KeyError: If the name is empty, holds a ".", or is taken by another attribute.
         """
         if "_buffers" not in self.__dict__:
@@ -119,8 +119,8 @@ class StateDictMixin(CellTree):
     def get_extra_state(self) -> Any:
         """Return extra state for `state_dict`. A user class defines it together with `set_extra_state`.
 
-            Raises:
-        RuntimeError: If the class does not define it.
+        Raises:
+            RuntimeError: If the class does not define it.
         """
         raise RuntimeError(f"{type(self).__name__} has no extra state: define get_extra_state and set_extra_state.")
 
@@ -156,7 +156,7 @@ class StateDictMixin(CellTree):
             dict.
 
         Raises:
-            TypeError: If an argument is of another type.
+            TypeError: If an argument has the wrong type.
         """
         options = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         destination = options.get("destination", destination)
@@ -185,7 +185,8 @@ class StateDictMixin(CellTree):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
-        """Copy values from a dictionary such as `state_dict` returns. Each is cast to the dtype that the Cell has.
+        """Copy values from a dictionary such as `state_dict` returns. Each value is cast to the dtype of its Parameter
+        or buffer.
 
         Args:
             state_dict (Mapping): Maps each path to a Tensor.
@@ -266,7 +267,7 @@ class StateDictMixin(CellTree):
         """Call `hook(cell, prefix, keep_vars)` before `state_dict`.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
         """
         return _add_state_hook(self, "register_state_dict_pre_hook", "save_before", hook)
 
@@ -274,24 +275,24 @@ class StateDictMixin(CellTree):
         """Call `hook(cell, state_dict, prefix, local_metadata)` after `state_dict`. The hook may change the dict.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
         """
         return _add_state_hook(self, "register_state_dict_post_hook", "save_after", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
-        before `load_state_dict`; it may change them.
+        before the state of a Cell is loaded. The hook may change the dict and the lists.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
         """
         return _add_state_hook(self, "register_load_state_dict_pre_hook", "load_before", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call `hook(cell, incompatible_keys)` after `load_state_dict`; it may change these lists.
+        """Call `hook(cell, incompatible_keys)` after `load_state_dict`. The hook may change the lists of keys.
 
         Returns:
-            HookHandle, whose `remove()` takes the hook back.
+            HookHandle, whose `remove()` removes the hook.
         """
         return _add_state_hook(self, "register_load_state_dict_post_hook", "load_after", hook)
 

@@ -22,7 +22,7 @@ _thread = trace_state.thread
 _state = context._state
 _epoch = trace_state.epoch
 _set = object.__setattr__
-_INERT_PROPERTIES = frozenset(("phase", "bprop_debug", "parameter_layout_dict"))  # of `Cell`; no graph depends on them
+_INERT_PROPERTIES = frozenset(("phase", "bprop_debug", "parameter_layout_dict"))  # properties on which no graph depends
 
 
 def scope_name(attribute, kind):
@@ -33,7 +33,7 @@ def scope_name(attribute, kind):
 class CellTree:
     """Base class of `Cell` for attributes, names and iteration over the tree."""
 
-    _holds: str | None = None  # for a wrapper of msnb: the attribute of the wrapped Cell
+    _holds: str | None = None  # a wrapper of msnb names the attribute of its wrapped Cell here
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -149,7 +149,7 @@ class CellTree:
             child_cell (Cell): The sub-Cell.
 
         Raises:
-            KeyError: If the name is empty, holds a ".", or is taken.
+            KeyError: If the name is empty, holds a ".", or is taken by another attribute.
             TypeError: If `child_cell` is no Cell.
         """
         if not child_name or "." in child_name:
@@ -171,7 +171,8 @@ class CellTree:
         _epoch.bump()
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Set the name of every Parameter to `prefix` followed by its path in this Cell.
+        """Set the name of every Parameter to `prefix` followed by its path in this Cell. An empty `prefix` changes
+        nothing.
 
         Raises:
             ValueError: If `prefix` is no string.
@@ -193,7 +194,7 @@ class CellTree:
 
     # ------------------------------------------------------------------ iteration
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over pairs (path, Parameter). Each Parameter comes once.
+        """Iterate over pairs (path, Parameter). Each Parameter is yielded once.
 
         Args:
             name_prefix (str): Prefix of every path. Default: ''.
@@ -268,7 +269,7 @@ class CellTree:
             fn (Callable): A function of one Cell, such as one that sets its weights.
 
         Returns:
-            Cell, this one.
+            Cell, this Cell.
         """
         for cell in self.cells():
             cell.apply(fn)
@@ -292,7 +293,7 @@ class CellTree:
                 cell.generate_scope()
 
     def get_scope(self) -> str | None:
-        """Return the scope set by `generate_scope`, None before."""
+        """Return the scope set by `generate_scope`, or None if it was not called."""
         return self._scope
 
     # ------------------------------------------------------------------ text
@@ -326,8 +327,8 @@ def _assign_parameter(cell, name, value):
 
 
 def _assign_cell_state(cell, state, value):
-    """Assign a Tensor to `state` if shape and dtype are equal, and return True. In PYNATIVE mode return False:
-    the attribute is replaced."""
+    """Assign a Tensor to `state` if shape and dtype are equal, and return True. Return False if the attribute has to be
+    replaced instead, as always in PYNATIVE mode."""
     if not isinstance(value, Tensor) or (value.shape, value.dtype) != (state.shape, state.dtype):
         return False
     if _thread.frame is not None:

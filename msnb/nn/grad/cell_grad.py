@@ -31,7 +31,7 @@ class Jvp(_Derivative):
         fn (Union[Cell, Callable]): The network.
 
     Inputs:
-        - **args** (Tensor) - the inputs of the network, and last the direction: a Tensor, or a tuple with one Tensor
+        - **args** (Tensor) - the inputs of the network, then the direction: a Tensor, or a tuple with one Tensor
             per input.
 
     Outputs:
@@ -61,7 +61,7 @@ class Vjp(_Derivative):
         fn (Union[Cell, Callable]): The network.
 
     Inputs:
-        - **args** (Tensor) - the inputs of the network, and last the vector, like its output.
+        - **args** (Tensor) - the inputs of the network, then the vector, with the structure of the output.
 
     Outputs:
         Tuple of the output and the gradient: a Tensor for one input, a tuple for several.

@@ -34,11 +34,11 @@ class Pad(Cell):
         - **x** (Tensor) - with as many axes as there are pairs.
 
     Outputs:
-        Tensor, padded.
+        The padded Tensor.
 
     Raises:
         TypeError: If `paddings` is no tuple.
-        ValueError: If it holds something else than pairs, or too many, or `mode` is unknown.
+        ValueError: If an entry is no pair, there are more than 4 pairs, or `mode` is unknown.
 
     Examples:
         >>> print(nn.Pad(((0, 1), (1, 0)))(Tensor([[1.0, 2.0]], mindspore.float32)))
@@ -76,14 +76,14 @@ class ResizeBilinear(Cell):
     Inputs:
         - **x** (Tensor) - float16 or float32, of shape (N, C, H, W).
         - **size** (Union[tuple[int], list[int]]) - the new height and width. Default: None.
-        - **scale_factor** (int) - or the factor of both sizes. Default: None.
+        - **scale_factor** (int) - the factor of both sizes, instead of `size`. Default: None.
         - **align_corners** (bool) - whether corner pixels keep their positions. Default: False.
 
     Outputs:
         Tensor of shape (N, C, new height, new width).
 
     Raises:
-        TypeError: If `align_corners` is no bool, or a number no int.
+        TypeError: If `align_corners` is no bool, or a number is no int.
         ValueError: If not exactly one of `size` and `scale_factor` is given, or a number is less than 1.
 
     Examples:
@@ -143,8 +143,8 @@ class Unfold(Cell):
         Tensor of shape (N, rows * columns * C, H_out, W_out).
 
     Raises:
-        TypeError: If a size is neither a tuple nor a list, or `padding` no string.
-        ValueError: If a size is not of that form, `padding` is unknown, or the input has other dimensions.
+        TypeError: If a size is neither a tuple nor a list, or `padding` is no string.
+        ValueError: If a size is not of that form, `padding` is unknown, or the input has a wrong number of dimensions.
 
     Examples:
         >>> net = nn.Unfold([1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1])

@@ -17,7 +17,7 @@ def _check_least_axes(layer, x, least):
 
 class Tril(Cell):
     """
-    Set the elements above a diagonal to 0: the lower triangle.
+    Return the lower triangles of matrices: the elements above a diagonal are set to 0.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -43,7 +43,7 @@ class Tril(Cell):
 
 class Triu(Cell):
     """
-    Set the elements below a diagonal to 0: the upper triangle.
+    Return the upper triangles of matrices: the elements below a diagonal are set to 0.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).

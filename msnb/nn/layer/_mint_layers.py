@@ -56,13 +56,13 @@ class Linear(Cell):
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
-        - **x** (Tensor) - whose last axis are the `in_features` features.
+        - **x** (Tensor) - with `in_features` features in the last axis.
 
     Outputs:
-        Tensor, whose last axis are the `out_features` features.
+        Tensor with `out_features` features in the last axis.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is less than 1, or a given Tensor has another shape.
 
     Examples:
@@ -114,13 +114,13 @@ class LayerNormExt(Cell):
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
-        - **input** (Tensor) - whose last axes are `normalized_shape`.
+        - **input** (Tensor) - its last axes have the shape `normalized_shape`.
 
     Outputs:
         Tensor of the shape and type of `input`.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is less than 1, or the input has another shape.
 
     Examples:
@@ -179,7 +179,7 @@ class PReLUExt(Cell):
         Tensor of the shape and type of `input`.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `num_parameters` is less than 1, or neither 1 nor the number of channels.
 
     Examples:
@@ -203,7 +203,8 @@ class LogSoftmaxExt(Cell):
     Logarithm of Softmax.
 
     Args:
-        dim (int): The axis of the sum. Default: None, 0 for inputs of 0, 1 or 3 dimensions, 1 for others.
+        dim (int): The axis of the sum. Default: None, which is 0 for inputs with 0, 1 or 3 dimensions, and 1 for
+            others.
 
     Inputs:
         - **x** (Tensor) - float, of any shape.
@@ -246,7 +247,7 @@ class DropoutExt(Cell):
 
     Raises:
         TypeError: If `p` is no number.
-        ValueError: If it is out of its range.
+        ValueError: If it is out of range.
 
     Examples:
         >>> net = nn.DropoutExt(0.2).set_train()
@@ -282,7 +283,7 @@ class Dropout2dExt(DropoutExt):
 
     Raises:
         TypeError: If `p` is no number.
-        ValueError: If it is out of its range, or the input has other dimensions.
+        ValueError: If it is out of range, or the input has a wrong number of dimensions.
 
     Examples:
         >>> net = nn.Dropout2dExt(0.2).set_train()
@@ -314,14 +315,14 @@ class EmbeddingExt(Cell):
         dtype (mindspore.dtype): Element type of the table. Default: None, float32.
 
     Inputs:
-        - **input** (Tensor) - numbers, int32 or int64, of any shape.
+        - **input** (Tensor) - indices, int32 or int64, of any shape.
 
     Outputs:
         Tensor with an additional axis for the vectors.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or `_weight` has another shape.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or `_weight` has another shape.
 
     Examples:
         >>> net = nn.EmbeddingExt(4, 2)

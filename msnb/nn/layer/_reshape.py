@@ -16,7 +16,7 @@ __all__ = ["Flatten", "Roll", "Unflatten"]
 
 class Flatten(Cell):
     """
-    Flatten each sample: axis 0 stays, the other axes are merged into one.
+    Merge the axes from `start_dim` to `end_dim`. By default axis 0 stays, and the other axes are merged.
 
     Args:
         start_dim (int): Index of the first axis to merge. Default: 1.
@@ -26,11 +26,11 @@ class Flatten(Cell):
         - **x** (Tensor) - of shape (N, ...).
 
     Outputs:
-        Tensor of shape (N, number of elements of a sample).
+        Tensor. By default its shape is (N, number of elements of a sample).
 
     Raises:
-        TypeError: If `x` is no Tensor, or an axis no int.
-        ValueError: If an axis is not there, or `end_dim` comes before `start_dim`.
+        TypeError: If `x` is no Tensor, or an axis is no int.
+        ValueError: If an axis does not exist, or `end_dim` comes before `start_dim`.
 
     Examples:
         >>> print(nn.Flatten()(Tensor(np.ones((2, 3, 4)), mindspore.float32)).shape)
@@ -66,7 +66,7 @@ class Unflatten(Cell):
 
     Args:
         axis (int): The axis to split.
-        unflattened_size (Union[tuple[int], list[int]]): Lengths of the new axes; one of them may be -1.
+        unflattened_size (Union[tuple[int], list[int]]): Lengths of the new axes; one may be -1, which is inferred.
 
     Inputs:
         - **input_x** (Tensor) - of any shape.
@@ -75,8 +75,8 @@ class Unflatten(Cell):
         Tensor.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If the axis is not there, or the lengths do not fit it.
+        TypeError: If an argument has the wrong type.
+        ValueError: If the axis does not exist, or the lengths do not fit it.
 
     Examples:
         >>> print(nn.Unflatten(1, (2, -1))(Tensor(np.ones((3, 10, 4)), mindspore.float32)).shape)
@@ -124,8 +124,8 @@ class Roll(Cell):
         Tensor of the shape and type of `input_x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If there are not as many shifts as axes, or an axis is not there.
+        TypeError: If an argument has the wrong type.
+        ValueError: If there are not as many shifts as axes, or an axis does not exist.
 
     Examples:
         >>> print(nn.Roll(2, 0)(Tensor([0, 1, 2, 3, 4], mindspore.float32)))

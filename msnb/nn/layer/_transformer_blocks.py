@@ -89,16 +89,16 @@ class TransformerEncoderLayer(_Layer):
 
     Inputs:
         - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) for one sequence.
-        - **src_mask** (Tensor, optional) - (S, S) or (N * nhead, S, S): True, or a number that is added, for pairs
-          that do not count. Default: None.
-        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): as `src_mask`, for positions. Default: None.
+        - **src_mask** (Tensor, optional) - (S, S) or (N * nhead, S, S): for each pair of positions, True to ignore the
+            pair, or a number that is added to its score. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - (N, S) or (S,): the same for each position. Default: None.
 
     Outputs:
         Tensor of the shape of `src`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or `activation` unknown.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or `activation` is unknown.
 
     Examples:
         >>> net = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
@@ -163,21 +163,21 @@ class TransformerDecoderLayer(_Layer):
     Inputs:
         - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) for one sequence.
         - **memory** (Tensor) - the encoder output, of length S instead of T.
-        - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
-          that do not count. Default: None.
-        - **memory_mask** (Tensor, optional) - (T, S): as `tgt_mask`, for pairs of positions of `tgt` and `memory`.
+        - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): for each pair of positions of `tgt`, True to
+            ignore the pair, or a number that is added to its score. Default: None.
+        - **memory_mask** (Tensor, optional) - (T, S): the same for each pair of positions of `tgt` and `memory`.
             Default: None.
-        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): as `tgt_mask`, for positions of `tgt`. Default:
+        - **tgt_key_padding_mask** (Tensor, optional) - (N, T) or (T,): the same for each position of `tgt`. Default:
             None.
-        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): as `tgt_mask`, for positions of `memory`.
+        - **memory_key_padding_mask** (Tensor, optional) - (N, S) or (S,): the same for each position of `memory`.
             Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or `activation` unknown.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or `activation` is unknown.
 
     Examples:
         >>> net = nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
@@ -245,12 +245,12 @@ class TransformerEncoder(Cell):
     Args:
         encoder_layer (TransformerEncoderLayer): The layer that is copied `num_layers` times.
         num_layers (int): Number of layers.
-        norm (Cell): Layer applied after the last one. Default: None, nothing.
+        norm (Cell): Layer applied after the last one. Default: None, no further layer.
 
     Inputs:
         - **src** (Tensor) - as in TransformerEncoderLayer.
-        - **src_mask** (Tensor, optional) - as there. Default: None.
-        - **src_key_padding_mask** (Tensor, optional) - as there. Default: None.
+        - **src_mask** (Tensor, optional) - as in TransformerEncoderLayer. Default: None.
+        - **src_key_padding_mask** (Tensor, optional) - as in TransformerEncoderLayer. Default: None.
 
     Outputs:
         Tensor of the shape of `src`.
@@ -287,15 +287,15 @@ class TransformerDecoder(Cell):
     Args:
         decoder_layer (TransformerDecoderLayer): The layer that is copied `num_layers` times.
         num_layers (int): Number of layers.
-        norm (Cell): Layer applied after the last one. Default: None, nothing.
+        norm (Cell): Layer applied after the last one. Default: None, no further layer.
 
     Inputs:
         - **tgt** (Tensor) - as in TransformerDecoderLayer.
-        - **memory** (Tensor) - as there.
-        - **tgt_mask** (Tensor, optional) - as there. Default: None.
-        - **memory_mask** (Tensor, optional) - as there. Default: None.
-        - **tgt_key_padding_mask** (Tensor, optional) - as there. Default: None.
-        - **memory_key_padding_mask** (Tensor, optional) - as there. Default: None.
+        - **memory** (Tensor) - as in TransformerDecoderLayer.
+        - **tgt_mask** (Tensor, optional) - as in TransformerDecoderLayer. Default: None.
+        - **memory_mask** (Tensor, optional) - as in TransformerDecoderLayer. Default: None.
+        - **tgt_key_padding_mask** (Tensor, optional) - as in TransformerDecoderLayer. Default: None.
+        - **memory_key_padding_mask** (Tensor, optional) - as in TransformerDecoderLayer. Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.
@@ -356,16 +356,17 @@ class Transformer(Cell):
         - **src** (Tensor) - (S, N, E), (N, S, E) with `batch_first`, or (S, E) for one sequence.
         - **tgt** (Tensor) - as `src`, of length T instead of S.
         - **src_mask**, **tgt_mask**, **memory_mask** (Tensor, optional) - masks of pairs of positions, of
-          shapes (S, S), (T, T) and (T, S): True, or a number that is added. Default: None.
-        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) - as these
-          masks, for positions: (N, S), (N, T) and (N, S). Default: None.
+            shapes (S, S), (T, T) and (T, S): True to ignore a pair, or a number that is added to its score. Default:
+                None.
+        - **src_key_padding_mask**, **tgt_key_padding_mask**, **memory_key_padding_mask** (Tensor, optional) - masks of
+            positions, of shapes (N, S), (N, T) and (N, S). Default: None.
 
     Outputs:
         Tensor of the shape of `tgt`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or the inputs do not fit together.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the inputs do not fit together.
 
     Examples:
         >>> net = nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=2, dim_feedforward=16)

@@ -34,7 +34,7 @@ _NAMED = (Softmax, LogSoftmax, ReLU, ReLU6, LeakyReLU, PReLU, ELU, Sigmoid, HSig
 _NEWER = (Softmin, Softmax2d, RReLU, Hardtanh, CELU, HShrink, SoftShrink, Tanhshrink)
 _LAYERS = {layer.__name__.lower(): layer for layer in (*_NAMED, *_NEWER, HSwish, Mish, GELU)}
 _LAYERS["fast_gelu"] = FastGelu
-_activation = _LAYERS  # its name in MindSpore, by which programs add layers of their own
+_activation = _LAYERS  # MindSpore's name; programs add their layers to this dict
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
@@ -46,7 +46,7 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
         prim_name (str): Name of the caller, for the error message. Default: None.
 
     Returns:
-        Cell; None for None.
+        Cell, or None if `name` is None.
 
     Raises:
         KeyError: If there is no such name.

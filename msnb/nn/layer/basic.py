@@ -84,17 +84,17 @@ class Dense(Cell):
         bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): Initial b; None is
             Uniform(1 / sqrt(in_channels)). Default: "zeros", in MindSpore 2 None.
         has_bias (bool): Whether b is added. Default: True.
-        activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
+        activation (Union[str, Cell, Primitive]): The function f. Default: None, the identity.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - whose last axis are the `in_channels` features.
+        - **x** (Tensor) - with `in_channels` features in the last axis.
 
     Outputs:
-        Tensor, whose last axis are the `out_channels` features.
+        Tensor with `out_channels` features in the last axis.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is less than 1, or a given Tensor has another shape.
 
     Examples:
@@ -181,7 +181,7 @@ class Dropout(Cell):
 
     Raises:
         TypeError: If a probability is no float, or `dtype` no type of numbers.
-        ValueError: If a probability is out of its range.
+        ValueError: If a probability is out of range.
 
     Examples:
         >>> net = nn.Dropout(keep_prob=0.8).set_train()
@@ -259,8 +259,8 @@ class OneHot(Cell):
         Tensor with one axis more.
 
     Raises:
-        TypeError: If `axis` or `depth` is no int, or `indices` are none.
-        ValueError: If `axis` is out of range, or `depth` negative.
+        TypeError: If `axis` or `depth` is no int, or `indices` are no integers.
+        ValueError: If `axis` is out of range, or `depth` is negative.
 
     Examples:
         >>> print(nn.OneHot(depth=3)(Tensor([2, 0], mindspore.int32)))

@@ -36,7 +36,7 @@ class Dropout1d(_ChannelDropout):
 
     Raises:
         TypeError: If `p` is no number.
-        ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
+        ValueError: If `p` is not in [0, 1], or `x` has a wrong number of dimensions.
 
     Examples:
         >>> net = nn.Dropout1d(0.2).set_train()
@@ -65,7 +65,7 @@ class Dropout2d(_ChannelDropout):
 
     Raises:
         TypeError: If `p` is no number.
-        ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
+        ValueError: If `p` is not in [0, 1], or `x` has a wrong number of dimensions.
 
     Examples:
         >>> net = nn.Dropout2d(0.2).set_train()
@@ -94,7 +94,7 @@ class Dropout3d(_ChannelDropout):
 
     Raises:
         TypeError: If `p` is no number.
-        ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
+        ValueError: If `p` is not in [0, 1], or `x` has a wrong number of dimensions.
 
     Examples:
         >>> net = nn.Dropout3d(0.2).set_train()

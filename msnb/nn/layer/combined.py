@@ -67,7 +67,7 @@ class Conv2dBnAct(_WithNormAndActivation):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
 
     Examples:
         >>> net = nn.Conv2dBnAct(3, 8, 5, has_bn=True, activation="relu")
@@ -144,7 +144,7 @@ class DenseBnAct(_WithNormAndActivation):
         Tensor of shape (N, out_channels).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
 
     Examples:
         >>> net = nn.DenseBnAct(3, 4, activation="relu")

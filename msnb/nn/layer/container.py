@@ -130,7 +130,7 @@ class SequentialCell(_OrderedCells):
         Tensor, the output of the last Cell.
 
     Raises:
-        TypeError: If there is something else than Cells.
+        TypeError: If an element is no Cell.
 
     Examples:
         >>> net = nn.SequentialCell([nn.Dense(3, 2, weight_init="ones"), nn.ReLU()])
@@ -197,12 +197,12 @@ class CellList(_OrderedCells):
     A list of Cells. Their Parameters belong to the Cell that has the list as an attribute. It cannot be called.
 
     Args:
-        args (list[Cell]): The Cells, or nothing.
-        auto_prefix (bool): Whether Parameters of Cells that are added after the list became an attribute are named by
-            their index. Default: True.
+        args (list[Cell]): The Cells. Default: no Cells.
+        auto_prefix (bool): Whether the Parameters of a Cell that is added when the list is an attribute already are
+            named by the index of the Cell. Default: True.
 
     Raises:
-        TypeError: If there is something else than a list of Cells.
+        TypeError: If an argument is no list of Cells.
 
     Examples:
         >>> cells = nn.CellList([nn.Dense(3, 2)])
@@ -239,8 +239,8 @@ class CellList(_OrderedCells):
         _rename_moved_parameters(self._cells, *where)
 
     def _prefix_added_cell(self, cell, name):
-        """Return `cell` with its Parameters prefixed by `name`, unless the list is in a network and has no
-        `auto_prefix`."""
+        """Return `cell` with `name` as the prefix of its Parameters. There is no prefix if the list is in a network and
+        `auto_prefix` is False."""
         return _prefix_parameter_names(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
@@ -309,10 +309,10 @@ class CellDict(Cell):
     called.
 
     Args:
-        args (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell); or nothing.
+        args (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell). Default: no Cells.
 
     Raises:
-        TypeError: If there is something else than Cells, a Cell is a container of Cells, a name is no string, or there
+        TypeError: If an element is no Cell, a Cell is a container of Cells, a name is no string, or there
             is more than one argument.
         ValueError: If an element is not a pair.
         KeyError: If a name is empty, contains a ".", or is the name of another attribute.
@@ -402,7 +402,7 @@ class CellDict(Cell):
             cells (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell).
 
         Raises:
-            TypeError: If there is something else than Cells.
+            TypeError: If an element is no Cell.
             ValueError: If an element is not a pair.
         """
         if not isinstance(cells, Iterable):

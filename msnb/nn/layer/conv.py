@@ -26,8 +26,8 @@ class Conv2d(Convolution):
         out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a kernel.
         stride (Union[int, tuple[int]]): Step of the kernel along height and width. Default: 1.
-        pad_mode (str): "same" puts zeros around the image so that its size is divided by the stride, rounded up;
-            "valid" puts none; "pad" puts `padding` of them. Default: "same".
+        pad_mode (str): "same" pads with zeros so that the output size is the input size divided by the stride, rounded
+            up. "valid" pads nothing. "pad" pads with `padding` zeros. Default: "same".
         padding (Union[int, tuple[int]]): Number of zeros for "pad": on each side, or (top, bottom, left, right).
             Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements in pixels. Default: 1.
@@ -44,10 +44,10 @@ class Conv2d(Convolution):
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
 
     Outputs:
-        Tensor, laid out as the input.
+        Tensor, in the layout of the input.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 
@@ -96,7 +96,7 @@ class Conv1d(RowConvolution):
         Tensor of shape (N, C_out, L_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 
@@ -115,7 +115,7 @@ class _Transposed(Convolution):
         Set the sharding strategy of the operator.
 
         Args:
-            strategy (tuple): For each input a tuple with the number of parts of each axis.
+            strategy (tuple): For each input a tuple with the number of shards of each axis.
 
         Returns:
             Cell, itself.
@@ -152,8 +152,8 @@ class Conv2dTranspose(_Transposed):
         out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a kernel.
         stride (Union[int, tuple[int]]): Factor by which height and width grow. Default: 1.
-        pad_mode (str): "same" gives stride times the size; "valid" all that the kernels reach; "pad" that less
-            `padding`. Default: "same".
+        pad_mode (str): Output size. "same" gives stride times the input size, "valid" the full size of the transposed
+            convolution, and "pad" that size without `padding` elements. Default: "same".
         padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (top, bottom, left,
             right). Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements in pixels. Default: 1.
@@ -174,7 +174,7 @@ class Conv2dTranspose(_Transposed):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 
@@ -262,7 +262,7 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         Tensor of shape (N, C_out, L_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 

@@ -26,19 +26,20 @@ class BiDense(Cell):
         out_channels (int): Number of output features.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial W. Default: None,
             Uniform(1 / sqrt(in1_channels)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None, as `weight_init`.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial b. Default: None, the same distribution as
+            the default of `weight_init`.
         has_bias (bool): Whether b is added. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **input1** (Tensor) - of shape (..., in1_channels).
-        - **input2** (Tensor) - of shape (..., in2_channels), the same otherwise.
+        - **input2** (Tensor) - of shape (..., in2_channels), with the leading axes of `input1`.
 
     Outputs:
         Tensor of shape (..., out_channels).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is less than 1, or the shapes do not fit.
 
     Examples:

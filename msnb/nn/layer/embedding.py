@@ -36,13 +36,13 @@ class Embedding(Cell):
         padding_idx (int): Index of a vector that is initialised to 0. Default: None.
 
     Inputs:
-        - **ids** (Tensor) - the numbers, int32 or int64, of any shape.
+        - **ids** (Tensor) - the indices, int32 or int64, of any shape.
 
     Outputs:
         Tensor with an additional axis for the vectors.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `padding_idx` is out of range.
 
     Examples:
@@ -130,14 +130,15 @@ class EmbeddingLookup(Cell):
         vocab_size (int): Number of vectors.
         embedding_size (int): Length of each vector.
         param_init (Union[Tensor, str, Initializer, numbers.Number]): Initial table. Default: "normal".
-        target (str): No effect: "CPU" or "DEVICE"; the lookup runs on the device of the table. Default: "CPU".
+        target (str): "CPU" or "DEVICE". The lookup always runs on the device of the table. With "CPU", an index out of
+            range gives a vector of 0, and `sparse` must be True. Default: "CPU".
         slice_mode (str): Sharding of the table: "batch_slice", "field_slice", "table_row_slice" or
             "table_column_slice". Default: "batch_slice".
         manual_shapes (tuple): Number of rows on each device for "field_slice". Default: None.
         max_norm (float): Maximum norm of a vector. Default: None.
-        sparse (bool): Whether the gradient of the table is a RowTensor, so that the optimizers for sparse gradients
-            leave other rows alone; with target "CPU" it has to be. Default: True.
-        vocab_cache_size (int): No effect: the size of a parameter server's cache, and msnb has no parameter server.
+        sparse (bool): Whether the gradient of the table is a RowTensor, so that optimizers for sparse gradients update
+            only the rows that were looked up. Default: True.
+        vocab_cache_size (int): Size of the cache of a parameter server. No effect: msnb has no parameter server.
             Default: 0.
         dtype (mindspore.dtype): Element type of the table. Default: mstype.float32.
 
@@ -148,8 +149,8 @@ class EmbeddingLookup(Cell):
         Tensor with an additional axis for the vectors.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, or `sparse` False for "CPU".
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, a mode is unknown, or `sparse` is False with target "CPU".
 
     Examples:
         >>> net = nn.EmbeddingLookup(4, 2)
@@ -217,16 +218,16 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         dtype (mindspore.dtype): As in EmbeddingLookup. Default: mstype.float32.
 
     Inputs:
-        - **input_indices** (Tensor) - the numbers, (batch_size, seq_length), int32 or int64.
+        - **input_indices** (Tensor) - the indices, (batch_size, seq_length), int32 or int64.
         - **input_values** (Tensor) - factors of the vectors, (batch_size, seq_length), float32; 0 marks padding.
-        - **field_ids** (Tensor) - to which field each number belongs, (batch_size, seq_length), int32.
+        - **field_ids** (Tensor) - the field of each index, (batch_size, seq_length), int32.
 
     Outputs:
         Tensor of shape (batch_size, field_size, embedding_size).
 
     Raises:
         TypeError: If an argument or an input is of another type.
-        ValueError: If an input is not 2-D, or `operator` unknown.
+        ValueError: If an input is not 2-D, or `operator` is unknown.
 
     Examples:
         >>> net = nn.MultiFieldEmbeddingLookup(10, 4, field_size=2)

@@ -46,11 +46,11 @@ class ImageGradients(Cell):
         - **images** (Tensor) - of shape (N, C, H, W).
 
     Outputs:
-        - **dy** (Tensor) - by how much the pixel below is larger; 0 in the last row.
-        - **dx** (Tensor) - by how much the pixel to the right is larger; 0 in the last column.
+        - **dy** (Tensor) - the pixel below minus this pixel; 0 in the last row.
+        - **dx** (Tensor) - the pixel to the right minus this pixel; 0 in the last column.
 
     Raises:
-        ValueError: If `images` have other dimensions.
+        ValueError: If `images` have a wrong number of dimensions.
 
     Examples:
         >>> dy, dx = nn.ImageGradients()(Tensor([[[[1, 2], [4, 8]]]], mindspore.int32))
@@ -276,7 +276,7 @@ class PSNR(Cell):
 
     Raises:
         TypeError: If `max_val` is no number, or the images are of different types.
-        ValueError: If `max_val` is not positive, or the images have other dimensions or different shapes.
+        ValueError: If `max_val` is not positive, or the images have a wrong number of dimensions or different shapes.
 
     Examples:
         >>> image = Tensor(np.zeros((1, 3, 4, 4)), mindspore.float32)
@@ -310,11 +310,11 @@ class CentralCrop(Cell):
         - **image** (Tensor) - of shape (C, H, W) or (N, C, H, W).
 
     Outputs:
-        Tensor, the middle.
+        The cropped Tensor.
 
     Raises:
         TypeError: If `central_fraction` is no float.
-        ValueError: If it is out of its range, or the image has other dimensions.
+        ValueError: If it is out of range, or the image has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.CentralCrop(0.5)(Tensor(np.ones((3, 4, 8)), mindspore.float32)).shape)

@@ -41,36 +41,37 @@ class LSTM(_LstmBase):
 
         c_t = f \cdot c_{t-1} + i \cdot g, \quad h_t = o \cdot \tanh(c_t)
 
-    One Parameter `weight` holds all: layer after layer, and in each direction after direction, first every W and V,
-    whose rows come in the order i, f, g, o; then every pair of biases. Without biases, with more than one layer or
-    direction, a CPU takes every W first, then every V, as MindSpore does: a checkpoint of such a network fits the kind
-    of device that it was trained on.
+    One Parameter `weight` holds all weights. For each layer and direction it has W and V, with rows in the order i, f,
+    g, o. The pairs of biases of all layers and directions follow. There is one exception, as in MindSpore: on a CPU,
+    without biases, and with several layers or directions, every W comes before every V. A checkpoint of such a network
+    fits only the kind of device on which it was trained.
 
     Args:
         input_size (int): Number of input features.
         hidden_size (int): Number of features of the hidden state h.
         num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch axis instead of the time axis. Default:
+            False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameter. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **x** (Tensor) - (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size) with `batch_first`.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
-          its end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Outputs after
+          its end are 0. Default: None, all lengths are seq_len.
 
     Outputs:
-        Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
-        hidden_size features; the last h and c of each layer.
+        Tuple (output, (h, c)): the outputs of the last layer at all times, in the axis order of `x`, with directions *
+        hidden_size features; the last h and c of each layer and direction.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `dropout` not in [0, 1].
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `dropout` is not in [0, 1].
 
     Examples:
         >>> net = nn.LSTM(10, 16, 2, batch_first=True)
@@ -129,16 +130,17 @@ class LSTMCell(_LstmBase):
         input_size (int): Number of input features.
         hidden_size (int): Number of features of the hidden state h.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch axis instead of the time axis. Default:
+            False.
         dropout (Union[float, int]): As in LSTM; no effect, as there is one layer. Default: 0.
         bidirectional (bool): Whether the layer processes the sequence in both directions. Default: False.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **x** (Tensor) - (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size) with `batch_first`.
         - **h** (Tensor) - of shape (directions, batch_size, hidden_size).
         - **c** (Tensor) - of the shape of `h`.
-        - **w** (Tensor) - the weights in the layout of P.LSTM, of shape (number of weights, 1, 1): with two biases for
-          each gate or one.
+        - **w** (Tensor) - the weights in the layout of P.LSTM, of shape (number of weights, 1, 1), with one or two
+            biases for each gate.
 
     Outputs:
         Tuple (output, h, c, reserve, state), as in P.LSTM.

@@ -42,7 +42,7 @@ class ReduceLogSumExp(Cell):
 
     Args:
         axis (Union[int, tuple(int), list(int)]): The axes of the sum, () for all.
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Whether to keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -51,7 +51,7 @@ class ReduceLogSumExp(Cell):
         Tensor without the reduced axes, or with length 1 in them.
 
     Raises:
-        TypeError: If `axis` is something else, or `keep_dims` no bool.
+        TypeError: If `axis` has the wrong type, or `keep_dims` is no bool.
 
     Examples:
         >>> print(nn.ReduceLogSumExp(1)(Tensor([[0.0, 0.0]], mindspore.float32)))
@@ -83,7 +83,7 @@ class Range(Cell):
         delta (Union[int, float]): The step, not 0. Default: 1.
 
     Outputs:
-        Tensor, 1-D: of int32 if all three are ints, else of float32.
+        Tensor, 1-D: of int32 if `start`, `limit` and `delta` are ints, and of float32 otherwise.
 
     Raises:
         TypeError: If an argument is neither an int nor a float.
@@ -122,7 +122,7 @@ class LGamma(Cell):
         Tensor of the shape and type of `x`.
 
     Raises:
-        TypeError: If `x` is of another type.
+        TypeError: If `x` is neither float16 nor float32.
 
     Examples:
         >>> print(nn.LGamma()(Tensor([1.5, 3.0], mindspore.float32)).asnumpy().round(4))
@@ -146,7 +146,7 @@ class DiGamma(Cell):
         Tensor of the shape and type of `x`.
 
     Raises:
-        TypeError: If `x` is of another type.
+        TypeError: If `x` is neither float16 nor float32.
 
     Examples:
         >>> print(nn.DiGamma()(Tensor([1.0], mindspore.float32)).asnumpy().round(4))
@@ -169,10 +169,10 @@ class IGamma(Cell):
         - **x** (Tensor) - float32, of a shape that broadcasts with `a`.
 
     Outputs:
-        Tensor, float32; no number where `a` or `x` is negative.
+        Tensor, float32; NaN where `a` or `x` is negative.
 
     Raises:
-        TypeError: If `a` or `x` is of another type.
+        TypeError: If `a` or `x` is not float32.
 
     Examples:
         >>> a, x = Tensor([1.0], mindspore.float32), Tensor([100.0], mindspore.float32)
@@ -198,7 +198,7 @@ class LBeta(Cell):
         Tensor of the type of `x`.
 
     Raises:
-        TypeError: If `x` is of another type, or `y` of another than `x`.
+        TypeError: If `x` is neither float16 nor float32, or `y` has another type than `x`.
 
     Examples:
         >>> x = Tensor([2.0], mindspore.float32)
@@ -218,7 +218,7 @@ class Moments(Cell):
 
     Args:
         axis (Union[int, tuple(int)]): The axes to reduce, None for all. Default: None.
-        keep_dims (bool): Whether the reduced axes stay, with length 1; None means False. Default: None.
+        keep_dims (bool): Whether to keep the reduced axes with length 1; None means False. Default: None.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -228,7 +228,7 @@ class Moments(Cell):
         - **variance** (Tensor) - of the type of `x`.
 
     Raises:
-        TypeError: If `axis` is something else, `keep_dims` no bool, or `x` of another type.
+        TypeError: If `axis` has the wrong type, `keep_dims` is no bool, or `x` is neither float16 nor float32.
 
     Examples:
         >>> print(nn.Moments()(Tensor([1.0, 3.0], mindspore.float32)))

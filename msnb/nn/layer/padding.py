@@ -114,7 +114,7 @@ class ConstantPad1d(_Constant):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+        ValueError: If the tuple has a wrong length, the input has too few dimensions, or nothing is left.
 
     Examples:
         >>> print(nn.ConstantPad1d((1, 2), 9.)(Tensor([[1., 2.]], mindspore.float32)))
@@ -145,7 +145,7 @@ class ConstantPad2d(_Constant):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+        ValueError: If the tuple has a wrong length, the input has too few dimensions, or nothing is left.
 
     Examples:
         >>> print(nn.ConstantPad2d((0, 1, 1, 0), 9.)(Tensor([[[1., 2.]]], mindspore.float32)))
@@ -177,7 +177,7 @@ class ConstantPad3d(_Constant):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+        ValueError: If the tuple has a wrong length, the input has too few dimensions, or nothing is left.
 
     Examples:
         >>> print(nn.ConstantPad3d((0, 1, 0, 0, 0, 0), 9.)(Tensor([[[[1., 2.]]]], mindspore.float32)))
@@ -207,7 +207,7 @@ class ZeroPad2d(_Constant):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
+        ValueError: If the tuple has a wrong length, the input has too few dimensions, or nothing is left.
 
     Examples:
         >>> print(nn.ZeroPad2d((0, 1, 1, 0))(Tensor([[[1., 2.]]], mindspore.float32)))
@@ -236,7 +236,7 @@ class ReflectionPad1d(_Reflection):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
+        ValueError: If the tuple has a wrong length, or a number is negative or not less than the length of an axis.
 
     Examples:
         >>> print(nn.ReflectionPad1d((2, 1))(Tensor([[1., 2., 3.]], mindspore.float32)))
@@ -264,7 +264,7 @@ class ReflectionPad2d(_Reflection):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
+        ValueError: If the tuple has a wrong length, or a number is negative or not less than the length of an axis.
 
     Examples:
         >>> print(nn.ReflectionPad2d((1, 0, 0, 1))(Tensor([[[1., 2.], [3., 4.]]], mindspore.float32)))
@@ -295,7 +295,7 @@ class ReflectionPad3d(_Reflection):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
+        ValueError: If the tuple has a wrong length, or a number is negative or not less than the length of an axis.
 
     Examples:
         >>> print(nn.ReflectionPad3d((1, 0, 0, 0, 0, 0))(Tensor([[[[1., 2.]]]], mindspore.float32)))
@@ -324,7 +324,7 @@ class ReplicationPad1d(_Replication):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, or the input has too few dimensions.
+        ValueError: If the tuple has a wrong length, or the input has too few dimensions.
 
     Examples:
         >>> print(nn.ReplicationPad1d((2, 1))(Tensor([[1., 2., 3.]], mindspore.float32)))
@@ -353,7 +353,7 @@ class ReplicationPad2d(_Replication):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, or the input has too few dimensions.
+        ValueError: If the tuple has a wrong length, or the input has too few dimensions.
 
     Examples:
         >>> print(nn.ReplicationPad2d((1, 0, 0, 1))(Tensor([[[1., 2.], [3., 4.]]], mindspore.float32)))
@@ -384,7 +384,7 @@ class ReplicationPad3d(_Replication):
 
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
-        ValueError: If it is a tuple of another length, or the input has too few dimensions.
+        ValueError: If the tuple has a wrong length, or the input has too few dimensions.
 
     Examples:
         >>> print(nn.ReplicationPad3d((1, 0, 0, 0, 0, 0))(Tensor([[[[1., 2.]]]], mindspore.float32)))

@@ -72,7 +72,7 @@ class _Pool2d(OneOperator):
     _of_every_mode = frozenset()
 
     def __init__(self) -> None:
-        Cell.__init__(self)  # not of OneOperator: `_set_window` creates the operator
+        Cell.__init__(self)  # OneOperator.__init__ is skipped: `_set_window` creates the operator
 
     def _set_window(
         self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any
@@ -187,24 +187,24 @@ class MaxPool2d(_MaxPool):
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): Step of the window along height and width. Default: 1.
         pad_mode (str): "same" pads the image so that the output size is the input size divided by the stride, rounded
-            up; "valid" takes whole windows only; "pad" adds `padding` first. Upper or lower case. Default: "valid".
+            up; "valid" uses only complete windows; "pad" adds `padding` first. Upper or lower case. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         padding (Union[int, tuple[int]]): For "pad", the number of pixels added above and below, left and right.
             Default: 0.
         dilation (Union[int, tuple[int]]): For "pad", the distance between neighbouring elements of a window. Default:
             1.
         return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): For "pad", whether to include an incomplete window at the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image without N is accepted too.
 
     Outputs:
-        Tensor, laid out as the input.
+        Tensor, in the layout of the input.
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
+        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given with another mode.
 
     Examples:
         >>> print(nn.MaxPool2d(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
@@ -248,7 +248,7 @@ class MaxPool1d(_Row, _MaxPool):
         padding (int): For "pad", the number of elements added at each end. Default: 0.
         dilation (int): For "pad", the distance between neighbouring elements of a window. Default: 1.
         return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): For "pad", whether to include an incomplete window at the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L) or (C, L).
@@ -258,8 +258,8 @@ class MaxPool1d(_Row, _MaxPool):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
-            input has other dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given with another mode,
+            or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.MaxPool1d(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
@@ -307,9 +307,9 @@ class AvgPool2d(_AvgPool):
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): Step of the window along height and width. Default: 1.
-        pad_mode (str): "same" widens the image so that its size is divided by the stride, rounded up, and leaves out of
-            the mean what it added; "valid" takes whole windows only; "pad" adds `padding` first. In any case of
-            letters. Default: "valid".
+        pad_mode (str): "same" pads the image so that the output size is the input size divided by the stride, rounded
+            up; the padding does not count in the mean. "valid" uses only complete windows. "pad" adds `padding` first.
+            Upper or lower case. Default: "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
         padding (Union[int, tuple[int]]): For "pad", the number of pixels added above and below, left and right.
             Default: 0.
@@ -322,11 +322,11 @@ class AvgPool2d(_AvgPool):
         - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC"; one image without N is accepted too.
 
     Outputs:
-        Tensor, laid out as the input.
+        Tensor, in the layout of the input.
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
+        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given with another mode.
 
     Examples:
         >>> print(nn.AvgPool2d(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
@@ -381,8 +381,8 @@ class AvgPool1d(_Row, _AvgPool):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
-            input has other dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given with another mode,
+            or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AvgPool1d(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
@@ -402,7 +402,7 @@ class AvgPool1d(_Row, _AvgPool):
     ) -> None:
         super().__init__()
         if ceil_mode and pad_mode == "VALID":
-            pad_mode = "PAD"  # the same as "valid" without padding
+            pad_mode = "PAD"  # equals "valid" with padding 0, and supports `ceil_mode`
         self._set_window(
             kernel_size,
             stride,

@@ -23,5 +23,5 @@ __all__ = [
     "TensorAddQuant",
     "MulQuant",
 ]
-# for programs that import them from here
+# programs import these names from this module
 _ = BatchNormFoldCell, QuantBlock, QuantConfig, QuantMindirBlock, UniformQuantObserver, quant_config_default

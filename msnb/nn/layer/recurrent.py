@@ -63,7 +63,7 @@ class _RecurrentLayers(Cell):
                     shapes |= {f"bias_ih_{end}": (rows,), f"bias_hh_{end}": (rows,)}
                 all_shapes |= shapes
                 self._names.append(tuple(shapes))
-        for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):  # the order of MindSpore's lists of them
+        for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):  # MindSpore lists the Parameters in this order
             for name in (name for name in all_shapes if name.startswith(kind)):
                 setattr(self, name, _create_uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
@@ -106,7 +106,8 @@ class RNN(_RecurrentLayers):
         hidden_size (int): Number of features of the hidden state h.
         num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch axis instead of the time axis. Default:
+            False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
@@ -114,19 +115,19 @@ class RNN(_RecurrentLayers):
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **x** (Tensor) - (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size) with `batch_first`.
         - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
-          its end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Outputs after
+          its end are 0. Default: None, all lengths are seq_len.
 
     Outputs:
-        Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
-        features; the last state of each layer and direction.
+        Tuple (output, hx_n): the outputs of the last layer at all times, in the axis order of `x`, with directions *
+        hidden_size features; the last state of each layer and direction.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, `dropout` not in [0, 1], or `nonlinearity` unknown.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, `dropout` is not in [0, 1], or `nonlinearity` is unknown.
 
     Examples:
         >>> net = nn.RNN(10, 16, 2, batch_first=True, bidirectional=True)
@@ -173,26 +174,27 @@ class GRU(_RecurrentLayers):
         hidden_size (int): Number of features of the hidden state h.
         num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch axis instead of the time axis. Default:
+            False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **x** (Tensor) - (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size) with `batch_first`.
         - **hx** (Tensor, optional) - the first states, of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
-          its end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Outputs after
+          its end are 0. Default: None, all lengths are seq_len.
 
     Outputs:
-        Tuple (output, hx_n): the outputs of the last layer at all times, laid out as `x`, with directions * hidden_size
-        features; the last state of each layer and direction.
+        Tuple (output, hx_n): the outputs of the last layer at all times, in the axis order of `x`, with directions *
+        hidden_size features; the last state of each layer and direction.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `dropout` not in [0, 1].
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `dropout` is not in [0, 1].
 
     Examples:
         >>> net = nn.GRU(10, 16)
@@ -301,8 +303,8 @@ class RNNCell(_RecurrentCell):
         Tensor, the next state, of the shape of `hx`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `nonlinearity` unknown.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `nonlinearity` is unknown.
 
     Examples:
         >>> net = nn.RNNCell(10, 16)
@@ -342,7 +344,7 @@ class GRUCell(_RecurrentCell):
         Tensor, the next state, of the shape of `hx`.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is less than 1.
 
     Examples:

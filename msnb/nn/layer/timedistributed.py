@@ -31,7 +31,7 @@ class TimeDistributed(Cell):
         time_axis (int): The time axis.
         reshape_with_axis (int): An axis that the time axis is merged into, so that the layer is called once. It is
             correct if the layer treats elements along that axis independently, such as the batch. Default: None, one
-            call per time.
+            call per time step.
 
     Inputs:
         - **inputs** (Tensor) - of at least 3 dimensions.
@@ -40,8 +40,8 @@ class TimeDistributed(Cell):
         Tensor, the results with the times in the same axis.
 
     Raises:
-        TypeError: If `layer` is something else, or an axis no int.
-        ValueError: If the input has fewer dimensions, or the layer changes the axis that the times were joined with.
+        TypeError: If `layer` has the wrong type, or an axis is no int.
+        ValueError: If the input has fewer dimensions, or the layer changes the axis that the time axis was merged into.
 
     Examples:
         >>> net = nn.TimeDistributed(nn.Dense(3, 6), time_axis=1, reshape_with_axis=0)
@@ -67,7 +67,7 @@ class TimeDistributed(Cell):
             raise ValueError(f"For '{self.cls_name}', the times cannot be joined with their own axis {joined}.")
         position = joined - (times < joined)  # position of the other axis after the time axis is removed
         order = [axis for axis in range(inputs.ndim) if axis != times]
-        order.insert(position, times)  # the times come right before it
+        order.insert(position, times)  # the time axis comes right before the axis it is merged into
         x = F.transpose(inputs, tuple(order))
         many = x.shape[position : position + 2]
         out = self.layer(x.reshape((*x.shape[:position], many[0] * many[1], *x.shape[position + 2 :])))

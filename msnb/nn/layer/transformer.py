@@ -46,14 +46,15 @@ class MultiheadAttention(Cell):
         - **need_weights** (bool, optional) - whether to return the attention weights too. Default: True.
         - **attn_mask** (Tensor, optional) - (L, S) or (N * num_heads, L, S): as `key_padding_mask`, for pairs of query
             and key. Default: None.
-        - **average_attn_weights** (bool, optional) - whether to return their mean over the heads. Default: True.
+        - **average_attn_weights** (bool, optional) - whether to return the mean of the weights over the heads. Default:
+            True.
 
     Outputs:
         Tuple of the outputs, in the shape of the queries, and with `need_weights` the weights, (N, L, S), or
         (N, num_heads, L, S) without `average_attn_weights`.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `num_heads` does not divide `embed_dim`, or queries have neither 2 nor 3 dimensions.
 
     Examples:

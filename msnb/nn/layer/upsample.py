@@ -17,8 +17,10 @@ class Upsample(Cell):
         size (Union[int, tuple[int]]): New lengths of the axes after N and C. Default: None.
         scale_factor (Union[float, tuple[float]]): Ratios of new to old lengths. Default: None.
         mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
-        align_corners (bool): Whether the centres of the corner pixels keep their positions. Default: None, False.
-        recompute_scale_factor (bool): Whether the pixel distance is old length / new length. Default: None, False.
+        align_corners (bool): Whether the centres of the corner pixels keep their positions. Default: None, which means
+            False.
+        recompute_scale_factor (bool): Whether the pixel distance is old length / new length. Default: None, which means
+            False.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W).

@@ -19,7 +19,7 @@ class LossBase(Cell):
             Default: "mean".
 
     Raises:
-        ValueError: If `reduction` is something else.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> class Cubic(nn.LossBase):
@@ -63,9 +63,9 @@ class LossBase(Cell):
         return (self.reduce_mean if self.average else self.reduce_sum)(x, self.get_axis(x))
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """Compute the loss. Every subclass defines it.
+        """Compute the loss. Every subclass defines this method.
 
         Raises:
-            NotImplementedError: Here.
+            NotImplementedError: Always, in this base class.
         """
         raise NotImplementedError(f"{self.cls_name} must implement construct.")

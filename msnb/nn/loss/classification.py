@@ -42,9 +42,9 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
     Raises:
         TypeError: If `sparse` is no bool.
-        ValueError: If `reduction` is something else, or the shapes do not fit.
-        RuntimeError: If a class number is not in [0, C); in GRAPH mode at the next look at a value, and a step with
-            such a number changes no Parameter.
+        ValueError: If `reduction` is unknown, or the shapes do not fit.
+        RuntimeError: If a class number is not in [0, C). GRAPH mode raises it when a value is next read, and a step
+            with such a number changes no Parameter.
 
     Examples:
         >>> loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True)
@@ -82,7 +82,7 @@ class NLLLoss(LossBase):
     Negative logarithm of the probability of the true class: :math:`-w_y x_y`. The mean is weighted by w.
 
     Args:
-        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        weight (Tensor): The weight w of each class, (C,). Default: None, a weight of 1.
         ignore_index (int): Label to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
@@ -94,9 +94,10 @@ class NLLLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `labels`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `reduction` is something else, or the shapes do not fit.
-        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `reduction` is unknown, or the shapes do not fit.
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`. GRAPH mode raises it when a value is next
+            read.
 
     Examples:
         >>> print(nn.NLLLoss()(Tensor([[-1.0, -2.0]], mindspore.float32), Tensor([1], mindspore.int32)))
@@ -121,7 +122,7 @@ class CrossEntropyLoss(LossBase):
     the log-softmax.
 
     Args:
-        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        weight (Tensor): The weight w of each class, (C,). Default: None, a weight of 1.
         ignore_index (int): Class index to ignore. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
         label_smoothing (float): Fraction of the labels' probability that is spread evenly over all classes, in [0, 1]
@@ -136,9 +137,10 @@ class CrossEntropyLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `logits` without axis 1.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, `reduction` something else, or the shapes do not fit.
-        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, `reduction` is unknown, or the shapes do not fit.
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`. GRAPH mode raises it when a value is next
+            read.
 
     Examples:
         >>> print(nn.CrossEntropyLoss()(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
@@ -170,24 +172,24 @@ class FocalLoss(LossBase):
     :math:`-w_y (1 - p_y)^\gamma \log p_y` for :math:`p = softmax(x)`.
 
     Args:
-        weight (Tensor): The weight w of each class, (C,). Default: None, 1.
+        weight (Tensor): The weight w of each class, (C,). Default: None, a weight of 1.
         gamma (float): The exponent. Default: 2.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
         - **logits** (Tensor) - x, of shape (N, C), or (N, C, ...) for samples with several positions.
-        - **labels** (Tensor) - class indices y, of shape (N, 1) or (N, 1, ...), or (N,) for one position. Or of the
-          shape of `logits`, how much each class counts; then the loss of each class is
-          :math:`-w_c t_c (1 - p_c)^\gamma \log p_c` for these t.
+        - **labels** (Tensor) - class indices y, of shape (N, 1) or (N, 1, ...), or (N,) for one position. They may
+            instead be weights t of all classes, of the shape of `logits`. Then the loss of each class is
+            :math:`-w_c t_c (1 - p_c)^\gamma \log p_c`.
 
     Outputs:
         Tensor, a scalar; for "none" the mean over the positions of a sample, of shape (N,), or (N, C) with labels of
         the shape of `logits`.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes of `logits` and `labels` do not fit.
-        RuntimeError: If a label is not in [0, C); in GRAPH mode at the next look at a value.
+        RuntimeError: If a label is not in [0, C). GRAPH mode raises it when a value is next read.
 
     Examples:
         >>> print(nn.FocalLoss()(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
@@ -232,7 +234,7 @@ class BCELoss(LossBase):
     Binary cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.
 
     Args:
-        weight (Tensor): The weight w of each element. Default: None, 1.
+        weight (Tensor): The weight w of each element. Default: None, a weight of 1.
         reduction (str): "mean", "sum" or "none". Default: "none", in MindSpore 2 "mean".
 
     Inputs:
@@ -243,7 +245,7 @@ class BCELoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `inputs`.
 
     Raises:
-        ValueError: If `reduction` is something else, or the shapes differ.
+        ValueError: If `reduction` is unknown, or the shapes differ.
 
     Examples:
         >>> print(nn.BCELoss()(Tensor([0.5], mindspore.float32), Tensor([1.0], mindspore.float32)))
@@ -268,8 +270,8 @@ class BCEWithLogitsLoss(LossBase):
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        weight (Tensor): The weight w of each element. Default: None, 1.
-        pos_weight (Tensor): The weight p of positive labels. Default: None, 1.
+        weight (Tensor): The weight w of each element. Default: None, a weight of 1.
+        pos_weight (Tensor): The weight p of positive labels. Default: None, a weight of 1.
 
     Inputs:
         - **logits** (Tensor) - x, float16 or float32, of any shape.
@@ -280,7 +282,7 @@ class BCEWithLogitsLoss(LossBase):
 
     Raises:
         TypeError: If a weight is no Tensor.
-        ValueError: If `reduction` is something else, or the shapes differ.
+        ValueError: If `reduction` is unknown, or the shapes differ.
 
     Examples:
         >>> print(nn.BCEWithLogitsLoss()(Tensor([-100.0], mindspore.float32), Tensor([1.0], mindspore.float32)))
@@ -307,7 +309,7 @@ def _accept_divergence_reduction(value):
 class KLDivLoss(LossBase):
     r"""
     Kullback-Leibler divergence of a predicted distribution from a target distribution (1951): :math:`y (\log y - x)`,
-    which is 0 where y is.
+    which is 0 where y is 0.
 
     Args:
         reduction (str): "mean", "sum", "none", or "batchmean", the sum divided by the size of axis 0. Default: "mean".
@@ -320,7 +322,7 @@ class KLDivLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `logits`.
 
     Raises:
-        ValueError: If `reduction` is something else.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> print(nn.KLDivLoss("sum")(Tensor([-1.0, -2.0], mindspore.float32), Tensor([0.0, 1.0], mindspore.float32)))

@@ -36,8 +36,8 @@ class PoissonNLLLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `input`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `reduction` is something else.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> print(nn.PoissonNLLLoss()(Tensor([0.0], mindspore.float32), Tensor([2], mindspore.int32)))
@@ -59,7 +59,7 @@ class PoissonNLLLoss(LossBase):
         y = F.cast(target, x.dtype)
         losses = F.exp(x) - y * x if self.log_input else x - y * F.log(x + self.eps)
         if self.full:
-            many = F.maximum(y, 1.0)  # the term of less does not count, and has to have a gradient all the same
+            many = F.maximum(y, 1.0)  # y <= 1 has no such term, but its gradient must be finite
             stirling = (many + 0.5) * F.log(many) - many + _HALF_LOG_TAU
             losses = losses + F.select(F.greater(y, 1.0), stirling, F.zeros_like(stirling))
         return round_to_inputs(self.get_loss(losses), input)
@@ -84,8 +84,8 @@ class GaussianNLLLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `logits`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `eps` is not positive, or `reduction` something else.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `eps` is not positive, or `reduction` is unknown.
 
     Examples:
         >>> x, y, v = (Tensor([n], mindspore.float32) for n in (1.0, 3.0, 1.0))
@@ -118,15 +118,15 @@ class CTCLoss(LossBase):
     Inputs:
         - **log_probs** (Tensor) - logarithms of probabilities, of shape (T, N, C), or (T, C) for one sequence.
         - **targets** (Tensor) - classes, int32 or int64, of shape (N, S).
-        - **input_lengths** (Union[tuple, Tensor]) - how many times of each sequence count, of shape (N,).
+        - **input_lengths** (Union[tuple, Tensor]) - number of time steps of each sequence, of shape (N,).
         - **target_lengths** (Union[tuple, Tensor]) - length of each target, of shape (N,).
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `reduction` is something else, or the shapes do not fit.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `reduction` is unknown, or the shapes do not fit.
 
     Examples:
         >>> log_probs = Tensor(np.log(np.full((2, 1, 3), 1 / 3)), mindspore.float32)

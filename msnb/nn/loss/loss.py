@@ -4,4 +4,4 @@ from msnb.nn.loss import *  # noqa: F403
 from msnb.nn.loss import LossBase
 from msnb.nn.loss import __all__ as __all__
 
-_Loss = LossBase  # its name in r1.1, from which programs derive their own
+_Loss = LossBase  # r1.1's name; programs derive loss classes from it

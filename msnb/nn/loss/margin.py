@@ -43,7 +43,7 @@ class HingeEmbeddingLoss(LossBase):
 
     Raises:
         TypeError: If `margin` is no number.
-        ValueError: If `reduction` is something else.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> loss = nn.HingeEmbeddingLoss(reduction="none")
@@ -80,7 +80,7 @@ class MarginRankingLoss(LossBase):
 
     Raises:
         TypeError: If `margin` is no number.
-        ValueError: If `reduction` is something else.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> x, y = Tensor([3.0, 1.0], mindspore.float32), Tensor([1.0, 2.0], mindspore.float32)
@@ -107,19 +107,19 @@ class MultiMarginLoss(LossBase):
         p (int): The exponent, 1 or 2. Default: 1.
         margin (float): The margin m. Default: 1.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        weight (Tensor): The weight w of each class, of shape (C,). Default: None, 1.
+        weight (Tensor): The weight w of each class, of shape (C,). Default: None, a weight of 1.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C).
         - **target** (Tensor) - true classes, int64, of shape (N,).
-        - **weight** (Tensor, optional) - the w where the layer has none. Default: None.
+        - **weight** (Tensor, optional) - the weight w, used if the layer has none. Default: None.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `p` is another number, `reduction` something else, or the shapes do not fit.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `p` is neither 1 nor 2, `reduction` is unknown, or the shapes do not fit.
 
     Examples:
         >>> x = Tensor([[0.25, 1.0]], mindspore.float32)
@@ -160,7 +160,7 @@ class MultilabelMarginLoss(LossBase):
         Tensor, a scalar; for "none" of shape (N,).
 
     Raises:
-        ValueError: If `reduction` is something else, or the shapes differ.
+        ValueError: If `reduction` is unknown, or the shapes differ.
 
     Examples:
         >>> x = Tensor([[0.25, 1.0]], mindspore.float32)
@@ -184,7 +184,7 @@ class MultiLabelSoftMarginLoss(LossBase):
     :math:`-\frac{1}{C} \sum_c w_c (y_c \log \sigma(x_c) + (1 - y_c) \log \sigma(-x_c))`.
 
     Args:
-        weight (Union[Tensor, int, float]): The weight w of each class. Default: None, 1.
+        weight (Union[Tensor, int, float]): The weight w of each class. Default: None, a weight of 1.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -195,7 +195,7 @@ class MultiLabelSoftMarginLoss(LossBase):
         Tensor, a scalar; for "none" of shape (N,).
 
     Raises:
-        ValueError: If `reduction` is something else, or the shapes do not fit.
+        ValueError: If `reduction` is unknown, or the shapes do not fit.
 
     Examples:
         >>> x, y = Tensor([[0.0, 0.0]], mindspore.float32), Tensor([[0.0, 1.0]], mindspore.float32)
@@ -228,7 +228,7 @@ class SoftMarginLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of `logits`.
 
     Raises:
-        ValueError: If `reduction` is something else, or the shapes differ.
+        ValueError: If `reduction` is unknown, or the shapes differ.
 
     Examples:
         >>> print(nn.SoftMarginLoss()(Tensor([0.0], mindspore.float32), Tensor([1], mindspore.float32)))
@@ -257,14 +257,14 @@ class TripletMarginLoss(LossBase):
         - **x** (Tensor) - vectors, of shape (N, D).
         - **positive** (Tensor) - positive examples, of the same shape.
         - **negative** (Tensor) - negative examples, of the same shape.
-        - **margin** (Union[Tensor, float], optional) - the m where the layer has 1.0. Default: 1.0.
+        - **margin** (Union[Tensor, float], optional) - the margin m, used if the layer's margin is 1.0. Default: 1.0.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `reduction` is something else.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> x, near, far = (Tensor([[v]], mindspore.float32) for v in (0.0, 1.0, 1.5))
@@ -317,8 +317,8 @@ class TripletMarginWithDistanceLoss(LossBase):
         Tensor, a scalar; for "none" of the shape of distances.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `reduction` is something else, or the inputs have less than 2 dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `reduction` is unknown, or the inputs have less than 2 dimensions.
 
     Examples:
         >>> loss = nn.TripletMarginWithDistanceLoss(lambda a, b: ops.reduce_max(ops.abs(a - b), 1))

@@ -37,7 +37,7 @@ class L1Loss(LossBase):
         Tensor, a scalar; for "none" the distances.
 
     Raises:
-        ValueError: If `reduction` is something else.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
@@ -111,7 +111,7 @@ class MSELoss(LossBase):
         Tensor, a scalar; for "none" the squares.
 
     Raises:
-        ValueError: If `reduction` is something else.
+        ValueError: If `reduction` is unknown.
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
@@ -172,7 +172,7 @@ class SmoothL1Loss(LossBase):
 
     Raises:
         TypeError: If `beta` is no float, or the types differ.
-        ValueError: If `beta` is not positive, `reduction` something else, or the shapes differ.
+        ValueError: If `beta` is not positive, `reduction` is unknown, or the shapes differ.
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 3, 6], mindspore.float32)
@@ -209,7 +209,7 @@ class HuberLoss(LossBase):
 
     Raises:
         TypeError: If `delta` is no number.
-        ValueError: If it is not positive, or `reduction` something else.
+        ValueError: If it is not positive, or `reduction` is unknown.
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 3, 6], mindspore.float32)

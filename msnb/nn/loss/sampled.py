@@ -42,8 +42,8 @@ class SampledSoftmaxLoss(LossBase):
         remove_accidental_hits (bool): Whether a sampled class that is a true class is ignored; only without
             `sampled_values`. Default: True.
         seed (int): Seed of the sampler. Default: 0.
-        reduction (str): "mean", "sum" or "none"; for each of them the losses of all examples are returned.
-            Default: "none".
+        reduction (str): "mean", "sum" or "none". It is checked, but has no effect: the losses of all examples are
+            returned. Default: "none".
 
     Inputs:
         - **weights** (Tensor) - (C, dim), the weights of the classes.
@@ -55,8 +55,8 @@ class SampledSoftmaxLoss(LossBase):
         Tensor of shape (N,).
 
     Raises:
-        TypeError: If an argument is of another type, or `labels` are no ints.
-        ValueError: If a number is out of its range, or `sampled_values` are not three.
+        TypeError: If an argument has the wrong type, or `labels` are no ints.
+        ValueError: If a number is out of range, or `sampled_values` does not have three elements.
 
     Examples:
         >>> net = nn.SampledSoftmaxLoss(num_sampled=4, num_classes=7)

@@ -35,7 +35,7 @@ class CosineEmbeddingLoss(LossBase):
 
     Raises:
         TypeError: If `margin` is no float, or the types differ.
-        ValueError: If `margin` is out of its range, `reduction` something else, or the shapes do not fit.
+        ValueError: If `margin` is out of range, `reduction` is unknown, or the shapes do not fit.
 
     Examples:
         >>> x1 = Tensor([[1.0, 0.0], [0.0, 2.0]], mindspore.float32)
@@ -128,7 +128,7 @@ class MultiClassDiceLoss(LossBase):
     The mean of DiceLoss over classes.
 
     Args:
-        weights (Tensor): Weights of the classes, of shape (C, dim). Default: None, 1.
+        weights (Tensor): Weights of the classes, of shape (C, dim). Default: None, a weight of 1.
         ignore_indiex (int): Index of a class to ignore. Default: None.
         activation (Union[str, Cell]): Activation applied to the input: "softmax", "logsoftmax", "relu", "relu6",
             "tanh", "sigmoid", a Cell, or None. Default: "softmax".
@@ -141,7 +141,7 @@ class MultiClassDiceLoss(LossBase):
         Tensor, a scalar; with `weights` of shape (dim,).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `activation` is unknown, or the shapes do not fit.
 
     Examples:

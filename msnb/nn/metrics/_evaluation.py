@@ -69,7 +69,7 @@ class ClassMetric(Metric):
         return np.array([np.bincount(row, minlength=self._class_num) for row in rows])
 
     def _average_classes(self, values, average):
-        """Return `values`, or their mean."""
+        """Return `values`, or their mean if `average`."""
         if not check(Bool, average, "average", type(self).__name__):
             return values
         return float(values.mean()) if values.size else 0.0
@@ -176,7 +176,7 @@ class ShareOfTruePositives(EvaluationBase):
             float with `average`; otherwise an array with one value for each class ("multilabel": each sample).
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._class_num)
         return self._average_classes(divide_or_zero(self._right, self._counted), average)

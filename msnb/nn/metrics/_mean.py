@@ -28,7 +28,7 @@ class Mean(Metric):
             float.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._number, self._over)
         return self._sum / self._number

@@ -27,7 +27,7 @@ class SurfaceMetric(Metric):
 
         Args:
             inputs: `y_pred` and `y`, of one shape, each a Tensor, a list or an array of class numbers or bool, and
-                `label_idx`, the class whose surface is meant.
+                `label_idx`, the class whose surface is used.
 
         Raises:
             TypeError: If `label_idx` is no number.
@@ -52,8 +52,8 @@ class SurfaceMetric(Metric):
         return tuple(map(_extract_mask_surface, (predicted, true)))
 
     def _compute_surface_distances(self, there):
-        """Return the distance of each element of one surface to the other surface: from the predicted to the true one
-        if `there`, else from the true to the predicted one."""
+        """Return the distance of each element of one surface to the other surface. If `there`, the elements are those
+        of the predicted surface, otherwise those of the true surface."""
         import scipy.ndimage as ndimage  # a lazy import: only these metrics need scipy
 
         near, far = self._surfaces if there else self._surfaces[::-1]
@@ -67,6 +67,6 @@ class SurfaceMetric(Metric):
 
 
 def _extract_mask_surface(mask):
-    import scipy.ndimage as ndimage  # a lazy import, as above
+    import scipy.ndimage as ndimage  # a lazy import: only these metrics need scipy
 
     return ndimage.binary_erosion(mask) ^ mask

@@ -12,7 +12,7 @@ __all__ = ["Accuracy"]
 
 class Accuracy(Mean, EvaluationBase):
     r"""
-    Fraction of samples whose class is predicted correctly ("multilabel": all of whose labels are).
+    Fraction of samples whose class is predicted correctly. For "multilabel", all labels of a sample must be correct.
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".

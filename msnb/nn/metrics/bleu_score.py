@@ -14,14 +14,14 @@ __all__ = ["BleuScore"]
 class BleuScore(Metric):
     """
     BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): the fraction of
-        n-grams of a translation that occur in the references, times a penalty for short translations.
+    n-grams of a translation that occur in the references, times a penalty for short translations.
 
     Args:
         n_gram (int): Largest length of the n-grams, from 1 to 4. Default: 4.
         smooth (bool): Whether 1 is added to all counts. Default: False.
 
     Raises:
-        TypeError: If `n_gram` is no int, or `smooth` no bool.
+        TypeError: If `n_gram` is no int, or `smooth` is no bool.
         ValueError: If `n_gram` is out of range.
 
     Examples:
@@ -53,10 +53,12 @@ class BleuScore(Metric):
         Accumulate translations.
 
         Args:
-            inputs: `candidate_corpus`, a list of lists of words, and `reference_corpus`, of each a list of references.
+            inputs: `candidate_corpus`, a list of lists of words, and `reference_corpus`, a list with a list of
+            references for
+                each candidate.
 
         Raises:
-            ValueError: If there are not 2 inputs, of one length.
+            ValueError: If there are not 2 inputs of equal length.
         """
         if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
             raise ValueError(
@@ -83,7 +85,7 @@ class BleuScore(Metric):
             float.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._accumulated, "translations")
         if not self._right.all():

@@ -22,7 +22,7 @@ class ConfusionMatrix(Metric):
         threshold (float): Score from which the second of two classes is predicted. Default: 0.5.
 
     Raises:
-        TypeError: If `num_classes` is no int, or `threshold` no float.
+        TypeError: If `num_classes` is no int, or `threshold` is no float.
         ValueError: If `normalize` is unknown.
 
     Examples:
@@ -82,7 +82,7 @@ class ConfusionMatrix(Metric):
             numpy.ndarray, of shape (C, C).
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         matrix = self.confusion_matrix
         self._check_has_updates(matrix.sum())
@@ -192,14 +192,14 @@ class ConfusionMatrixMetric(Metric):
         metric_name (str): The measure: accuracy, balanced accuracy, f1 score, precision, sensitivity (or recall),
             specificity, miss rate, fall out, threat score, prevalence threshold, matthews correlation coefficient,
             fowlkes mallows index, informedness, markedness, negative predictive value, false discovery rate, false
-            omission rate, or a usual short form of one. Default: "sensitivity".
+            omission rate, or an abbreviation such as "tpr". Default: "sensitivity".
         calculation_method (bool): Whether the measure is computed for each sample and averaged; otherwise the numbers
             of all samples are summed first. Default: False.
         decrease (str): With `calculation_method`, reduction over samples and classes: "none", "mean", "sum",
             "mean_batch", "sum_batch", "mean_channel" or "sum_channel". Default: "mean".
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `decrease` is unknown.
         NotImplementedError: If `metric_name` is unknown.
 
@@ -243,7 +243,7 @@ class ConfusionMatrixMetric(Metric):
             inputs: `y_pred` and `y`, of one shape (N, C, ...), one-hot over axis 1.
 
         Raises:
-            ValueError: If there are not 2 inputs, their shapes do not fit, or `y` holds something else than 0 and 1.
+            ValueError: If there are not 2 inputs, their shapes do not fit, or `y` contains other values than 0 and 1.
         """
         predicted, true = self._to_arrays(inputs, "y_pred", "y")
         if predicted.ndim < 2 or predicted.shape != true.shape or not np.isin(true, (0, 1)).all():
@@ -278,7 +278,7 @@ class ConfusionMatrixMetric(Metric):
             Union[float, numpy.ndarray].
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._accumulated)
         if not self.calculation_method:

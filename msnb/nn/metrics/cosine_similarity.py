@@ -20,7 +20,7 @@ class CosineSimilarity(Metric):
         zero_diagonal (bool): Whether the diagonal is set to zero. Default: True.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a string is unknown.
 
     Examples:
@@ -53,7 +53,7 @@ class CosineSimilarity(Metric):
             inputs: A matrix: a Tensor, a list or an array.
 
         Raises:
-            ValueError: If it is not one input.
+            ValueError: If there is not exactly one input.
         """
         (rows,) = self._to_arrays(inputs, "inputs")
         if self.similarity == "cosine":
@@ -68,7 +68,7 @@ class CosineSimilarity(Metric):
             numpy.ndarray, a matrix, or with `reduction` one number for each row.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self.sqr_mtx_res is not None, "matrices")
         similarity = self.sqr_mtx_res.copy()

@@ -67,7 +67,7 @@ class Fbeta(ClassMetric):
             float with `average`; otherwise an array with one value for each class.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._class_num)
         right, predicted, true = self._accumulated

@@ -22,8 +22,8 @@ class HausdorffDistance(SurfaceMetric):
         crop (bool): Whether the background around both masks is cropped first. Default: True.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `distance_metric` is unknown, or `percentile` out of range.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `distance_metric` is unknown, or `percentile` is out of range.
 
     Examples:
         >>> x, y = np.array([[3, 0, 1], [1, 3, 0], [1, 0, 2]]), np.array([[0, 2, 1], [1, 2, 1], [0, 0, 1]])
@@ -63,7 +63,7 @@ class HausdorffDistance(SurfaceMetric):
             float, infinite where a mask is empty.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._surfaces is not None, "masks")
         return (

@@ -17,7 +17,7 @@ class MeanSurfaceDistance(SurfaceMetric):
         distance_metric (str): "euclidean", "chessboard" or "taxicab". Default: "euclidean".
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `distance_metric` is unknown.
 
     Examples:
@@ -42,7 +42,7 @@ class MeanSurfaceDistance(SurfaceMetric):
             float, infinite where a mask is empty.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._surfaces is not None, "masks")
         there = self._compute_mean_distance(self._compute_surface_distances(True))
@@ -63,7 +63,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         distance_metric (str): "euclidean", "chessboard" or "taxicab". Default: "euclidean".
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `distance_metric` is unknown.
 
     Examples:
@@ -82,7 +82,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
             float, infinite where a mask is empty.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         distance = super().eval()
         return float(np.sqrt(distance)) if self.symmetric else distance

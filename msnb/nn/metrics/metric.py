@@ -148,6 +148,6 @@ class Metric(ABC):
         Accumulate a batch.
 
         Args:
-            inputs: What the metric compares, as a rule predictions and labels.
+            inputs: The data that the metric compares, usually predictions and labels.
         """
         raise NotImplementedError(f"'{type(self).__name__}' should define update(*inputs).")

@@ -23,10 +23,10 @@ class OcclusionSensitivity(Metric):
         margin (Union[int, list[int]]): Distance of the border of a region from its centre, along each axis. Default: 2.
         n_batch (int): Number of inputs in each call of the network. Default: 128.
         b_box (list[int]): Range of the centres: the first and the last index of each axis, -1 for the first or last
-            index of the input. Default: None, all.
+            index of the input. Default: None, all positions.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
 
     Examples:
         >>> net = nn.Dense(4, 2, weight_init="ones", bias_init="zeros")
@@ -81,7 +81,7 @@ class OcclusionSensitivity(Metric):
         Raises:
             TypeError: If `model` is no Cell.
             ValueError: If there are not 3 inputs, or `b_box` does not fit.
-            RuntimeError: If it is not one input with one label.
+            RuntimeError: If there is more than one input or label.
         """
         if len(inputs) != 3:
             raise ValueError(
@@ -121,7 +121,7 @@ class OcclusionSensitivity(Metric):
             numpy.ndarray.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         self._check_has_updates(self._fallen is not None, "inputs")
         return np.squeeze(self._fallen)

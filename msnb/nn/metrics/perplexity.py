@@ -67,6 +67,6 @@ class Perplexity(Mean):
             float.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
         """
         return math.exp(super().eval())

@@ -17,10 +17,10 @@ class ROC(Metric):
     Args:
         class_num (int): Number of classes if more than two; there is one curve for each class against all others.
             Default: None.
-        pos_label (int): The positive one of two classes. Default: None, 1.
+        pos_label (int): The positive one of two classes. Default: None, which means 1.
 
     Raises:
-        TypeError: If one is no int.
+        TypeError: If an argument is no int.
 
     Examples:
         >>> metric = nn.ROC(pos_label=2)
@@ -76,7 +76,7 @@ class ROC(Metric):
             class.
 
         Raises:
-            RuntimeError: If nothing was seen.
+            RuntimeError: If there was no update since `clear`.
             ValueError: If there is no positive sample, or no negative one.
         """
         self._check_has_updates(self._accumulated is not None)
@@ -115,8 +115,9 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: Bool = False) -> float:
         float.
 
     Raises:
-        TypeError: If `x` or `y` is no array, or `reorder` no bool.
-        ValueError: If there are fewer than 2 points, `x` and `y` have other lengths, or `x` goes to and fro.
+        TypeError: If `x` or `y` is no array, or `reorder` is no bool.
+        ValueError: If there are fewer than 2 points, `x` and `y` have different lengths, or `x` is neither ascending
+            nor descending.
 
     Examples:
         >>> print(nn.auc(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0])))

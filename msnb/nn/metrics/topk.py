@@ -17,7 +17,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
     Fraction of samples whose true class is among the k classes with the highest scores.
 
     Args:
-        k (int): At least 1.
+        k (int): Number of classes to compare with the true class, at least 1.
 
     Raises:
         TypeError: If `k` is not an int.

@@ -17,17 +17,17 @@ class DeclaredOptimizer(Optimizer):
     Parameters share in a step.
     """
 
-    _penalised = True  # True if the L2 penalty is added to gradients; else `_apply_step` decays the weights
+    _penalised = True  # True if the L2 penalty is added to gradients; if False, `_apply_step` decays the weights
     _columns = ()
 
     def _declare_state(self, *others, **state):
         """Declare the state of each Parameter that `_apply_step` gets.
 
         Args:
-            others (str): Attributes that have one element per Parameter already; they come last.
+            others (str): Existing attributes with one element per Parameter. Their elements are passed after the state.
             state (tuple): ``attribute=(prefix, value)`` creates an attribute with one Parameter of state for each
-                trained Parameter, which are named ``prefix.`` + the name of the Parameter and begin with `value`
-                ("zeros", "ones" or a number).
+                trained Parameter. Its name is ``prefix.`` + the name of the trained Parameter, and its initial value is
+                `value` ("zeros", "ones" or a number).
         """
         for attribute, (prefix, value) in state.items():
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))

@@ -7,7 +7,8 @@ from msnb.ops import functional as F
 
 
 def decayed(gradient, weight, decay):
-    """Return gradient + decay * weight, the gradient with an L2 penalty; for a RowTensor only in its rows."""
+    """Return gradient + decay * weight, the gradient with an L2 penalty. A RowTensor gets the penalty only in its
+    rows."""
     rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
     return map_values(lambda g: g + rows * decay, gradient)
 

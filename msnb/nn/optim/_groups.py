@@ -63,12 +63,12 @@ class Group:
 
 
 def read_groups(dicts, owner):
-    """Convert the dicts of an optimizer to a list of Groups. Return it and the order of the Parameters, or None without
-    `order_params`.
+    """Convert the dicts of an optimizer to Groups. Return (list of Groups, order of the Parameters). The order is None
+    without `order_params`.
 
     Raises:
         KeyError: If a dict has an unknown key, or no "params".
-        TypeError: If "params" holds something else than Parameters.
+        TypeError: If "params" contains anything but Parameters.
         ValueError: If a group is empty, or "order_params" does not name exactly the Parameters of all groups.
         RuntimeError: If a Parameter is in two groups.
     """

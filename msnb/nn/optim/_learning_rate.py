@@ -66,7 +66,7 @@ def counter():
 
 
 class FixedRate(LearningRateSchedule):
-    """Schedule with the same rate in every step, for a group next to groups whose rate changes."""
+    """Schedule with the same rate in every step, for a group if the rate of another group changes."""
 
     def __init__(self, rate):
         super().__init__()
@@ -94,8 +94,8 @@ def depends_on_step(rate):
 
 
 def as_parameter_or_schedule(rate, name, scheduled):
-    """Convert a learning rate to a Parameter called `name`; to a schedule if it is one already or `scheduled` is
-    True."""
+    """Convert a learning rate to a Parameter called `name`. Convert it to a schedule instead if it depends on the step
+    or `scheduled` is True."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if depends_on_step(rate):
@@ -114,6 +114,6 @@ def in_cell_list(schedules):
 
 
 def of_this_step(schedule, global_step):
-    """Return the rate of step `global_step`, of shape (1,), as a scalar Tensor."""
+    """Return the rate of a step as a scalar Tensor. `global_step` has the shape (1,)."""
     rate = schedule(global_step)
     return F.reshape(rate, ()) if isinstance(rate, Tensor) and rate.ndim else rate

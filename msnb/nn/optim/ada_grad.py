@@ -36,7 +36,7 @@ class Adagrad(DeclaredOptimizer):
 
     Raises:
         ValueError: If `accum` is negative.
-        TypeError: If `accum` is no float or `update_slots` no bool.
+        TypeError: If `accum` is no float or `update_slots` is no bool.
 
     Examples:
         >>> net = Net()

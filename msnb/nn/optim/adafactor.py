@@ -54,8 +54,9 @@ class AdaFactor(DeclaredOptimizer):
         bool, True.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of range, or `learning_rate`, `relative_step` and `warmup_init` do not go together.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or `learning_rate`, `relative_step` and `warmup_init` contradict each
+            other.
 
     Examples:
         >>> net = Net()

@@ -84,11 +84,11 @@ class Adam(AdamBase):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
-        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_locking (bool): No effect: updates never race in msnb. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
-        use_amsgrad (bool): Whether the largest v so far (named ``vhat.`` + the name) takes the place of v. Default:
+        use_amsgrad (bool): Whether the largest v so far (named ``vhat.`` + the name) replaces v. Default:
             False.
         use_lazy (bool): Whether a sparse gradient leaves the moments of other rows unchanged, see `LazyAdam`.
             Default: False.
@@ -166,7 +166,7 @@ class AdamOffload(AdamBase):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
-        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_locking (bool): No effect: updates never race in msnb. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
@@ -179,7 +179,7 @@ class AdamOffload(AdamBase):
 
     Raises:
         ValueError: If `beta1`, `beta2` or `eps` is out of range.
-        TypeError: If one of them is no float, or `use_locking` or `use_nesterov` no bool.
+        TypeError: If one of them is no float, or `use_locking` or `use_nesterov` is no bool.
 
     Examples:
         >>> net = Net()
@@ -207,8 +207,8 @@ class AdamWeightDecay(DeclaredOptimizer):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-6.
-        weight_decay (float): Decay of the Parameters, those with "beta" or "gamma" in their names excepted unless
-            groups are given. Default: 0.0.
+        weight_decay (float): Decay of the Parameters. Without groups, Parameters with "beta" or "gamma" in their names
+            are exempt. Default: 0.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.

@@ -31,7 +31,7 @@ class FTRL(DeclaredOptimizer):
         lr_power (float): Exponent q of the accumulated squares, at most 0. Default: -0.5.
         l1 (float): L1 regularization, at least 0. Default: 0.0.
         l2 (float): L2 regularization, at least 0. Default: 0.0.
-        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_locking (bool): No effect: updates never race in msnb. Default: False.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty of all Parameters. Default: 0.0.
 
@@ -43,7 +43,7 @@ class FTRL(DeclaredOptimizer):
 
     Raises:
         ValueError: If the learning rate changes by step or group, or a number is out of range.
-        TypeError: If a number is no float or `use_locking` no bool.
+        TypeError: If a number is no float or `use_locking` is no bool.
 
     Examples:
         >>> net = Net()

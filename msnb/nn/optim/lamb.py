@@ -37,8 +37,8 @@ class Lamb(DeclaredOptimizer):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-6.
-        weight_decay (float): Decay of the Parameters, those with "beta" or "gamma" in their names excepted unless
-            groups are given. Default: 0.0.
+        weight_decay (float): Decay of the Parameters. Without groups, Parameters with "beta" or "gamma" in their names
+            are exempt. Default: 0.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -72,7 +72,7 @@ class Lamb(DeclaredOptimizer):
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
         self._declare_state("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params: ParameterTuple = self.parameters
-        self._create_step_counter()  # for the bias correction
+        self._create_step_counter()  # the bias correction needs the step number
 
     def _compute_step_values(self):
         step = self._advance_step()

@@ -34,17 +34,17 @@ class LARS(Optimizer):
     .. math::
         \lambda = \frac{\theta\, \lVert p \rVert}{\lVert g \rVert + w\, \lVert p \rVert + \epsilon},
 
-    or with `use_clip` by :math:`\min(\lambda / \eta, 1)`, and given to the optimizer. p is a Parameter, g its gradient,
-    w the weight decay, :math:`\theta` `coefficient` and :math:`\eta` the learning rate. The optimizer itself decays no
-    weights any more.
+    or with `use_clip` by :math:`\min(\lambda / \eta, 1)`, and passed to the optimizer. p is a Parameter, g its
+    gradient, w the weight decay, :math:`\theta` `coefficient` and :math:`\eta` the learning rate. The wrapped optimizer
+    itself applies no weight decay.
 
     Args:
         optimizer (Optimizer): The optimizer that updates the Parameters.
         epsilon (float): Keeps the denominator from zero. Default: 1e-05.
         coefficient (float): Trust coefficient. Default: 0.001.
         use_clip (bool): Whether to clip the scaled learning rate. Default: False.
-        lars_filter (Callable): Takes a Parameter and returns whether it is scaled. Default: those without "LayerNorm"
-            and "bias" in their names.
+        lars_filter (Callable): Takes a Parameter and returns whether its gradient is scaled. Default: a function that
+            returns True for names with neither "LayerNorm" nor "bias".
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -53,8 +53,8 @@ class LARS(Optimizer):
         bool, True.
 
     Raises:
-        TypeError: If `optimizer` is no Optimizer, `epsilon` or `coefficient` no float or `use_clip` no bool.
-        ValueError: If `use_clip` meets groups whose learning rates change by step.
+        TypeError: If `optimizer` is no Optimizer, `epsilon` or `coefficient` is no float or `use_clip` is no bool.
+        ValueError: If `use_clip` is True and groups have learning rates that change by step.
 
     Examples:
         >>> net = Net()
@@ -86,7 +86,7 @@ class LARS(Optimizer):
         for name in _ADOPTED + _ADOPTED_FOR_CLIPPING * use_clip:
             setattr(self, name, getattr(optimizer, name))
         if self.global_step is not None:
-            self.global_step = optimizer.global_step  # which counts the steps of both
+            self.global_step = optimizer.global_step  # it counts the steps of both optimizers
         self.learning_rate: Parameter = Parameter(Tensor(0.0, mstype.float32), name="fake_lr")
         self.origin_learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList = (
             optimizer.learning_rate if use_clip else self.learning_rate

@@ -22,7 +22,7 @@ class LazyAdam(AdamBase):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
-        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_locking (bool): No effect: updates never race in msnb. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
@@ -35,7 +35,7 @@ class LazyAdam(AdamBase):
 
     Raises:
         ValueError: If `beta1`, `beta2` or `eps` is out of range.
-        TypeError: If one of them or `weight_decay` is no float, or `use_locking` or `use_nesterov` no bool.
+        TypeError: If one of them or `weight_decay` is no float, or `use_locking` or `use_nesterov` is no bool.
 
     Examples:
         >>> net = Net()
@@ -46,7 +46,7 @@ class LazyAdam(AdamBase):
     _has_target = True
 
     @checked
-    def __init__(  # as Adam's, but that the weight decay has to be a float
+    def __init__(  # same as Adam's, but the weight decay must be a float
         self,
         params: Trained,
         learning_rate: LearningRate = 1e-3,

@@ -43,7 +43,7 @@ class Momentum(DeclaredOptimizer):
 
     Raises:
         ValueError: If `momentum` is negative.
-        TypeError: If `momentum` is no float or `use_nesterov` no bool.
+        TypeError: If `momentum` is no float or `use_nesterov` is no bool.
 
     Examples:
         >>> net = Net()

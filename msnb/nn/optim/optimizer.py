@@ -59,7 +59,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
         around = arguments.pop("optimizer", None)  # the wrapped optimizer, such as that of LARS
         params = arguments.pop("params", None) if around is None else around.parameters
         attributes = {"init_args": arguments, "init_params": {} if params is None else {"params": params}}
-        self.__dict__.update(attributes)  # before Cell's __init__, since fn may look at them
+        self.__dict__.update(attributes)  # set before `fn` runs, since `fn` may read them
         fn(self, *args, **kwargs)
 
     return init
@@ -93,14 +93,14 @@ class Optimizer(Cell):
             - order_params: list[Parameter], the only key of its dict: the order of all Parameters.
 
         weight_decay (Union[int, float, Cell]): Factor of the L2 penalty, at least 0; a Cell computes it from the number
-            of the step. Without groups, Parameters with "beta" or "gamma" in their names are left out. Default: 0.0.
+            of the step. Without groups, Parameters with "beta" or "gamma" in their names are exempt. Default: 0.0.
         loss_scale (Union[int, float]): Factor that multiplied the loss, greater than 0; gradients are divided by it.
             Default: 1.0.
 
     Raises:
         ValueError: If there are no parameters, `learning_rate` or `weight_decay` is negative, a Tensor of learning
             rates has more than one dimension, or `loss_scale` is not positive.
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         KeyError: If a group has an unknown key.
         RuntimeError: If a Parameter is in two groups.
     """
@@ -126,7 +126,7 @@ class Optimizer(Cell):
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
-        self._made_at = user_line()  # the source line of its operators, which no line of user code calls
+        self._made_at = user_line()  # graphs show this line for its operators, which user code does not call
         trained: Any = parameters
         self.is_group: bool = isinstance(trained[0], dict)
         groups, order = read_groups(trained, self.cls_name) if self.is_group else ([], None)
@@ -251,7 +251,8 @@ class Optimizer(Cell):
         """Raise the errors of r1.1 for "data_parallel" mode, in which each device updates some of the Parameters.
 
         Raises:
-            RuntimeError: If the optimizer is not one of those, or there are fewer Parameters than devices.
+            RuntimeError: If the optimizer is neither Lamb nor AdamWeightDecay, or there are fewer Parameters than
+                devices.
         """
         devices, count = context.get_auto_parallel_context("device_num"), len(self.parameters)
         wrong = (
@@ -344,7 +345,7 @@ class Optimizer(Cell):
         Return the weight decay of the current step, without the loss scale.
 
         Returns:
-            Union[float, Tensor], with groups a tuple with one for each Parameter.
+            Union[float, Tensor], or with groups a tuple with one value for each Parameter.
         """
         decays = tuple(decay / self.loss_scale for decay in self._decays)
         return decays if self.is_group else decays[0]

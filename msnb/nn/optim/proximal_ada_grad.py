@@ -29,7 +29,7 @@ class ProximalAdagrad(DeclaredOptimizer):
             Default: 0.001.
         l1 (float): L1 regularization, at least 0. Default: 0.0.
         l2 (float): L2 regularization, at least 0. Default: 0.0.
-        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_locking (bool): No effect: updates never race in msnb. Default: False.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
@@ -41,7 +41,7 @@ class ProximalAdagrad(DeclaredOptimizer):
 
     Raises:
         ValueError: If `accum`, `l1` or `l2` is negative.
-        TypeError: If one of them is no float or `use_locking` no bool.
+        TypeError: If one of them is no float or `use_locking` is no bool.
 
     Examples:
         >>> net = Net()

@@ -29,7 +29,7 @@ class RMSProp(DeclaredOptimizer):
         decay (float): Decay rate of the means, at least 0. Default: 0.9.
         momentum (float): Momentum, at least 0. Default: 0.0.
         epsilon (float): Keeps the root from zero, positive. Default: 1e-10.
-        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_locking (bool): No effect: updates never race in msnb. Default: False.
         centered (bool): Whether the mean gradient is subtracted. Default: False.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
@@ -41,8 +41,8 @@ class RMSProp(DeclaredOptimizer):
         bool, True.
 
     Raises:
-        ValueError: If `decay` or `momentum` is negative, or `epsilon` not positive.
-        TypeError: If one of them is no float, or `use_locking` or `centered` no bool.
+        ValueError: If `decay` or `momentum` is negative, or `epsilon` is not positive.
+        TypeError: If one of them is no float, or `use_locking` or `centered` is no bool.
 
     Examples:
         >>> net = Net()

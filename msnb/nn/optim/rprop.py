@@ -16,8 +16,8 @@ _Pair = Annotated[tuple[float, float], Each(FiniteFloat, 2)]
 
 class Rprop(DeclaredOptimizer):
     """Resilient backpropagation (Riedmiller and Braun, A Direct Adaptive Method for Faster Backpropagation Learning,
-    1993): only the signs of gradients count. Each element has a step size of its own (named ``step_size.`` + the name
-    of the Parameter), which grows while the sign stays and shrinks where it changes.
+    1993): only the signs of gradients are used. Each element has a separate step size (named ``step_size.`` + the name
+    of the Parameter). It grows while the sign of the gradient stays the same, and shrinks when the sign changes.
 
     Args:
         params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.

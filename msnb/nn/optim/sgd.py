@@ -35,7 +35,7 @@ class SGD(DeclaredOptimizer):
         momentum (float): Momentum u, at least 0. Default: 0.0.
         dampening (float): Dampening d, at least 0. Default: 0.0.
         weight_decay (float): L2 penalty of all Parameters, those of normalization layers too. Default: 0.0.
-        nesterov (bool): Whether to use Nesterov's momentum; then `momentum` is positive and `dampening` 0.
+        nesterov (bool): Whether to use Nesterov's momentum. It requires a positive `momentum` and a `dampening` of 0.
             Default: False.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
@@ -46,8 +46,8 @@ class SGD(DeclaredOptimizer):
         bool, True.
 
     Raises:
-        ValueError: If `momentum`, `dampening` or `weight_decay` is negative, or `nesterov` does not go with them.
-        TypeError: If one of them is no number or `nesterov` no bool.
+        ValueError: If `momentum`, `dampening` or `weight_decay` is negative, or they do not fit `nesterov`.
+        TypeError: If one of them is no number or `nesterov` is no bool.
 
     Examples:
         >>> net = Net()

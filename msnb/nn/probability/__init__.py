@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
+if TYPE_CHECKING:  # editors do not run `__getattr__`, so they need these imports
     from msnb.nn.probability import bijector, bnn_layers, distribution, dpn, infer, toolbox, transforms
 
 __all__ = ["bijector", "bnn_layers", "distribution", "dpn", "infer", "toolbox", "transforms"]
@@ -11,7 +11,7 @@ __all__ = ["bijector", "bnn_layers", "distribution", "dpn", "infer", "toolbox", 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return import_module(f"{__name__}.{name}")  # spares their import to programs without them
+        return import_module(f"{__name__}.{name}")  # lazy: most programs use few of these modules
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -83,15 +83,15 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
 
     Args:
         args (dict): Parameter names and their values.
-        hint_type (mindspore.dtype): The type of the distribution: used if no parameter has a dtype. mindspore.float32
-            for integers.
+        hint_type (mindspore.dtype): The dtype of the distribution. It is used if no parameter has a dtype; float32
+            replaces an integer dtype.
 
     Returns:
-        mindspore.dtype: that of the arrays and Tensors among the parameters. Whole numbers count as float32, and so
-        does float64, which any numpy array is, unless `hint_type` is float64 as well.
+        mindspore.dtype: that of the arrays and Tensors among the parameters. Integers give float32. float64, the usual
+        dtype of numpy arrays, gives float32 as well unless `hint_type` is float64.
 
     Raises:
-        TypeError: If two of them differ in type.
+        TypeError: If two parameters differ in dtype.
     """
     result_type = mstype.float32 if hint_type is None or hint_type in _INTEGER_TYPES else hint_type
     dtypes = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
@@ -170,7 +170,7 @@ def check_distribution_name(name: str | None, expected_name: str) -> None:
 
 
 class CheckTensor:
-    """A callable check: returns its argument if it is a Tensor, else raises TypeError."""
+    """A callable check: returns its argument if it is a Tensor, and raises TypeError otherwise."""
 
     def __call__(self, x: Any, name: str) -> Tensor:
         """Return `x`. Raise TypeError if it has another type."""
@@ -180,7 +180,7 @@ class CheckTensor:
 
 
 class CheckTuple:
-    """A callable check: returns its argument if it is a tuple, else raises TypeError."""
+    """A callable check: returns its argument if it is a tuple, and raises TypeError otherwise."""
 
     def __call__(self, x: Any, name: str) -> tuple:
         """Return `x`. Raise TypeError if it has another type."""

@@ -55,7 +55,7 @@ class SparseTensorDenseMatmul(Cell):
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, 2).
-        - **values** (Tensor) - The values there, of shape (N,).
+        - **values** (Tensor) - The values at these coordinates, of shape (N,).
         - **sparse_shape** (tuple[int]) - Shape of the sparse matrix.
         - **dense** (Tensor) - The dense matrix, of the element type of `values`.
 

@@ -50,7 +50,7 @@ class GradientAccumulation(Cell):
         Tensor, `loss`.
 
     Raises:
-        TypeError: If `max_accumulation_step` is no int, or `optimizer` no Optimizer.
+        TypeError: If `max_accumulation_step` is no int, or `optimizer` is no Optimizer.
         ValueError: If `max_accumulation_step` is less than 1.
 
     Examples:

@@ -59,7 +59,7 @@ class GradAccumulationCell(_MicroBatched):
         Tensor, the sum of the losses.
 
     Raises:
-        TypeError: If `network` is no Cell, or `micro_size` no int.
+        TypeError: If `network` is no Cell, or `micro_size` is no int.
         ValueError: If `micro_size` is not positive.
 
     Examples:
@@ -81,8 +81,8 @@ class PipelineCell(_MicroBatched):
 
     In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on
     separate devices: while one stage computes a micro-batch, the previous stage computes the next one. Blocks are the
-    equal Cells with a `pipeline_stage`, or the equal Cells of the longest SequentialCell or CellList. Each takes one
-    Tensor, returns one of the same shape, and writes no Parameter; other blocks raise NotImplementedError. All
+    equal Cells with a `pipeline_stage`, or the largest group of equal Cells that are children of one Cell. Each takes
+    one Tensor, returns one of the same shape, and writes no Parameter; other blocks raise NotImplementedError. All
     devices compute the operators outside the blocks. The devices of one stage each compute some examples of a
     micro-batch. Dropout draws separate masks for each device, block and micro-batch.
 
@@ -90,7 +90,7 @@ class PipelineCell(_MicroBatched):
         network (Cell): The network, which returns its loss.
         micro_size (int): Number of parts.
         stage_config (dict): The `pipeline_stage` of Cells, by name. Default: None.
-        segment_config (dict): No effect: the segment of Cells, by name. Default: None.
+        segment_config (dict): The segment of Cells, by name. It has no effect. Default: None.
 
     Inputs:
         - ***inputs** (Tensor) - A batch, whose first axis `micro_size` divides.
@@ -99,9 +99,9 @@ class PipelineCell(_MicroBatched):
         Tensor, the sum of the losses.
 
     Raises:
-        TypeError: If `network` is no Cell, or `micro_size` no int.
+        TypeError: If `network` is no Cell, or `micro_size` is no int.
         ValueError: If `micro_size` is not positive.
-        KeyError: If `stage_config` names a Cell that is not there.
+        KeyError: If `stage_config` names a Cell that does not exist.
 
     Examples:
         >>> loss = nn.PipelineCell(nn.WithLossCell(Net(), nn.MSELoss()), 2)
@@ -155,7 +155,7 @@ class MicroBatchInterleaved(_MicroBatched):
         Tensor, the mean of the losses.
 
     Raises:
-        TypeError: If `network` is no Cell, or `interleave_num` no int.
+        TypeError: If `network` is no Cell, or `interleave_num` is no int.
         ValueError: If `interleave_num` is not positive.
 
     Examples:

@@ -13,7 +13,8 @@ __all__ = ["PipelineGradReducer"]
 
 class PipelineGradReducer(Cell):
     """
-    Return gradients unchanged: a pipeline sums them over micro-batches and devices already.
+    Divide gradients by the loss scale. No reduction is needed: a pipeline sums them over micro-batches and devices
+    already.
 
     Args:
         parameters (Sequence[Parameter]): The Parameters of the gradients.
@@ -24,7 +25,7 @@ class PipelineGradReducer(Cell):
         - **grads** (tuple[Tensor]) - Gradients.
 
     Outputs:
-        tuple[Tensor], the same, divided by `scale_sense`.
+        tuple[Tensor], the gradients divided by `scale_sense`.
 
     Raises:
         ValueError: If there are not as many gradients as parameters, or `scale_sense` is not positive.

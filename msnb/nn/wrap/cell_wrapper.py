@@ -14,7 +14,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.differentiate import Gradient
 from msnb.nn._hyperparameter_kinds import Number
 from msnb.nn.cell import Cell
-from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGrad  # where MindSpore 2 has these four
+from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGrad  # MindSpore 2 has these four here
 from msnb.nn.wrap._micro_batches import GradAccumulationCell as GradAccumulationCell
 from msnb.nn.wrap._micro_batches import MicroBatchInterleaved as MicroBatchInterleaved
 from msnb.nn.wrap._micro_batches import PipelineCell as PipelineCell
@@ -43,7 +43,7 @@ def _return_input(x):
     return x
 
 
-_identity = _return_input  # its former name, which old pickles of train steps contain
+_identity = _return_input  # former name; old pickles of train steps contain it
 
 
 def title_of(cell: Cell) -> str:
@@ -56,7 +56,7 @@ class WithLossCell(Cell):
 
     Args:
         backbone (Cell): The network.
-        loss_fn (Cell): The loss of its output and the label.
+        loss_fn (Cell): The loss function of the network output and the label.
 
     Inputs:
         - **data** (Tensor) - Input of the network.
@@ -97,7 +97,7 @@ class WithGradCell(Cell):
 
     Args:
         network (Cell): The network.
-        loss_fn (Cell): Loss of its output and the label. Default: None, the network computes the loss itself.
+        loss_fn (Cell): Loss function of the network output and the label. Default: None, the network returns its loss.
         sens (Union[None, Tensor, int, float]): Cotangent of the loss. Default: None, ones.
 
     Inputs:
@@ -146,7 +146,7 @@ class TrainOneStepCell(Cell):
         Tensor, the loss; with `return_grad` a tuple (loss, dict of the gradients by Parameter name).
 
     Raises:
-        TypeError: If `sens` is no number, or `return_grad` no bool.
+        TypeError: If `sens` is no number, or `return_grad` is no bool.
         ValueError: If the optimizer was made from another network.
 
     Examples:
@@ -205,7 +205,8 @@ def _check_same_network(network: Cell, weights: Any) -> None:
     without the line that creates the optimizer.
 
     Raises:
-        ValueError: If no Parameter of the optimizer is one of the network's, or another one has the name of such.
+        ValueError: If no Parameter of the optimizer is one of the network's, or a Parameter that is not in the network
+            has the name of one that is.
     """
     own = list(network.get_parameters())
     ids = set(map(id, own))
@@ -307,7 +308,7 @@ class WithEvalCell(Cell):
 
     Args:
         network (Cell): The network.
-        loss_fn (Cell): The loss of its output and the label.
+        loss_fn (Cell): The loss function of the network output and the label.
         add_cast_fp32 (bool): Whether output and label are cast to float32 first. Default: False.
 
     Inputs:

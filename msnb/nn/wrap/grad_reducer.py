@@ -22,22 +22,24 @@ _FUSED = "XLA decides which gradients travel together"
 
 def _check_degree(value):
     if type(value) not in (int, type(None)) or value is not None and value < 1:
-        raise ValueError  # for another type as well, as in MindSpore
+        raise ValueError  # MindSpore raises ValueError for a wrong type too
     return value
 
 
 class DistributedGradReducer(Cell):
     """Compute the mean (or sum) of gradients over all devices that train together.
 
-    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own examples,
-    and this Cell adds them, float16 in float32. In other modes they are gradients of the full batch already and are
-    returned unchanged.
+    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own examples.
+    This Cell adds them over the devices. float16 and bfloat16 are added in float32. In a tuple, gradients of Parameters
+    with `layerwise_parallel` are returned unchanged. In other modes each gradient already belongs to the full batch,
+    and all are returned unchanged.
 
     Args:
         parameters (list): The Parameters that the gradients belong to.
-        mean (bool): Whether the mean is taken rather than the sum. Default: True.
-        degree (int): Divisor of the mean: the number of devices that train together. Default: None, all of them.
-        fusion_type (int): No effect: the number of gradients in one all-reduce. Default: 1.
+        mean (bool): True for the mean, False for the sum. Default: True.
+        degree (int): Divisor of the mean: the number of devices that train together. Default: None, the size of
+            `group`.
+        fusion_type (int): Number of gradients in one all-reduce. It has no effect, because XLA decides. Default: 1.
         group (str): Name of the group of devices, see `create_group`. Default: "hccl_world_group", all.
 
     Inputs:
@@ -84,7 +86,7 @@ class DistributedGradReducer(Cell):
         return tuple([self._reduce_gradient(g, degree) if reduced else g for g, reduced in filtered])
 
     def _reduce_gradient(self, grad, degree):
-        """Reduce one gradient. float16 is summed in float32, because sums of float16 overflow."""
+        """Add one gradient over the devices. Rows of a RowTensor are gathered, because devices have different rows."""
         if isinstance(grad, RowTensor):
             values = self._reduce_in_float32(self._gather, grad.values, degree)
             return RowTensor(self._gather(grad.indices), values, grad.dense_shape)

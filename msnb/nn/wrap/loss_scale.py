@@ -22,7 +22,7 @@ from msnb.ops import operations as P
 
 __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
 
-# Training cells that users write map these over their gradients, as MindSpore's own do.
+# These names are those of MindSpore: users import them for their own training Cells.
 _grad_scale = C.MultitypeFuncGraph("grad_scale")
 _grad_overflow = C.MultitypeFuncGraph("_grad_overflow")
 grad_scale = _grad_scale  # its name in MindSpore 2
@@ -33,7 +33,7 @@ grad_overflow = P.FloatStatus()
 @_grad_scale.register("Tensor", "RowTensor")
 @_grad_scale.register("Tensor", "Tensor")
 def _unscale_gradient(scale, gradient):
-    """Return `gradient` divided by `scale`, in its own dtype."""
+    """Return `gradient` divided by `scale`, in the dtype of `gradient`."""
     return map_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
@@ -168,7 +168,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), but got {scale.shape}."
             )
         self.scale_sense: Parameter = Parameter(scale, name="scale_sense")
-        # Attributes for classes that users derive from this one.
+        # These attributes are for classes that users derive from this one.
         self.is_distributed: bool = False
         self.base: Tensor = Tensor(1.0, mstype.float32)
         self.hyper_map: C.HyperMap = C.HyperMap()
@@ -187,10 +187,10 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return loss, cond, scale
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
-        """Start the overflow check after `pre_cond`. msnb needs no setup for it.
+        """Start the overflow check after `pre_cond` has been computed. msnb needs no setup for the check.
 
         Args:
-            pre_cond (Tensor): A value that is computed before.
+            pre_cond (Tensor): A value to compute before the check.
             compute_input (Union[Tensor, tuple[Tensor]]): Input of the computation to check.
 
         Returns:
@@ -202,8 +202,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """Return True if an overflow was detected, or `compute_output` contains infinity or NaN.
 
         Args:
-            status (Union[bool, Tensor]): First result of `start_overflow_check`; of a Tensor, any element but zero is
-                an overflow.
+            status (Union[bool, Tensor]): First result of `start_overflow_check`. A nonzero element of a Tensor means
+                overflow.
             compute_output (Union[Tensor, tuple[Tensor]]): Output of the computation to check.
 
         Returns:
@@ -217,7 +217,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return F.reduce_sum(F.concat(flags)) >= self.base
 
     def process_loss_scale(self, overflow: Tensor) -> Any:
-        """Update the loss scale with the Cell given as `scale_sense`.
+        """Update the loss scale with the Cell given as `scale_sense`. A Tensor `scale_sense` does not change.
 
         Args:
             overflow (Tensor): bool, whether the step overflowed.
@@ -232,8 +232,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def _update_unless_overflow(self, overflow, grads, written):
         """Run the optimizer unless `overflow` is true.
 
-        If the forward pass overflowed, the Parameters in `written` are restored as well: usually moving statistics of
-        BatchNorm, which one infinite batch would spoil. If only gradients overflowed, they are not restored.
+        `written` has pairs of a Parameter that the forward pass has written, and its previous value. These are usually
+        moving statistics of BatchNorm, which one infinite batch would spoil. If one of them is no longer finite, all
+        get their previous values. If only gradients overflowed, they keep the new values.
         """
 
         def update():
@@ -241,7 +242,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             return True
 
         def put_back():
-            # A graph that was called in PYNATIVE mode may have reused the memory of an old array.
+            # An old value may be deleted: in PYNATIVE mode a compiled part of the step may have donated its array.
             pairs = [(p, old, p._array) for p, old in written if trace_state.tracing() or not old.is_deleted()]
             spoilt = jnp.bool_(False)
             for _, old, new in pairs:
@@ -250,7 +251,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 param._rebind_array(jnp.where(spoilt, old, new))
             return True
 
-        # A branch, because XLA compiles a selection between old and new values slowly if there are many Parameters.
+        # A branch instead of a `where` per Parameter, because XLA compiles many of those slowly.
         runtime.if_expression(overflow, put_back, update, None)
 
     @checked

@@ -24,7 +24,7 @@ class DashboardMagics(Magics):
     @line_magic("ms_dashboard")
     def ms_dashboard(self, line: str) -> None:
         """`%ms_dashboard runs/first` shows curves, pictures, histograms, tensors and graphs of a recorded training,
-        while it runs and afterwards; `%ms_dashboard runs` those of all runs in a folder, in the same charts.
+        while it runs and afterwards. `%ms_dashboard runs` shows all runs in a folder, in the same charts.
 
             %ms_dashboard runs/first runs/second
         """
@@ -43,7 +43,7 @@ def install(shell: Any) -> Any:
     """Register the magic and the display of a Run with a shell. Return the undo function."""
     remove_magics = register_magics(shell, DashboardMagics(shell))
     formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(*_RUN, _build_mime_bundle)  # by name: a session without runs need not load it
+    formatter.for_type_by_name(*_RUN, _build_mime_bundle)  # registered by name, so that the class Run is not imported
 
     def undo():
         remove_magics()

@@ -13,13 +13,13 @@ from msnb.insight.runs.downsampling import Columns, between, evenly, in_common_b
 from msnb.insight.runs.values import Series, Stored
 from msnb.notebook.graph import GraphView
 
-_POINTS = 75_000  # points of all curves; each of 300 curves gets 250, about the width of its chart in pixels
-_LEAST, _MOST = 120, 600  # points of one curve
+_POINTS = 75_000  # points of all curves together: 250 points for each of 300 curves, about one per pixel of its chart
+_LEAST, _MOST = 120, 600  # minimum and maximum number of points of one curve
 _IMAGES, _HISTOGRAMS, _TENSORS = 24, 40, 20  # displayed steps of one tag
-_IMAGE_BYTES = 12_000_000  # total of all pictures
+_IMAGE_BYTES = 12_000_000  # size limit of all pictures together
 _BINS = 60
-_VALUES = 20_000  # elements of one tensor; the last step of a larger one is sent on request
-_NODES = 5000  # larger graphs are not included
+_VALUES = 20_000  # maximum elements of one tensor; a larger one is sent on request, for its last step only
+_NODES = 5000  # maximum nodes of a graph; larger graphs are not included
 _LETTERS = {"f": "f4", "d": "f8", "I": "u4", "B": "u1"}
 
 
@@ -104,7 +104,7 @@ def news(
             had, n = before[0] if before else 0, now[0]
             if (
                 had == 0 or n - had > _LEAST or before != _fingerprint_series(series, had)
-            ):  # the last condition is True if a resumed training has replaced values
+            ):  # send the full curve: it is new, has grown a lot, or a resumed training has replaced values
                 fresh.append((number, tag))
             else:
                 parts.append(thinned(type(series)(*(part[had:] for part in series)), _LEAST))
@@ -132,7 +132,7 @@ def news(
 def counted(
     runs: list[Run],
 ) -> tuple[dict[tuple[int, str], tuple[Any, ...]], dict[tuple[int, str, str], Any]]:
-    """Return the state of a view after `full_state`, for `news`."""
+    """Return the arguments `sent_scalars` and `sent_others` of `news` for a view that has received `full_state`."""
     sent_scalars = {
         (number, tag): _fingerprint_series(run.scalar(tag))
         for number, run in enumerate(runs)
@@ -200,9 +200,10 @@ def _pack_scalars(pack, runs, curves, most):
 
 
 def _pack_curves(pack, runs, rows, parts: list[Columns]):
-    """Return array numbers of all curves, concatenated. Times are relative to the start of each run.
+    """Concatenate all curves. Return {column: number of its array in the message}.
 
-    Most curves of a run share their steps. Shared steps are stored once, and each row has their offset.
+    Times are relative to the start of each run. Most curves of a run have the same steps. These are stored once, and
+    the offset of its steps is appended to the row of each curve.
     """
     places, size = {}, 0
     arrays = {name: [] for name in Columns._fields}

@@ -10,8 +10,8 @@ from msnb.insight.runs import Run
 from msnb.insight.runs.downsampling import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
-_COLUMNS = 130  # points of a curve
-COLOURS = (  # the light colours of src/palette.js
+_COLUMNS = 130  # maximum points of a curve
+COLOURS = (  # the colours for light pages in src/palette.js
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -54,7 +54,7 @@ def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> s
     y += 12
     wide, high = (
         (_WIDTH - 26, 2 * _HIGH) if len(tags) == 1 else (_WIDE, _HIGH)
-    )  # a single curve gets the area of all charts
+    )  # a single curve is drawn over the area of all charts
     for number, tag in enumerate(tags[:charts]):
         out.append(
             _draw_chart(runs, tag, (13 + (wide + _GAP) * (number % 3), y + (high + _GAP) * (number // 3)), wide, high)

@@ -11,14 +11,14 @@ class Sources:
     """Runs, folders of runs, and folders of one run, in any combination.
 
     Args:
-        source (Union[str, Path, Run, Sequence]): one of these, or several.
+        source (Union[str, Path, Run, Sequence]): a folder or a Run, or a sequence of these.
 
     Attributes:
         runs (list[Run]): the runs, oldest first; later ones are appended.
 
     Raises:
         FileNotFoundError: If there is no such folder.
-        TypeError: If `source` is none of these.
+        TypeError: If `source` is of another type.
         ValueError: If `source` is an empty list.
     """
 
@@ -37,7 +37,7 @@ class Sources:
             try:
                 there = _list_run_folders(folder)
                 came += [Run(one) for one in there if one not in self._run_folders]
-            except OSError:  # the folder or a file was removed meanwhile
+            except OSError:  # another process has removed the folder or a file
                 continue
         self._run_folders.update(run.folder for run in came)
         self.runs += came

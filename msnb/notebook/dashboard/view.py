@@ -19,8 +19,8 @@ from msnb.notebook.view import Renewed, checked_height, widget_kind
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 720
 _FIRST = 0.3  # time limit, in seconds, of the first read; later values are read in the background
-_EVERY = 0.25  # polling interval
-_SELDOM = 2.0  # polling interval if no run is active
+_EVERY = 0.25  # polling interval in seconds
+_SELDOM = 2.0  # polling interval in seconds if no run is active
 
 
 def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> "DashboardView":
@@ -38,7 +38,7 @@ def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: i
 
     Raises:
         FileNotFoundError: If there is no such folder.
-        TypeError: If `source` is none of these.
+        TypeError: If `source` is of another type.
         ValueError: If `height` is not a positive int, or `source` an empty list.
     """
     return DashboardView(source, height)
@@ -73,7 +73,7 @@ class DashboardView(Renewed):
 
     @property
     def runs(self) -> list[Run]:
-        """The runs, oldest first, later ones appended. Their order determines their colours."""
+        """The runs, oldest first. Runs that appear later are appended. Their order determines their colours."""
         return self._sources.runs
 
     @property
@@ -112,7 +112,7 @@ class DashboardView(Renewed):
             bool, True if there were new values.
         """
         new = self._find_new_runs()
-        came = [run.refresh() for run in self.runs]  # a list, so that every run is refreshed
+        came = [run.refresh() for run in self.runs]  # a list: `any` over a generator would stop early
         if new or any(came):
             self._send_new_values(new)
         return new or any(came)
@@ -196,7 +196,7 @@ class DashboardView(Renewed):
 
     def html(self) -> str:
         """Return the interactive view as a page that needs no kernel, no network and no other file, str."""
-        self.refresh()  # read all values now; the live form reads the rest of a long run in the background
+        self.refresh()  # read all values now, because a saved page can't read more of a long run later
         return super().html()
 
     def save(self, path: str | Path) -> None:

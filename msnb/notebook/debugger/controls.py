@@ -14,7 +14,7 @@ from msnb.insight.debugger.prompt import obey
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.node_values import NodeValues
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.notebook.graph.view import GraphView
 
 _PATIENCE = 20.0  # timeout in seconds for the answer of a page that is being drawn
@@ -22,7 +22,7 @@ _BEFORE_SUBSHELL = 5.0  # timeout in seconds for a page to start a subshell; som
 
 
 class Stepper:
-    """Connects the cursor of a pause with one view: sends its state to the page, and executes what the buttons send.
+    """Connects the cursor of a pause with one view: sends its state to the page, and executes the page's commands.
 
     Args:
         debugger (Debugger): the debugger.
@@ -34,7 +34,7 @@ class Stepper:
         self.pause: Pause | None = None
         self.has_page = threading.Event()  # set once the page has answered during a cell
         self._debugger = debugger
-        self._lock = threading.RLock()  # the page's messages arrive on another thread than the training's
+        self._lock = threading.RLock()  # messages of the page arrive on another thread than that of the training
         self._status = "running"
         self._said = ""
 
@@ -43,7 +43,7 @@ class Stepper:
         self.pause, self._said = pause, pause.note
         stage = next(iter(self.shown.graphs))
         values = NodeValues(lambda step: pause.replay, stage, (pause.step or 0,))
-        values.prepare(pause.cursor.node)  # compiles on another thread, so that moves of the cursor do not wait
+        values.prepare(pause.cursor.node)  # compile in the background before the cursor moves
         self.shown.show_values(values)
         self.set_status("paused")
 
@@ -54,7 +54,7 @@ class Stepper:
             self._show_message(self._said if said is None else said)
 
     def _show_message(self, said):
-        with self._lock:  # otherwise a page could receive the older of two states last
+        with self._lock:  # two threads call this; without the lock a page could receive the older state last
             self._said = said
             self.shown.show_stepper()
 
@@ -92,9 +92,9 @@ class Stepper:
             was_resumed = pause.is_resumed
             try:
                 said = obey(pause, word)
-            except Exception as error:  # the page waits for an answer, whatever the error
+            except Exception as error:  # send every error as the answer, because the page waits for one
                 said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            if pause.is_resumed == was_resumed:  # otherwise the training thread shows the next state
+            if pause.is_resumed == was_resumed:  # after a command that resumes, the training thread shows the state
                 self._show_message("" if said == pause.cursor.where() else said)
 
 
@@ -108,7 +108,7 @@ class Controls:
 
     def __init__(self, debugger: Debugger, shell: Any) -> None:
         self._debugger, self._shell = debugger, shell
-        self._steppers: dict[Any, Stepper] = {}  # of the running cell, by program
+        self._steppers: dict[Any, Stepper] = {}  # program of the running cell -> its Stepper
         self._current: Stepper | None = None
 
     def show(self, pause: Pause) -> bool:
@@ -123,7 +123,7 @@ class Controls:
             return False
         stepper = self._get_or_create_stepper(pause.replay.program)
         stepper.show(pause)
-        if stepper.shown.widget is None:  # without anywidget no button works
+        if stepper.shown.widget is None:  # buttons need anywidget, which is not installed
             return False
         if not (stepper.has_page.wait(_BEFORE_SUBSHELL) or _has_subshell(kernel) and stepper.has_page.wait(_PATIENCE)):
             stepper.set_status("prompt", "This page can't reach the kernel while a cell runs: use the prompt below.")
@@ -168,9 +168,9 @@ def _has_subshell(kernel):
 
 
 def _route_replies_to_named_shell(widget):
-    """Send messages of a page to the subshell that the page names.
+    """Handle messages of a page on the subshell that the page names.
 
-    ipykernel 7.4 sends them to the shell that last wrote to the page. This is the main shell if the main thread, or a
+    ipykernel 7.4 handles them on the shell that last wrote to the page. This is the main shell if the main thread, or a
     thread started by it, wrote last. The running cell blocks the main shell.
     """
     comm = getattr(widget, "comm", None)

@@ -57,7 +57,7 @@ class DebugMagics(Magics):
             model.train(1, dataset)
         """
         options = parse(self.ms_debug, line)
-        if cell is None:  # the first line of a cell whose body runs unchanged
+        if cell is None:  # `rewrite_line` has made a call of the magic without a body
             self._start_debugger(options, _restore_magic_line(sys._getframe(1)))
             return
         with cell_scope.scope():
@@ -110,10 +110,10 @@ def rewrite_line(lines: list[str]) -> list[str]:
     at = heads[words.index(MAGIC)]
     options = lines[at].strip()[len(MAGIC) :].strip()
     if options.endswith("?"):
-        return lines  # `%%ms_debug?` asks for help: IPython answers
+        return lines  # IPython itself handles `%%ms_debug?`, a request for help
     lines = list(lines)
     lines[at] = f"get_ipython().run_cell_magic('ms_debug', {options!r}, None)\n"
-    if words[1:] == ["%%mindspore"] and at == heads[0]:  # `%%mindspore` must open the cell's scope first
+    if words[1:] == ["%%mindspore"] and at == heads[0]:  # swap the lines: `%%mindspore` must open the scope first
         lines[at], lines[heads[1]] = lines[heads[1]], lines[at]
     return lines
 

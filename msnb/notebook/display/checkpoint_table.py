@@ -13,8 +13,8 @@ from msnb.notebook.display.html import count, escape, number
 from msnb.notebook.display.parameter_table import ParameterTable
 
 _MEASURES = 5  # columns of numbers: element count, mean, standard deviation, minimum, maximum
-_BINS, _WIDTH, _HEIGHT = 24, 96, 16  # of the histogram in a row
-_SAMPLE = 1 << 20  # elements per row that are examined
+_BINS, _WIDTH, _HEIGHT = 24, 96, 16  # bins of the histogram in a row, its width and height in pixels
+_SAMPLE = 1 << 20  # maximum elements of a Parameter that the statistics use
 
 
 class Contents(ParameterTable):
@@ -62,8 +62,8 @@ def contents(source: Any) -> Contents:
     """Return the table of a checkpoint file, or of Parameters by name.
 
     Args:
-        source (Union[str, Path, Mapping[str, Parameter]]): the file, or the result of `load_checkpoint`. Only the data
-            of the rows is read from a file.
+        source (Union[str, Path, Mapping[str, Parameter]]): the file, or the result of `load_checkpoint`. Only the
+            Parameters in the table are read from a file.
 
     Raises:
         ValueError: If the file is no checkpoint, encrypted or damaged.

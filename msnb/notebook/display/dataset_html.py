@@ -9,12 +9,12 @@ from msnb.notebook.display.html import escape, framed, number
 from msnb.notebook.display.tensor_html import as_images, png
 
 _ROWS = 5
-_COLUMNS = 16  # columns of the table; further ones are only listed by name
-_NUMBERS = 4  # elements of an array
-_LETTERS = 72  # characters of a text
-_SIDE = 72  # pixels of a picture
+_COLUMNS = 16  # maximum columns of the table; more columns are only listed by name
+_NUMBERS = 4  # displayed elements of an array
+_LETTERS = 72  # displayed characters of a text
+_SIDE = 72  # width and height of a displayed picture in pixels
 _ENCODED = {b"\xff\xd8\xff": "JPEG", b"\x89PNG": "PNG", b"BM": "BMP", b"GIF8": "GIF"}
-# long descriptions wrap; the pictures and texts of a row are aligned at their middle
+# Long descriptions wrap. The pictures and texts of a row are centred vertically.
 STYLE: str = (
     "<style>.msnb .steps{max-width:96ch;overflow-wrap:anywhere;margin:2px 0}"
     ".msnb .rows td,.msnb .rows th{text-align:left!important;vertical-align:middle;padding:2px 9px!important}"
@@ -103,7 +103,7 @@ def _to_image(value):
 
 
 def _rescale_floats(value):
-    """Rescale a float image to [0, 1], because a normalized one can't be displayed otherwise."""
+    """Rescale a float image to [0, 1], because the values of a normalized image have another range."""
     low, high = float(value.min(initial=np.inf)), float(value.max(initial=-np.inf))
     if not np.isfinite([low, high]).all() or low >= high or low >= 0 and high <= 1:
         return value
@@ -119,8 +119,8 @@ def _decode_image(octets):
         return None
     try:
         with Image.open(io.BytesIO(octets.tobytes()), formats=[kind]) as picture:
-            picture.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # decodes a JPEG at a reduced size
+            picture.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # decode a JPEG at a reduced size, which is faster
             picture.thumbnail((_SIDE, _SIDE))
             return np.asarray(picture.convert("RGB"))
-    except Exception:  # a file with the signature of an image but other content is shown as numbers
+    except Exception:  # bytes that only begin like an image are shown as numbers
         return None

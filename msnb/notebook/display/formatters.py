@@ -1,6 +1,6 @@
 """Rich displays of Tensors, Parameters, Cells and data sets.
 
-`install` registers them with IPython. `mime` is for notebooks that ask the object itself for its display.
+`install` registers them with IPython. `mime` is for notebooks that call a method of the object for its display.
 """
 
 import sys
@@ -13,10 +13,10 @@ from msnb.notebook.display.dataset_html import dataset_bundle
 from msnb.notebook.display.net_html import net_html
 from msnb.notebook.display.tensor_html import tensor_html
 
-# Classes are named and not imported: a class that the session never loads needs no display.
+# Classes are registered by module and name, which spares their import: unused classes need no display.
 _TENSOR = "msnb.core.tensor.tensor", "Tensor"
 _FORMATS = {_TENSOR: tensor_html, ("msnb.nn.cell", "Cell"): net_html}
-# Functions that return text and HTML together, for objects with one preview for both.
+# Functions that return both text and HTML, for objects whose preview is computed once for both.
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
 
@@ -24,7 +24,7 @@ def _catch_display_errors(maker):
     def format_html(value, **_):
         try:
             return maker(value)
-        except Exception as error:  # the plain text must be displayed even if the rich form fails
+        except Exception as error:  # if the rich form fails, the plain text must still be displayed
             log.once(f"The rich display of a {type(value).__name__} failed ({type(error).__name__}: {error}).")
             return None
 
@@ -42,11 +42,11 @@ def _make_pending_error_formatter(shell):
         try:
             deferred_errors.wait_and_report()
         except Exception as error:
-            caller = sys._getframe(1)  # IPython's frame: the traceback of a failed display begins with it
+            caller = sys._getframe(1)  # IPython's frame, the first frame in the traceback of a failed display
             tb = types.TracebackType(error.__traceback__, caller, caller.f_lasti, caller.f_lineno)
-            shell.showtraceback((type(error), error, tb))  # a formatter that returns has displayed the value
+            shell.showtraceback((type(error), error, tb))  # returning tells IPython to display nothing else
         else:
-            raise NotImplementedError  # IPython goes on to the other formats
+            raise NotImplementedError  # tells IPython to use the other formatters
 
     return show
 

@@ -6,8 +6,8 @@ from typing import Any
 
 __all__ = ["STYLE", "alone", "escape", "framed", "number", "two_numbers", "count"]
 
-# currentColor at some opacity instead of greys, which suits every background. Colour-blind people can distinguish the
-# two hues (Okabe and Ito, 2008).
+# Dim text has the page's own text colour at a lower opacity, which suits light and dark backgrounds. The two hues are
+# of the palette of Okabe and Ito (2008), which colour-blind people can distinguish.
 STYLE: str = """<style>
 .msnb{font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:inherit;max-width:100%;overflow-x:auto}
 .msnb .mono,.msnb table{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px}
@@ -60,7 +60,7 @@ def number(value: Any) -> str:
 
 
 def two_numbers(first: Any, second: Any) -> tuple[str, str]:
-    """Format two numbers with as many digits as they need to look different; equal numbers have those of `number`."""
+    """Format two numbers with enough digits to look different. Equal numbers are formatted by `number`."""
     texts = number(first), number(second)
     digits = 6
     while texts[0] == texts[1] and first != second and math.isfinite(first) and digits < 18:

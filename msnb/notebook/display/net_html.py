@@ -10,12 +10,12 @@ from msnb.notebook.display.html import count, escape, framed
 _PARAMETERS = re.compile(r",?\s*\w+=Parameter \((?:[^()]|\([^()]*\))*\)")
 _MISSING_SPACE = re.compile(
     r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)"
-)  # MindSpore's text has no space there
+)  # positions where the description of a Cell lacks the separator ", " between two items
 _SHARED = ("of its Cells", "that it updates")
-_FOLDED = 8  # from this number on, Parameters of one kind are collapsed
+_FOLDED = 8  # from this number on, Parameters with a common name prefix are collapsed
 _OPEN = 2  # levels that are expanded initially
-_MOST = 3000  # Cells that are drawn
-_REPEATS = 3  # from this number on, equal neighbours are one line
+_MOST = 3000  # maximum number of Cells that are drawn
+_REPEATS = 3  # from this number on, equal adjacent Cells are drawn as one line
 
 
 def net_html(cell: Any) -> str:
@@ -76,7 +76,7 @@ class _Tree:
         return lines
 
     def _format_line(self, name, cell, times, until):
-        elsewhere = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else ()  # counted in the network
+        elsewhere = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else ()  # the network counts them
         numbers = sum(p.size for p in cell.get_parameters() if id(p) not in elsewhere)
         about = _describe_cell(cell)
         named = f'<span class="mono">{escape(name if times == 1 else f"{name} … {until}")}</span> ' if name else ""
@@ -118,7 +118,7 @@ def _collect_optimizer_state_ids(cell):
 def _format_parameters(cell):
     """Return (lines of a Cell's Parameters, collapsed groups).
 
-    Groups are Parameters that belong to sub-Cells or to the optimized network, and large sets of similar ones.
+    A group has the Parameters of sub-Cells, the Parameters that an optimizer updates, or many similar Parameters.
     """
     below = {id(p) for child in cell._cells.values() if child is not None for p in child.get_parameters()}
     updated = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else set()

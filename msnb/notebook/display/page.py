@@ -16,12 +16,12 @@ from msnb._util.atomic_file import writing
 from msnb.notebook.display.png import to_png
 
 FILLS = "html,body,main{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
-# script of a page that is as high as its content: it reports its height to the window that embeds it
+# This script reports the height of a page's content to the window that embeds the page.
 _ENDS = (
     "new ResizeObserver(()=>parent.postMessage("
     '{height:Math.ceil(document.body.getBoundingClientRect().height)},"*")).observe(document.body);'
 )
-# the heading is invisible; screen readers still read it
+# Style of the heading, which is invisible but read by screen readers.
 _SCREEN_READER_ONLY = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
 
@@ -45,8 +45,8 @@ class Page:
         module (Path): the ES module, which the widget uses as well.
         parts (dict[str, Union[bytes, Path]]): data embedded in the page in base64. `draw` accesses it as
             ``parts.<name>``. A Path is a gzipped file that several pages share.
-        draw (str): JavaScript expression that draws into ``view`` with the exports of the module, ``made``, and returns
-            the view, or a promise of it. ``bytes(text)`` decodes base64.
+        draw (str): JavaScript expression that draws into the element ``view`` and returns the view, or a promise of it.
+            ``made`` is the imported module, and ``bytes(text)`` decodes base64.
         style (str): CSS. Default: the view fills the page.
         sheet (Path): a style sheet that other pages have too. Default: None.
     """
@@ -82,8 +82,8 @@ class Page:
             name: of_file(part) if isinstance(part, pathlib.Path) else base64.b64encode(part).decode()
             for name, part in self.parts.items()
         }
-        # the page is transparent until the view has drawn; then it posts a message, which removes the picture below
-        # the page
+        # The page is transparent until the view has drawn. Then it posts a message to the embedding window, which
+        # removes the still picture behind the page.
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
             f"<title>{html.escape(self.title)}</title>"
@@ -104,7 +104,7 @@ class Page:
         )
 
 
-# the call that draws a view; for safety it can only name exports of the page's module and the page's own parts
+# Pattern of the call that draws a view. For safety it only allows exports of the page's module and its own `parts`.
 _DRAW = r"made\.(?:still|mount)\(view,(?:parts\.\w+,?|\{(?:\w+:bytes\(parts\.\w+\),?)*\})*\)"
 _WRITTEN = re.compile(
     r"<title>(?P<title>[^<]*)</title><style>(?P<style>[^<]*)</style>.*?<script type=\"module\">const parts="
@@ -113,13 +113,13 @@ _WRITTEN = re.compile(
 )
 _SHARED = re.compile(r"@msnb:(\w+-\w+)-[0-9a-f]{8}")
 _CODE = ("code", "module", "sheet")  # parts with code or styles
-_GROWS = "html,body{margin:0;background:transparent}"  # for pages as high as their content
+_GROWS = "html,body{margin:0;background:transparent}"  # style of pages whose height is that of their content
 
 
 @functools.cache
 def _list_shared_file_paths():
     """Return {name without version: path} of the shared files of msnb's pages."""
-    folder = pathlib.Path(__file__).parents[1]  # the views are folders of `notebook`
+    folder = pathlib.Path(__file__).parents[1]  # `notebook`, which has a folder for each view
     paths = [*folder.glob("*/widget.js"), *folder.glob("*/style.css")]
     return {f"{path.parent.name}-{path.stem}": path for path in paths}
 
@@ -170,7 +170,7 @@ def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> N
         who (str): class of the view, for the error message.
 
     Raises:
-        ValueError: If the suffix is none of these.
+        ValueError: If the suffix is not in `makers`.
     """
     path = pathlib.Path(path)
     if ".svg" in makers:

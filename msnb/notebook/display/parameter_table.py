@@ -14,7 +14,7 @@ class ParameterTable:
 
     Attributes:
         heads (tuple[str]): column titles.
-        numbers_in (Container[int]): right-aligned columns.
+        numbers_in (Container[int]): indices of the columns of numbers, which are right-aligned.
         title (str): name of the Parameters' source.
     """
 

@@ -1,8 +1,8 @@
 """Render a view's still picture as PNG with matplotlib.
 
 It supports the SVG elements that msnb writes: rect, circle, line, polyline, path with M, L, C and Z, text with tspan,
-markers at the end of a path, and style rules that name one element or one class. Other elements raise an error, so
-that no picture is incomplete.
+markers at the end of a path, and style rules that name one element or one class. Other elements raise an error,
+because the picture would be incomplete without them.
 """
 
 import io
@@ -12,10 +12,10 @@ import warnings
 import xml.etree.ElementTree as ElementTree
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_SCALE = 2  # pixels of the PNG for one of the SVG
-_POINT = 72  # at this number of pixels per inch, a pixel is matplotlib's point
-_WIDE = 0.93  # letters of matplotlib's default font are wider than those that the layout assumes
-_FAR = "\u2e80"  # first letter that matplotlib's default font lacks
+_SCALE = 2  # pixels of the PNG per pixel of the SVG
+_POINT = 72  # pixels per inch: at this value, one pixel is one point of matplotlib
+_WIDE = 0.93  # factor of font sizes, because matplotlib's default font is wider than the layout assumes
+_FAR = "\u2e80"  # from this character on (Chinese, Japanese, Korean), matplotlib's default font has no glyphs
 _WIDER = (
     "Noto Sans CJK SC",
     "Noto Sans SC",
@@ -47,7 +47,7 @@ def to_png(svg: str) -> bytes:
         ValueError: If it has an element or a path command that is not supported.
     """
     with warnings.catch_warnings():
-        # a letter that no installed font has is drawn as a box; matplotlib's warnings are suppressed
+        # matplotlib draws a box for a letter that no installed font has. Its warning is suppressed.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         return _Drawing(ElementTree.fromstring(svg)).png()
 
@@ -71,7 +71,7 @@ class _Drawing:
 
     def png(self):
         buffer = io.BytesIO()
-        self.figure.savefig(buffer, format="png", metadata={"Software": None})  # the same bytes in every version
+        self.figure.savefig(buffer, format="png", metadata={"Software": None})  # omit matplotlib's version
         return buffer.getvalue()
 
     def draw(self, element, inherited):
@@ -225,7 +225,7 @@ class _Drawing:
 
 
 def _select_fonts(usual, text):
-    """Return the font of a text, and for Chinese, Japanese or Korean letters the installed fonts that have them."""
+    """Return the fonts of a text: `usual`, and for Chinese, Japanese or Korean text also installed fonts for it."""
     if all(letter < _FAR for letter in text):
         return usual
     from matplotlib.font_manager import fontManager
@@ -259,7 +259,7 @@ def _parse_declarations(body):
     for declaration in body.split(";"):
         name, _, value = declaration.partition(":")
         name, value = name.strip(), value.strip().removesuffix("px")
-        if name == "font":  # size and families at once
+        if name == "font":  # the shorthand property for size and families
             size, _, declarations["font-family"] = value.partition(" ")
             name, value = "font-size", size.removesuffix("px")
         if name:

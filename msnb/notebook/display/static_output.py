@@ -1,9 +1,9 @@
 """The saved output of a view: a still picture for every program that shows notebooks, and the page that replaces it.
 
 Front ends, GitHub and converters keep an `<img>` but remove scripts, frames and styles. If scripts run, the picture's
-own `onload` (`src/wake.js`) puts the view's page over it, in a frame that is transparent until it has drawn. Files
-shared by several pages are stored once in a notebook, in the first output that needs them. A view that can't find them
-remains a picture.
+`onload` (`src/wake.js`) puts a frame with the view's page over the picture. The frame is transparent until the page has
+drawn. Files shared by several pages are stored once in a notebook, in the first output that needs them. A view that
+can't find them remains a picture.
 """
 
 import base64
@@ -39,7 +39,7 @@ _PICTURE = re.compile('<img src="data:image/svg[+]xml;base64,([^"]*)" alt="([^"]
 
 
 def standing(page, picture, title, height, purpose, carries):
-    """Return the HTML of a view in one line, as converters to Markdown need it.
+    """Return the HTML of a view as one line, because converters to Markdown need that.
 
     Args:
         page (Page): the live form.
@@ -124,7 +124,7 @@ def bundle(view, page, title, purpose, carries=None):
     """Return the output of a view: the widget if there is one, the picture with the page, and a line of text.
 
     Args:
-        view (object): with `widget`, `svg` and `height`.
+        view (object): the view, which has `widget`, `svg` and `height`.
         page (Page): the live form of the view without a kernel.
         title (str): text for screen readers.
         purpose (str): purpose of the live form, as in "to explore the graph".

@@ -11,13 +11,13 @@ from msnb.notebook.display.html import escape, framed
 from msnb.notebook.display.table_css import STYLE
 from msnb.notebook.text_width import columns_of, pad
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.tensor.parameter import Parameter
     from msnb.nn.cell import Cell
 
 _HEADS = ("Layer", "Class", "Output shape", "Parameters", "FLOPs")
-_NUMBERS = 3  # first column of numbers
-_WIDEST = 44  # characters of a cell in the text table
+_NUMBERS = 3  # index of the first column of numbers
+_WIDEST = 44  # maximum characters of a cell in the text table
 
 
 def summary(
@@ -26,26 +26,27 @@ def summary(
     """Return a table of a network's layers, with the output shape, Parameters and FLOPs of each.
 
     The network is traced on shapes: nothing is computed and nothing compiled. Each row is a call of a Cell, in the
-    order of the calls, named by the path of attributes to it (``layer3.2.conv2``). Equal neighbours share one row with
-    their number. The row of a Cell with sub-Cells excludes the numbers of the sub-Cells, so that both columns of
-    numbers add up to the totals. Operators in a loop or branch over Tensors count for the Cell that contains the loop.
+    order of the calls, named by its Cell path (``layer3.2.conv2``). Equal consecutive calls share one row with their
+    number. The row of a Cell with sub-Cells excludes the numbers of the sub-Cells, so that both columns of numbers add
+    up to the totals. Operators in a loop or branch over Tensors count for the Cell that contains the loop.
 
-    A checkpoint, a file or the result of `load_checkpoint`, has no calls. Its table lists the Parameters, with the
+    A checkpoint (a file, or the result of `load_checkpoint`) has no calls. Its table lists the Parameters, with the
     mean, standard deviation and histogram of their values and the number of values that are not finite.
 
     Args:
         net (Union[Cell, str, Path, Mapping[str, Parameter]]): The network, or a checkpoint. A network is traced in its
             current mode, training or evaluation, which matters to Dropout.
-        inputs: Inputs of the network: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape and
-            dtype. A single data set supplies the columns of its first batch, as many as `construct` takes.
+        inputs: Inputs of the network: Tensors or arrays. A shape stands for a float32 Tensor, a pair of shape and
+            dtype for another Tensor. A single data set supplies the columns of its first batch, as many as `construct`
+            takes.
         depth (int): Number of levels of Cells in the table. Deeper Cells are added to the enclosing ones. Default:
             None, all levels.
 
     Returns:
-        Summary, or Contents of a checkpoint; a table in a notebook, text where it is printed.
+        Summary, or Contents of a checkpoint. It is displayed as a table in a notebook, and printed as text.
 
     Raises:
-        TypeError: If `net` is no Cell, or `construct` needs other inputs; if a checkpoint is given inputs.
+        TypeError: If `net` is no Cell, `construct` needs other inputs, or there are inputs for a checkpoint.
         ValueError: If `depth` is not an int of at least 0; if a file is no checkpoint.
 
     Examples:
@@ -99,7 +100,7 @@ class Summary:
         self._rows = [_format_row(layer) for layer in folded(root, depth).calls()]
 
     def totals(self) -> list[tuple[str, str]]:
-        """Return [(name, amount)] of the whole network, pairs of str."""
+        """Return the totals of the network as a list of pairs of str: (name, amount)."""
         fixed = self.parameters - self.trained
         totals = [
             ("Parameters", f"{self.parameters:,}" + (f" ({self.trained:,} trained, {fixed:,} fixed)" if fixed else "")),

@@ -10,11 +10,11 @@ from msnb._util.byte_size import format_bytes
 from msnb.core.tensor.tensor import is_traced
 from msnb.notebook.display.html import count, escape, framed, number
 
-_MOST = 12  # rows and columns of a table that is shown without gaps
+_MOST = 12  # maximum rows and columns of a table that is shown in full
 _EDGE = 3  # rows and columns at each end of a larger table
-_SAMPLE = 1 << 20  # elements that the statistics use
-_PICTURES = 12  # pictures of a batch that are drawn
-_HEAT = 128  # pixels of a heat map, and its maximum of rows and columns
+_SAMPLE = 1 << 20  # maximum elements that the statistics use
+_PICTURES = 12  # maximum pictures of a batch that are drawn
+_HEAT = 128  # width of a heat map in pixels, and its maximum number of rows and of columns
 _ABOVE, _BELOW, _NOT_FINITE = (213, 94, 0), (0, 114, 178), (230, 40, 150)
 
 
@@ -60,7 +60,7 @@ def _format_body(values):
 
 # ---------------------------------------------------------------------- numbers
 def _sample_values(values):
-    """Return all elements, or an evenly spaced sample of a large array, and True for a sample."""
+    """Return (elements, is_sample): all elements, or an evenly spaced sample of a large array."""
     flat = values.reshape(-1)
     step = -(-flat.size // _SAMPLE)
     return flat[::step], step > 1
@@ -216,7 +216,7 @@ def as_images(values: np.ndarray) -> np.ndarray | None:
     if values.dtype != np.uint8 and values.dtype.kind != "f" or values.ndim not in (2, 3, 4):
         return None
     lengths = values.shape
-    if values.ndim == 2:  # one grey image; floats could be anything
+    if values.ndim == 2:  # a grey image if it is uint8; a float matrix need not be an image
         images = values[None] if values.dtype == np.uint8 else None
     elif values.ndim == 3 and lengths[-1] in (1, 3):
         images = values[None]

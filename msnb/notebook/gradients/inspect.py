@@ -17,14 +17,14 @@ from msnb.core.transforms.grad import parameter_keys, value_and_grad
 from msnb.ir.api import of_program
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
 
-_DEARER = {"parameters": 1.1, "all": 1.7}  # measured compile time relative to that of a training step
+_DEARER = {"parameters": 1.1, "all": 1.7}  # level -> measured compile time relative to that of a training step
 _ROOM = 512 << 20  # memory, in bytes, for the outputs of a step's operators
-_holding = []  # at most one weak reference, to the latest recording
-_MAX_CACHED_STEPS = 8  # cached compiled steps of one network
+_holding = []  # a weak reference to the latest recording, or empty
+_MAX_CACHED_STEPS = 8  # maximum cached step functions of one network
 
 
 def inspect_gradients(
@@ -46,7 +46,7 @@ def inspect_gradients(
 
     Args:
         net (Cell): the network; it returns the input of `loss`, or the loss itself if `loss` is None. A Cell that
-            trains (`nn.TrainOneStepCell`) is run as it is.
+            trains (`nn.TrainOneStepCell`) is run without `loss` and `optimizer`.
         loss (Union[Cell, Callable]): function from the network's output and the label to the loss. Default: None.
         data (Union[Tensor, tuple, Dataset, Iterable]): a batch (`x`, or `(x, y)`), which is used in every step; or a
             dataset, or an iterable of batches, one for each step.
@@ -61,7 +61,7 @@ def inspect_gradients(
         GradientView; its `recording` has the numbers, its `findings` the diagnoses.
 
     Raises:
-        TypeError: If `net` is no Cell, or `data` holds something else than Tensors or arrays.
+        TypeError: If `net` is no Cell, or `data` has elements other than Tensors and arrays.
         ValueError: If `steps` is not positive, or `data` has no batch.
 
     Examples:
@@ -77,7 +77,7 @@ def inspect_gradients(
         raise ValueError("For 'inspect_gradients', 'data' should be a batch (x, y) or a dataset, but is missing.")
     monitor = GradientMonitor(level, tensors, keep, memory, net)
     monitor.room = _ROOM
-    monitor.recording.tells = False  # the view shows the findings instead
+    monitor.recording.tells = False  # do not print the findings, because the view shows them
     _release_previous_tensors(monitor.recording)
     with _preserve_parameters_and_flags(net, optimizer), random_stream.preserve_streams():
         step = _get_cached_step_function(net, loss, optimizer)
@@ -104,7 +104,10 @@ def _release_previous_tensors(recording):
 
 
 def _estimate_compile_seconds(net, level):
-    """Estimate the compile time in seconds from that of the network's training step; None if it was never compiled."""
+    """Estimate the compile time in seconds from that of the network's training step.
+
+    The result is None if no training step of the network was compiled.
+    """
     weights = set(map(id, net.trainable_params()))
     seconds = [
         program.seconds["trace"] + program.seconds.get("compile", 0)
@@ -115,7 +118,7 @@ def _estimate_compile_seconds(net, level):
 
 
 def _attach_graph(recording, step, batch):
-    """Trace the step for its graph after a run in PYNATIVE mode, if it can be traced."""
+    """Trace the step to get its graph, because a run in PYNATIVE mode has none."""
     try:
         program = program_cache.program_of(
             step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch
@@ -232,6 +235,6 @@ def _preserve_parameters_and_flags(net, optimizer):
     finally:
         for param, value in values:
             param.set_data(value)
-        for cell, training in flags:  # parents come first, and children may differ from them
+        for cell, training in flags:  # `set_train` also sets sub-Cells, so their own flags are restored later
             if cell.training != training:
                 cell.set_train(training)

@@ -20,10 +20,10 @@ class GradientMagics(Magics):
     @no_var_expand
     @line_magic
     def ms_grad(self, line: str) -> Any:
-        """`%ms_grad net, loss, (x, y)` runs one training step, which changes nothing, and shows every gradient.
+        """`%ms_grad net, loss, (x, y)` runs one training step, restores the network, and shows every gradient.
 
-        Also `%ms_grad loss_net(x, y)` for a Cell that returns its loss, `%ms_grad train_step(x, y)` for one that
-        trains, and further arguments of `msnb.inspect_gradients` after a comma:
+        Use `%ms_grad loss_net(x, y)` for a Cell that returns its loss, and `%ms_grad train_step(x, y)` for a Cell that
+        trains. Other arguments of `msnb.inspect_gradients` follow after a comma:
         `%ms_grad net, loss, dataset, steps=20`.
         """
         return view_of(line, self.shell.user_ns)

@@ -11,14 +11,14 @@ from msnb.insight.gradients.recording import STATISTICS
 from msnb.insight.gradients.summary import BINS
 from msnb.ir.source import show
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.gradients.findings import Finding
     from msnb.insight.gradients.recording import Recording
 
-_CELLS = 6000  # rows x steps
-_TENSOR_BYTES = 120_000  # of full tensors in a saved view
-_ELEMENTS = 65_536  # of one tensor
-_STEPS = 8  # minimum number of steps per tensor, before its leading axes are cropped
+_CELLS = 6000  # maximum of rows x steps
+_TENSOR_BYTES = 120_000  # size limit of the full tensors in a saved view
+_ELEMENTS = 65_536  # maximum elements of one tensor
+_STEPS = 8  # steps to keep per tensor; if they are too large, its leading axes are cropped
 
 
 def pack(recording: "Recording", findings: "list[Finding]") -> bytes:
@@ -171,7 +171,7 @@ def _crop_leading_axes(shape, room):
 
 
 def _round_for_json(value):
-    """Round to four digits. Non-finite values become text, because JSON has none; unknown values become None."""
+    """Round to four digits. Non-finite values become text, because JSON does not allow them. None remains None."""
     if value is None or value != value:
         return None if value is None or np.isnan(value) else str(value)
     if np.isinf(value):

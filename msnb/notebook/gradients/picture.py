@@ -101,7 +101,7 @@ def _draw_layer_gradients(recording, rows, top):
     ends = [place(i, v) for i, v in enumerate(rms[-1]) if np.isfinite(v)]
     parts.append(f'<polyline class="line" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in ends)}"/>')
     parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in ends]
-    free = -math.inf  # right end of the previous label
+    free = -math.inf  # x position of the right end of the previous label
     for i, row in enumerate(rows):
         x, _ = place(i, 10.0**low)
         text = middle(row.name, 20)

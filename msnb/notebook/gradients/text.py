@@ -29,7 +29,7 @@ def to_text(recording: Any, findings: Any) -> str:
     if not rows:
         return "\n".join(lines)
     wide = max(9, *(len(r.name) for r in rows[:_MOST]))
-    over = "" if one else f" {'norm':<{_WIDTH}}"  # a curve of one step is a dot
+    over = "" if one else f" {'norm':<{_WIDTH}}"  # one step has no curve, so the column is omitted
     lines.append(
         f"{'parameter':<{wide}}{over} {'norm' if one else 'last':>9} {'mean':>9} {'std':>9} {'zeros':>6} "
         f"{'|Δw|/|w|':>9}  line"
@@ -57,7 +57,7 @@ def sparkline(values: Any, width: int = _WIDTH) -> str:
     if not len(good):
         return "".join("·" if v == 0 else "✖" for v in values)
     low, high = np.log10(good.min()), np.log10(good.max())
-    span = max(high - low, 0.3)  # less than a factor of two is drawn flat
+    span = max(high - low, 0.3)  # at least a factor of two (10 ** 0.3), so that small changes look small
     return "".join(
         "·"
         if v == 0

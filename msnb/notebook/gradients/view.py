@@ -55,7 +55,7 @@ _widget_class = widget_kind(
 class GradientView(View):
     """A view of a recording, with a slider over the steps.
 
-    It shows diagnoses in words, the gradient over the layers, and all statistics as a table, on the graph and as
+    It shows diagnoses in words, the gradient over the layers, the statistics as a table and on the graph, and recorded
     tensors. It can be saved as .html, .svg, .png or .txt.
 
     Args:
@@ -63,7 +63,7 @@ class GradientView(View):
         height (int): height in pixels. Default: 620.
 
     Raises:
-        TypeError: If `recording` is none.
+        TypeError: If `recording` is no Recording.
         ValueError: If `height` is not a positive int.
     """
 

@@ -25,7 +25,7 @@ from msnb.notebook.graph.value_diff_view import compare_values
 from msnb.notebook.graph.view import HEIGHT, GraphView
 from msnb.notebook.kernel import cell_names
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
     from msnb.nn.cell import Cell
 
@@ -45,17 +45,16 @@ def view(
     scripts a picture.
 
     Args:
-        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): the network. It is traced, neither run
-            nor compiled (but for the stage "optimised"). Programs come from events of `core.state.events`. A str is a
-            file name: the graph of ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"`` is read and not
-            run; ``"net.ckpt"`` and ``"net.safetensors"`` have no graph, so their Parameters are listed.
-        inputs: the inputs `net` would be called with.
-        stages (tuple[str]): the stages in the view: ``"traced"`` (MindSpore's operators),
-            ``"differentiated"`` (with the gradient, if one is taken; "traced" is the forward program then),
-            ``"primitives"`` (JAX's), ``"StableHLO"`` (the input of XLA) and ``"optimised"`` (XLA's
-            kernels). With two or more the first two are shown side by side, with their differences. In a running
-            notebook the other stages are computed on demand. Default: None, the whole program in MindSpore's
-            operators.
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): the network. It is traced but not run. Only
+            the stage "optimised" compiles it. Programs come from events of `core.state.events`. A str is a file name:
+            the graph of ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"`` is read and not run;
+            ``"net.ckpt"`` and ``"net.safetensors"`` have no graph, so their Parameters are listed.
+        inputs: the arguments of the call of `net` to trace.
+        stages (tuple[str]): the stages in the view: ``"traced"`` (MindSpore's operators), ``"differentiated"`` (with
+            the operators of the gradient; "traced" then has the forward program only), ``"primitives"`` (JAX's
+            primitives), ``"StableHLO"`` (the input of XLA) and ``"optimised"`` (XLA's kernels). With two or more the
+            first two are shown side by side, with their differences. In a running notebook the other stages are
+            computed on demand. Default: None, the complete program in MindSpore's operators.
         height (int): height in pixels. Default: 560.
         values (bool): run the network on `inputs` and show the value of every node, see `GraphView.run`. Default:
             False.
@@ -65,7 +64,7 @@ def view(
         GraphView, or Contents of a file that has no graph.
 
     Raises:
-        TypeError: If `net` is none of these, or `labels` have another form.
+        TypeError: If `net` is of another type, or `labels` have another form.
         FileNotFoundError: If there is no such file.
         ValueError: If a file can't be read, `height` is not a positive int, a stage is unknown, or there are `labels`
             without `values`.
@@ -120,7 +119,7 @@ def of_program(program: Any, name: str | None, stages: Any = None, height: int =
 def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = HEIGHT) -> None:
     """Show the part of a network that was traced before `error`, with the failing operator marked.
 
-    It does nothing outside a notebook. The view is updated while the user corrects the cell.
+    It does nothing outside a notebook. The view is updated while the user edits the cell.
     """
     message = live.sentence_of(error, net, args) if cell_names.shell() is not None else None
     graph = graph_before(error, name_of(net), message) if message is not None else None
@@ -148,35 +147,36 @@ def diff(
     mode. If one is a file with Parameters only, ``"net.ckpt"`` or ``"net.safetensors"``, its values are compared with
     the Parameters of the other.
 
-    With ``values=True`` both run on the inputs. Each node shows how much of its difference comes from its operands and
-    how much the node itself adds, relative to its largest value. `first` of the result is the first node that adds more
-    than rounding explains; `explain()` describes it in a text. Then each of the two can also be
-    ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``,
-    ``(timeline, step)``, or the folder of a dump, of msnb or of MindSpore, and ``(folder, iteration)``. A network
-    runs in GRAPH mode, unless `in_mode` says otherwise. Nothing is written: a training step that is compared does
-    not train.
+    With ``values=True`` both networks run on the inputs. Each node shows how much of its difference comes from its
+    operands and how much the node itself adds, relative to its largest value. `first` of the result is the first node
+    that adds more than rounding explains. `explain()` describes it in a text. With ``values=True``, `old` and `new` can
+    also be ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``,
+    ``(timeline, step)``, the folder of a dump that msnb or MindSpore has written, or ``(folder, iteration)``. A network
+    runs in GRAPH mode, unless `in_mode` says otherwise. Parameters do not change: a compared training step does not
+    train.
 
     Args:
         old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the left.
         new (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the right.
-        inputs: the inputs of those networks that are no files; a comparison of Parameters needs none.
+        inputs: the inputs of the networks that are not files. A comparison of Parameters needs none.
         names (tuple[str]): names of the two networks in the view. Default: ("old", "new").
         height (int): height in pixels. Default: 560.
         values (bool): compare the values of all nodes. Default: False, the graphs only.
-        rtol (float): for values, the tolerance of a node relative to its largest value. Default: None, by its element
-            type and the number of summands.
-        pairs (dict): for values, nodes to compare that do not match by themselves: queries for nodes of `old` ->
-            queries for nodes of `new`, such as ``{"op:Conv2D line:12": "op:Conv2D line:40"}``. Default: None.
+        rtol (float): for values, the tolerance of a node relative to its largest value. Default: None, a tolerance
+            that depends on the node's dtype and on the number of terms that it adds.
+        pairs (dict): for values, additional pairs of nodes to compare, which are not matched automatically. Keys are
+            queries for nodes of `old`, values are queries for nodes of `new`, such as
+            ``{"op:Conv2D line:12": "op:Conv2D line:40"}``. Default: None.
         weights (str): for values, ``"copy"`` to use the Parameters of `old` in both, or ``"as they are"`` to compare
             networks with different Parameters. Default: None, different Parameters are an error.
 
     Returns:
-        GraphView, or Changes where one holds Parameters alone; `comparison` counts the differences. With
-        ``values=True`` a ValueDiffView.
+        GraphView, or Changes if one is a file with Parameters only. Its `comparison` counts the differences. With
+        ``values=True`` the result is a ValueDiffView.
 
     Raises:
-        ValueError: If `names` are not two different words, or a file is none that can be read. For values, if the
-            weights differ or no node is common, or a dump belongs to another network or batch.
+        ValueError: If `names` are not two different words, or a file can't be read. For values, if the Parameters
+            differ, no node is common, or a dump belongs to another network or batch.
         TypeError: If one is a file of Parameters, and the other has none.
         FileNotFoundError: If there is no such file.
     """

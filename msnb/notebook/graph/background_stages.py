@@ -11,7 +11,8 @@ class StageBuilder:
     Args:
         make (Callable): returns the graph of a stage from its name. Default: None, no stages.
         offered (tuple[str]): the stages. Default: ().
-        wait (Callable): returns the estimated seconds for a stage, None for a fast one. Default: None, all are fast.
+        wait (Callable): returns the estimated seconds for a stage, None for a fast stage. Default: None, all stages
+            are fast.
     """
 
     def __init__(
@@ -23,7 +24,7 @@ class StageBuilder:
         self.offered = offered
         self.threads: dict[str, threading.Thread] = {}  # stage -> thread that computes it; XLA can't be interrupted
         self._make, self._wait = make, wait
-        self._awaited: set[str] = set()  # the stages of `threads` whose result is shown
+        self._awaited: set[str] = set()  # stages in `threads` whose result will be shown
 
     def waits(self) -> dict[str, float]:
         """Return {stage: estimated seconds} of the slow stages."""
@@ -44,13 +45,13 @@ class StageBuilder:
                 complain(name, problem)
             return
         self._awaited.add(name)
-        if name not in self.threads:  # else an earlier request was given up, and the thread still runs
+        if name not in self.threads:  # a thread that still runs after `give_up` is used again
             work = threading.Thread(target=self._build_stage, args=(name, show, complain), name="msnb-stage")
             self.threads[name] = work
             work.start()
 
     def give_up(self) -> None:
-        """Do not show the stages that are being computed. Later requests do not restart their computation."""
+        """Do not show the stages that are being computed. A later request for one waits for the running thread."""
         self._awaited.clear()
 
     def _build_stage(self, name, show, complain):

@@ -19,7 +19,7 @@ from msnb.notebook.graph import live
 from msnb.notebook.graph.api import of_program, show_before
 from msnb.notebook.kernel.magic_options import expression as parsed
 
-_MOST = 8  # views that one cell shows
+_MOST = 8  # maximum views that one cell shows
 
 
 class CallRecorder:
@@ -65,13 +65,13 @@ class CallRecorder:
 
 
 def _show_failed_call(error, net, args, kwargs):
-    """Show the partial graph of the call that raised. A call in PYNATIVE mode is traced for it."""
+    """Show the partial graph of the call that raised. A call in PYNATIVE mode is traced to get that graph."""
     if partial_trace.partial_trace_of(error) is not None:
         show_before(error, net, args, kwargs)
     else:
         with contextlib.suppress(
             Exception
-        ):  # the trace's error is already displayed, and the cell ends with its own error
+        ):  # the trace's error is displayed as part of the view, and the cell raises its own error
             show_call(net, args, kwargs)
 
 
@@ -107,7 +107,7 @@ def show_expression(expression: str, space: dict[Any, Any]) -> None:
         space (dict): The names that it may use.
 
     Raises:
-        UsageError: If it is neither, or not an expression.
+        UsageError: If the text is no expression, or an expression of another kind.
     """
     if not expression.strip():
         raise UsageError("%ms_ir needs a call to look at, such as: %ms_ir net(x)")
@@ -117,7 +117,7 @@ def show_expression(expression: str, space: dict[Any, Any]) -> None:
         return eval(builtins.compile(ast.fix_missing_locations(ast.Expression(node)), "<%ms_ir>", "eval"), space)
 
     if isinstance(tree, ast.Call):
-        # Python evaluates star arguments and keywords.
+        # Evaluate a call of a helper with the same arguments, so that Python expands `*args` and `**kwargs`.
         caught = ast.Call(ast.Name("__msnb_arguments", ast.Load()), tree.args, tree.keywords)
         net = value(tree.func)
         space = {**space, "__msnb_arguments": lambda *args, **kwargs: (args, kwargs)}

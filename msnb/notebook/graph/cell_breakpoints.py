@@ -19,8 +19,8 @@ def replace(cells: dict[str, list[int]]) -> dict[str, Any]:
         cells (dict): {id of a cell: lines with a breakpoint}.
 
     Returns:
-        dict: ``moved``, {id of a cell: {line: line}} of breakpoints on a line without nodes, which move to the next one
-        with nodes; ``said``, sentences about these and about new breakpoints after the last node, or "".
+        dict: ``moved``, {id of a cell: {line: new line}} of breakpoints on a line without nodes, which move to the next
+        line with nodes; ``said``, sentences about these and about new breakpoints after the last node, or "".
     """
     before = dict(_lines)
     _lines.clear()
@@ -59,7 +59,7 @@ def _find_lines_with_nodes(file):
 
 def _collect_source_lines(program):
     """Return (file, line) of all nodes of a program."""
-    if program not in _sources:  # cached, because each executed cell needs it
+    if program not in _sources:  # the result is cached, because this runs after each cell
         nodes = of_program(program, program.name).all_nodes()
         _sources[program] = {node.source[:2] for node in nodes if node.source is not None}
     return _sources[program]

@@ -5,7 +5,7 @@ Only imports and definitions of functions and classes are executed, with decorat
 the session's names. The only calls are the network's own `construct`, on tracers, and constructors that have changed
 (`rebuild_network.py`). If this fails, the view shows the reason above the last version that worked.
 
-After a cell has run, a view shows the current object of the name that it was created from (`after_cell`).
+A view created from a name shows the object that the name refers to after each cell (`after_cell`).
 """
 
 import ast
@@ -35,11 +35,11 @@ from msnb.notebook.graph import rebuild_network
 from msnb.notebook.kernel import cell_names
 from msnb.notebook.kernel.rewrite_imports import Imports, begins, generation
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.notebook.graph.view import GraphView
 
-_MOST = 12  # views that are followed; older ones are dropped
-_PATIENCE = 2.0  # seconds of tracing, during which the kernel is blocked; slower networks are not followed
+_MOST = 12  # maximum views that are followed; older views are dropped
+_PATIENCE = 2.0  # maximum seconds of a trace, which blocks the kernel; slower networks are not followed
 
 _followed = collections.deque(maxlen=_MOST)
 _texts = {}  # file name of edited text -> file of its cell
@@ -58,7 +58,7 @@ class FollowedView:
         path (tuple): The path from a name of the session to the network, None without such a name.
         cell (str): The id of the notebook cell that shows the view, None if the front end sends none.
         files (set): The source files of the network.
-        outdated (str): A message while the network is older than its cells, else "".
+        outdated (str): The message that the network is older than its cells; "" if it is current.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class FollowedView:
         self.view = weakref.ref(view)
         self.cell = cell_names.running_cell()
         self.path = bindings.find_path(net, space, text)
-        # a network without a name needs a strong reference, because nothing else keeps it alive
+        # A network without a name needs a strong reference, because no other reference keeps it alive.
         self.net = weakref.ref(net) if self.path else lambda: net
         self._arg_paths = {
             key: bindings.find_path(value, space, text)
@@ -155,7 +155,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
         started, name = time.thread_time(), name_of(followed.net())
         try:
             net = followed.net()
-            # an outdated network was built from earlier classes, so its constructors are compared with those
+            # An outdated network was built from earlier classes, so the new constructors are compared with theirs.
             names = rebuild_network.changed_constructors(
                 definitions, {**space, **_collect_cell_classes(net, files)} if followed.outdated else space
             )
@@ -176,12 +176,12 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
 def after_cell(result: Any) -> None:
     """After a cell has run, update every view whose network has a name that now refers to another network.
 
-    A view only shows a message if its network is older than the text of its cell, or if another cell bound the name.
+    If the network is older than the text of its cell, or another cell bound the name, the view only shows a message.
     """
     shell, cell = cell_names.shell(), getattr(getattr(result, "info", None), "cell_id", None)
     space = shell.user_ns
     for expired in [f for f in _followed if f.view() is None]:
-        _followed.remove(expired)  # this frees a network without a name
+        _followed.remove(expired)  # releases the strong reference to a network without a name
     for followed in [f for f in _followed if f.is_open()]:
         try:
             _refresh_view(followed, space, cell)
@@ -236,7 +236,7 @@ def _show_rebound_network(followed, net, space):
             followed.args, followed.kwargs = args, kwargs
         except Exception as error:
             try:
-                _update_view(followed, net, *before)  # an input's name now refers to an unrelated object
+                _update_view(followed, net, *before)  # the new inputs don't fit: a name now refers to another object
             except Exception:
                 _show_failure(followed, net, args, error)
     followed.find_files()
@@ -256,9 +256,7 @@ def _update_view(followed, net, args, kwargs, is_edited=False):
 
 def _stop_following_if_slow(followed, name, started):
     """Stop following a network whose tracing took too long. Return the message shown then, or None."""
-    seconds = (
-        time.thread_time() - started
-    )  # CPU time of the thread, because wall time includes other load of the machine
+    seconds = time.thread_time() - started  # CPU time of the thread, because wall time depends on other processes
     followed.slow = seconds > _PATIENCE
     if not followed.slow:
         return None
@@ -314,7 +312,7 @@ def _execute_definitions(file, text, space):
     if begins(tree):
         tree = Imports(generation(tree)).visit(tree)
     statements = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))]
-    # Another file name, so that tracebacks of the code that ran still show its own text.
+    # The file name differs from the cell's, so that tracebacks of the earlier code still show its text.
     name = f"{file}*"
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     _texts[name] = file

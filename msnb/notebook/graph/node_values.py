@@ -19,9 +19,9 @@ from msnb.ir.stages import Stages
 from msnb.notebook.display.html import number, two_numbers
 from msnb.notebook.graph.value_data import check_labels, extremes, shows_attention, value_data
 
-_SAVED = 2 << 20  # bytes of previews in a saved notebook
-_EXPORT = 64 << 20  # bytes of a value that the page saves as a file
-_DATA = 64  # values whose data for the page is cached
+_SAVED = 2 << 20  # maximum bytes of previews in a saved notebook
+_EXPORT = 64 << 20  # maximum bytes of a value that the page saves as a file
+_DATA = 64  # number of cached results of `value_data`
 
 
 class Caller:
@@ -40,7 +40,7 @@ class Caller:
         self._inputs: tuple[tuple[Any, ...], dict[str, Any]] = inputs, {}
 
     def call(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
-        """Return (program, its inputs) of a call. Without arguments it is the last call."""
+        """Return (program, its inputs) of a call. Without arguments the last call is repeated."""
         if inputs or kwargs:
             self._inputs = inputs, kwargs
         return program_inputs(self._net, *self._inputs[0], **self._inputs[1])
@@ -79,7 +79,8 @@ def statistic_column(replay: Replay, graph: Any, stat: str) -> dict[str, Any]:
 def with_values_of(before: Replay, program: Any, arrays: list[Any]) -> list[Any]:
     """Return inputs of a program in which rebuilt Parameters have the values of the previous version of the network.
 
-    A Cell whose constructor has changed is rebuilt with empty Parameters; others share theirs.
+    A Cell whose constructor has changed is rebuilt with Parameters without values. Other Cells share their Parameters
+    with the previous version.
 
     Raises:
         ValueError: If a Parameter is new, or its shape has changed.
@@ -127,7 +128,7 @@ def describe_change(old: Replay, new: Replay) -> tuple[str, dict[str, Any] | Non
     for first, second in compare(old.graph, new.graph).links:
         try:
             pair = [np.asarray(old.output(old_nodes[first])), np.asarray(new.output(nodes[positions[second]]))]
-        except ValueError:  # it has no value to read
+        except ValueError:  # the node has no value that can be read
             continue
         if pair[0].shape == pair[1].shape and pair[0].dtype.kind in "fiu":
             change = relative_change(*pair)
@@ -149,10 +150,10 @@ class NodeValues:
 
     Args:
         replay_of (Callable): returns the Replay of a step from its number.
-        stage (str): name of the graph in the view, the complete program in MindSpore's operators.
+        stage (str): name in the view of the graph of the complete program in MindSpore's operators.
         steps (Sequence[int]): numbers of the steps. Default: (0,), a single run.
         labels (Any): tokens for the axes of attention, see `value_data.tokens_of`. Default: None.
-        saves (bool): True if previews of the nodes that were looked at are saved with the notebook. Default: True.
+        saves (bool): True if previews of the viewed nodes are saved with the notebook. Default: True.
     """
 
     def __init__(
@@ -170,8 +171,8 @@ class NodeValues:
         self.labels, self.saves = labels, saves
         self._replay_of = replay_of
         self._previews: dict[tuple[int, int], Any] = {}  # (node, sample) -> its data, most recently viewed last
-        self._lock = threading.Lock()  # a subshell of the kernel answers while a cell runs
-        self._data: LruCache = LruCache(_DATA)  # one array can be the output of a node and an input of others
+        self._lock = threading.Lock()  # a subshell's thread answers requests while a cell runs
+        self._data: LruCache = LruCache(_DATA)  # by array, which can be the output of a node and the input of others
         self._delayed: deque[Callable[[], None]] | None = None  # answers that wait for `prepare`
         self._delayed_lock = threading.Lock()
 
@@ -194,12 +195,12 @@ class NodeValues:
         """Start a thread that compiles and computes the values around a node; see `delay`."""
 
         def compute():
-            with contextlib.suppress(Exception):  # the page requests the node later and receives the error then
+            with contextlib.suppress(Exception):  # a later request for the node raises and shows the error
                 self.data_of(node)
             while (act := self._pop_delayed_answer()) is not None:
                 try:
                     act()
-                except Exception as error:  # a closed page; the other answers are still sent
+                except Exception as error:  # the page may be closed; the other answers are still sent
                     log.warning("A value could not be sent to its graph view: %s: %s", type(error).__name__, error)
 
         self._delayed = deque()
@@ -306,7 +307,7 @@ class NodeValues:
         order, part = content.get("order", "energy"), str(content.get("part", ""))
         try:
             values = self.data_of(node, sample, tuple(map(int, round)) if round else None, order, part)
-        except Exception as error:  # the page waits for an answer, whatever the error
+        except Exception as error:  # send every error as the answer, because the page waits for one
             return {**reply, "values": [], "problem": f"{type(error).__name__}: {error}"[:300]}
         self._previews.pop((ident, sample), None)
         self._previews[ident, sample] = values
@@ -315,8 +316,8 @@ class NodeValues:
     def hover_rows(self) -> dict[str, Any]:
         """Return the three numbers that the page shows under the pointer, {node: [mean magnitude, min, max]}.
 
-        It is empty for a program whose values do not fit in memory at once, because their statistics would have to be
-        compiled.
+        The result is empty if the values of the program do not fit in memory at once, because their statistics would
+        then need another compilation.
         """
         replay = self.replay
         reply = {"kind": "hover", "step": self.step, "rows": {}}

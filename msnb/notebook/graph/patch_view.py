@@ -1,4 +1,4 @@
-"""`msnb.patch`: what each value contributes to a difference between two inputs, as a table and on the graph."""
+"""`msnb.patch`: activation patching, the effect of each node on a metric, as a table and on the graph."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,10 +36,10 @@ def patch(
     nodes: Any = DEFAULT_NODES,
     attribution: bool = False,
 ) -> ViewedPatching:
-    """Measure how much of the difference between two inputs each value of a network carries.
+    """Activation patching: measure how much each node of a network contributes to the difference between two inputs.
 
-    The network runs on `corrupt`, and one node after the other gets the value that it has on `clean`. The effect of a
-    node is the change of the metric. For the other direction, exchange the two inputs.
+    The network runs on `corrupt` once per node, with the value of this node replaced by its value on `clean`. The
+    effect of a node is the change of the metric. For the other direction, exchange the two inputs.
 
     Args:
         net (Union[Cell, Callable]): the network.

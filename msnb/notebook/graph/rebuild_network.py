@@ -1,4 +1,4 @@
-"""Rebuild a network from the new text of its cell, with its own constructor arguments and without values.
+"""Rebuild a network from the new text of its cell, with the original constructor arguments and without values.
 
 The original network does not change. Each Cell whose class a notebook cell defines stores the arguments of its last
 construction.
@@ -20,7 +20,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.notebook.kernel import cell_names
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from types import FrameType
 
 _ARGUMENTS_KEY = "__msnb_made_with__"
@@ -126,7 +126,7 @@ def _collect_construction_functions(value):
 
 
 def _dump_constructor_syntax(value):
-    with contextlib.suppress(OSError):  # without its source it counts as unchanged
+    with contextlib.suppress(OSError):  # a function without source text counts as unchanged
         return {
             n: ast.dump(find_definition(f.__code__, n)[0]) for n, f in _collect_construction_functions(value).items()
         }
@@ -156,7 +156,7 @@ def copy_with_new_classes(net: Any, files: set[str], definitions: dict[str, Any]
         names (set[str]): The classes with changed constructors, see `changed_constructors`.
 
     Raises:
-        CannotFollow: If one can't be constructed again.
+        CannotFollow: If a Cell can't be constructed again.
     """
     if not isinstance(net, Cell):
         fn = getattr(net, "fn", net)

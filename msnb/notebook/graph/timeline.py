@@ -50,14 +50,15 @@ def timeline(net: Any, every: int = 1, memory: str | int = "256MB", disk: str | 
     Args:
         net (Cell): the network that is trained, or its training step.
         every (int): record every n-th step; the others run at full speed. With `disk`, all batches are stored, and
-            every n-th step is offered. Default: 1.
+            every n-th step can be viewed. Default: 1.
         memory (Union[str, int]): bytes for the inputs of steps, such as ``"256MB"``. The oldest steps are dropped.
             Default: "256MB".
-        disk (Union[str, Path]): folder for the batch of each step and the Parameters of every 50th; then all steps
-            remain. Default: None, memory only.
+        disk (Union[str, Path]): folder for the batch of each step and the Parameters of every 50th step. No step is
+            dropped then. Default: None, memory only.
 
-    A step has the bits of the training in GRAPH mode. A step in PYNATIVE mode starts from the exact Parameters; its
-    values are those of the compiled step, equal up to rounding, and its random numbers are others.
+    For a training in GRAPH mode, the values of a step are bitwise those of the training. For a training in PYNATIVE
+    mode, a step starts from the exact Parameters but runs compiled: values are equal up to rounding, and random numbers
+    differ.
 
     Returns:
         ViewedTimeline.

@@ -12,12 +12,12 @@ from msnb._util.byte_size import format_bytes
 from msnb.notebook.display.html import number
 
 BINS = 32
-_TABLE = 24  # rows and columns of the table of numbers
-_MAPS = 32  # pictures of one value
-_PIXELS = 96  # width and height of a picture; larger arrays are reduced
-_SAMPLE = 1 << 20  # elements that the statistics use
-_TOKENS = 32  # rows and columns of attention whose weights are sent as numbers
-_HEADS = 8  # heads of attention whose weights are sent as numbers
+_TABLE = 24  # maximum rows and columns of the table of numbers
+_MAPS = 32  # maximum pictures of one value
+_PIXELS = 96  # maximum width and height of a picture; larger arrays are reduced
+_SAMPLE = 1 << 20  # maximum elements that the statistics use
+_TOKENS = 32  # maximum rows and columns of attention weights that are sent as numbers
+_HEADS = 8  # maximum attention heads whose weights are sent as numbers
 _EXTREMES = 4  # number of examples that excite a channel most, and of those that excite it least
 _SLICE = re.compile(r"\s*(-?\d+|(-?\d+)?\s*:\s*(-?\d+)?\s*(:\s*(-?\d+)?)?|\.\.\.)\s*")
 _ABOVE, _BELOW, _NOT_FINITE = (213, 94, 0), (0, 114, 178), (230, 40, 150)
@@ -92,7 +92,7 @@ def tokens_of(labels: Any, sample: int) -> tuple[list[str], list[str]] | None:
 
 
 def check_labels(labels: Any) -> None:
-    """Raise TypeError if `labels` have not the form that `tokens_of` reads."""
+    """Raise TypeError if `labels` do not have the form that `tokens_of` reads."""
 
     def is_tokens(value):
         return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(t, str) for t in value)
@@ -109,7 +109,7 @@ def check_labels(labels: Any) -> None:
 
 
 def _sample_elements(values):
-    """Return the elements as float64; of a large array an evenly spaced sample."""
+    """Return the elements as float64. For a large array, return an evenly spaced sample."""
     flat = values.reshape(-1)
     flat = flat[:: -(-flat.size // _SAMPLE)]
     return np.abs(flat).astype(np.float64) if flat.dtype.kind == "c" else flat.astype(np.float64)
@@ -164,7 +164,7 @@ def draw_pictures(
             "names": _make_numbered_labels("head", len(images)),
             "tokens": None,
         }
-        if max(maps.shape[1:]) <= _TOKENS:  # the page shows a number under the pointer
+        if max(maps.shape[1:]) <= _TOKENS:  # send the weights, because the page shows the one under the pointer
             shown["weights"] = np.round(100 * np.nan_to_num(maps[:_HEADS]), 1).tolist()
         if tokens and len(tokens[0]) >= maps.shape[1] and len(tokens[1]) >= maps.shape[2]:
             shown["tokens"] = [tokens[0][: maps.shape[1]], tokens[1][: maps.shape[2]]]
@@ -242,7 +242,7 @@ def _make_numbered_labels(name, count):
 
 
 def _compute_heat_map_pixels(grids, top):
-    """Return RGBA pixels of each grid: orange above zero, blue below, clear at zero, pink where it is not finite."""
+    """Return RGBA pixels of each grid: orange above zero, blue below, transparent at zero, pink if not finite."""
     grids = _downsample(grids)
     finite = np.isfinite(grids)
     pixels = np.zeros((*grids.shape, 4), np.uint8)

@@ -1,4 +1,4 @@
-"""The result of `msnb.diff` with values: two graphs side by side, coloured by the difference that each node makes."""
+"""The result of `msnb.diff` with values: two graphs side by side, coloured by the difference that each node adds."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,8 @@ from msnb.notebook.graph.view import GraphView
 
 
 class ValueDiffView(GraphView):
-    """Two compared graphs with the columns "made here" and "came in", relative to the largest value of each node.
+    """Two compared graphs with two columns, relative to the largest value of each node. "made here" is the difference
+    that the node adds; "came in" is the difference that comes from its operands.
 
     Args:
         result (ValueDiff): the comparison.
@@ -32,7 +33,7 @@ class ValueDiffView(GraphView):
 
     @property
     def first(self) -> NodeDifference | None:
-        """The first node in the order of execution that makes a difference of its own; None if there is none."""
+        """The first node in the order of execution that adds more difference than rounding explains, or None."""
         return self.result.first
 
     @property
@@ -91,7 +92,7 @@ def compare_values(
     weights: str | None,
 ) -> ValueDiffView:
     """Compare two networks by value, see `msnb.diff`."""
-    if is_dump(new):  # nodes can't be evaluated on other operands in a dump, so it is the first of the two
+    if is_dump(new):  # swap: nodes of the second run are evaluated on other operands, which a dump does not allow
         if is_dump(old):
             raise ValueError("For 'diff', one of the two should be a network: compare each dump with it.")
         (old, new), names = (new, old), names[::-1]

@@ -33,12 +33,12 @@ from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.core.tensor.parameter import Parameter
 
 _COLOURS = ("kind", "dtype", "flops", "bytes")
-_SOME = ("memory", "sent")  # not in every graph; a graph without them is coloured by kind
-_LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
+_SOME = ("memory", "sent")  # columns that some graphs lack; these graphs are then coloured by kind
+_LARGE = 5000  # maximum nodes of a graph that is saved in full; larger ones are saved without repeated blocks
 
 
 class GraphView(Renewed):
@@ -52,10 +52,11 @@ class GraphView(Renewed):
             ``"sent"`` (bytes that devices send, if the stage has them) or a key of `columns`. Default: "kind".
         make (Callable): returns the graph of a stage from its name, on demand. Default: None.
         offered (tuple[str]): stages that `make` supports. Default: ().
-        wait (Callable): returns the estimated seconds, see `StageBuilder`. Default: None, all are fast.
+        wait (Callable): returns the estimated seconds of a stage, see `StageBuilder`. Default: None, all stages are
+            fast.
         weights (Iterable[Parameter]): the Parameters whose values the user may query. Default: (), no values.
         is_difference (bool): True if the first two graphs are two networks whose differences are drawn. Default:
-            False, they are stages of one.
+            False, they are stages of one network.
     """
 
     def __init__(
@@ -142,16 +143,16 @@ class GraphView(Renewed):
         Args:
             key (str): name of the column. An existing column of that name is replaced.
             column (Union[dict, None]): ``values``, one number per node in the order of ``graph.all_nodes()``, None for
-                a node without one; and optionally ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
-                powers: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
+                a node without one; and optionally ``label``, ``unit`` (``"s"`` and ``"B"`` are written with
+                prefixes: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
                 ``"max"`` of the nodes in a closed scope, or ``"largest"``, the value of largest magnitude; default
                 ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``, default ``"linear"``). None removes the column.
-            colour (bool): True to colour the boxes by a new column from now on. If a column is replaced, the reader's
-                choice of colours stays. Default: True.
+            colour (bool): True to colour the boxes by a new column from now on. If a column is replaced, the user's
+                choice of colours does not change. Default: True.
             stage (str): name of the graph in `graphs` that the column belongs to. Default: None, the first.
 
         Raises:
-            ValueError: If there is not one value per node, or the key or a word in `column` is unknown.
+            ValueError: If the number of values is not the number of nodes, or a key or word in `column` is unknown.
             TypeError: If a value is no number.
 
         Examples:
@@ -195,14 +196,14 @@ class GraphView(Renewed):
     def run(self, *inputs: Any, labels: Any = None, saves: bool = True, **kwargs: Any) -> Self:
         """Compute the value of every node for these inputs; a click on a node then shows its values.
 
-        The program of the view is run once more with the current Parameters. Nothing is written: a training step that
-        is viewed does not train. If the shapes differ from those before, the view shows the graph of the new shapes.
+        The program of the view is run with the current Parameters, which do not change: a viewed training step does not
+        train. If the shapes of the inputs have changed, the view shows the graph of the new shapes.
 
         Args:
             inputs (Tensor): arguments of the call, as for `view`. Default: those of the last run.
             labels (Any): tokens for the axes of attention: a list of str; a list of such lists, one per example; or a
                 tuple of two of these, for queries and keys. Default: None.
-            saves (bool): save the values of the nodes that were looked at with the notebook, up to 2 MB. Default: True.
+            saves (bool): save the values of the viewed nodes with the notebook, up to 2 MB. Default: True.
             kwargs: keyword arguments of the call.
 
         Returns:
@@ -210,7 +211,7 @@ class GraphView(Renewed):
 
         Raises:
             ValueError: If the view shows a file or a graph, which have no network to run.
-            TypeError: If `labels` is something else.
+            TypeError: If `labels` has another form.
         """
         if self._caller is None:
             raise ValueError(
@@ -257,7 +258,7 @@ class GraphView(Renewed):
             before (NodeValues): values of the previous version.
             net (Union[Cell, Callable]): the network.
             program (Program): its program, which the view shows.
-            is_edited (bool): True for a network that was rebuilt from edited text, where Parameters can lack values.
+            is_edited (bool): True for a network that was rebuilt from edited text. Its Parameters can lack values.
         """
         assert self._caller is not None, "only a view with a network has values to follow"
         caller = self._caller.with_net(net, program)
@@ -281,7 +282,7 @@ class GraphView(Renewed):
 
     def show_values(self, values: "NodeValues") -> None:
         """Show the values of the nodes of one graph."""
-        self._remove_change_column()  # it belongs to the earlier values
+        self._remove_change_column()  # this column belongs to the earlier values
         self._values, self._edits = values, ViewedEdits(values)
         self._runs += 1
         self._payload = self._saved = None
@@ -306,7 +307,8 @@ class GraphView(Renewed):
         Args:
             node (Union[str, int, CNode]): a query as in the search of the view, such as ``"op:ReLU line:12"``; the
                 first node that it selects. An int is the number of a node.
-            slot (int): index of the result. Default: None, the one that other nodes read.
+            slot (int): index of the result of a node with several results. Default: None, the one that other nodes
+                read.
             round (Union[int, tuple[int]]): iteration of the loop around the node, from 0. In nested loops, one int
                 per loop from the outermost. Default: None, the last one.
             kind (str): ``"output"``, or ``"gradient"`` with respect to the output. Default: "output".
@@ -323,7 +325,7 @@ class GraphView(Renewed):
         return box(replay.value(select_nodes(replay.graph, node)[0], slot, round, kind))
 
     def preview(self, *nodes: Any) -> Self:
-        """Store the values of nodes in the saved form of the view, as a click on each does.
+        """Store the values of nodes in the saved form of the view, as a click on each node does.
 
         Args:
             nodes (Union[str, int, CNode]): queries as for `value`; each stores all nodes that it selects.
@@ -370,17 +372,17 @@ class GraphView(Renewed):
         channel: int | None = None,
         attribute: tuple[str, float] | None = None,
     ) -> Outcome | None:
-        """Change the value of one node in the last `run`, and colour the nodes by how far their values move.
+        """Change the value of one node in the last `run`, and colour the nodes by the change of their values.
 
-        The value becomes ``value * factor + shift``; by default the node is removed, which means set to 0. Nothing is
-        written, and the network itself stays as it is; `msnb.intervene` changes it for other code.
+        The value becomes ``value * factor + shift``. The defaults set it to 0. Only this view's run is affected: no
+        Parameter is written, and the network does not change. To change the network's own calls, use `msnb.intervene`.
 
         Args:
-            node (Union[str, int, CNode, None]): a query of one node; its first match. None ends the change.
+            node (Union[str, int, CNode, None]): a query, whose first match is the node. None ends the change.
             factor (float): factor of the value. Default: 0.0.
             shift (float): added to the value. Default: 0.0.
-            channel (int): the channel that changes: axis 1 of a value with 4 and more axes, else the last axis.
-                Default: None, all of them.
+            channel (int): index of the channel that changes. The channels are axis 1 of a value with 4 or more axes,
+                and the last axis of other values. Default: None, all channels.
             attribute (tuple): name and number, such as ``("epsilon", 1e-3)``: the node is computed with another
                 attribute, and `factor`, `shift` and `channel` do not apply. Default: None.
 
@@ -431,7 +433,7 @@ class GraphView(Renewed):
                 None if channel is None else int(channel),
             )
             return {**reply, **describe_outcome(edit, self._run_and_show_edit(edit))}
-        except Exception as error:  # the page waits for an answer, whatever the error
+        except Exception as error:  # send every error as the answer, because the page waits for one
             return {**reply, "problem": f"{error}"[:300]}
 
     # ------------------------------------------------------------------ data for the page
@@ -578,7 +580,7 @@ class GraphView(Renewed):
         parameter = self._weights.get(name)
         has_values = parameter is not None and isinstance(
             parameter._kind, jax.Array
-        )  # a Parameter of a rebuilt network has a shape only
+        )  # a Parameter of a rebuilt network has a shape but no values
         return (tensor_html(parameter) if has_values else None) or "<p>It has no values yet: run the cell.</p>"
 
     def _on_stage_selected(self, change):
@@ -622,7 +624,7 @@ class GraphView(Renewed):
         self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
         self._followed_values = self._values or self._followed_values
-        self._values = self._edits = None  # they belong to the earlier graph
+        self._values = self._edits = None  # these belong to the earlier graph
         self._measured = {
             (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }
@@ -748,9 +750,10 @@ class GraphView(Renewed):
     def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .png, .dot or .ir (text), by its suffix.
 
-        .svg and .png are the still picture; what is open and coloured on the screen is saved by the view's own toolbar.
+        .svg and .png have the still picture. To save the open scopes and colours of the screen, use the toolbar of the
+        view.
 
-        In the page, the address of a box is that of the page with its name after "#": ``net.html#layer1.0.conv``.
+        In a saved page, the name of a box after "#" in the address selects the box: ``net.html#layer1.0.conv``.
 
         Args:
             path (Union[str, Path]): path of the file.

@@ -1,4 +1,4 @@
-"""`msnb.watch`: conditions on the values of a training, and their hits on the graph."""
+"""`msnb.watch`: check conditions on the values of a training, and show the hits on the graph."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Self
@@ -44,8 +44,8 @@ class ViewedWatch(Watch):
         A click on a node shows its values in that step.
 
         Args:
-            step (int): number of a step with hits. Default: None, the first of those whose inputs are stored, or the
-                last step if there was no hit.
+            step (int): number of a step with hits. Default: None, the first step with hits whose inputs are stored, or
+                the last step if there was no hit.
             height (int): height in pixels. Default: 560.
 
         Returns:
@@ -87,8 +87,9 @@ def watch(
 ) -> ViewedWatch:
     """Check conditions in every step of a training: a context manager around any loop, or a callback of `Model.train`.
 
-    The check is compiled into the step. After an alarm the step runs again on the same inputs, and every watched value
-    is compared exactly, in float64. Values, gradients and Parameters are those of a training without a watch.
+    The check is compiled into the step. If it detects a possible hit, the step runs again on the same inputs, and the
+    conditions are evaluated on every watched value in float64. The watch does not change values, gradients or
+    Parameters of the training.
 
     Args:
         net (Cell): the network that is trained, or its training step.
@@ -99,8 +100,8 @@ def watch(
             gradient belong to the nodes that read the weight. Default: None, all nodes.
         every (int): check every n-th step. Default: None, each step; conditions that read every value of all nodes are
             checked in each 10th.
-        at (Union[str, Callable]): action at a hit. ``"record"`` goes on, ``"raise"`` raises an error that names step,
-            node and line, ``"pause"`` shows the step and waits, and a function is called with each Hit. Default:
+        at (Union[str, Callable]): action at a hit. ``"record"`` only records it, ``"raise"`` raises an error that names
+            step, node and line, ``"pause"`` shows the step and waits, and a function is called with each Hit. Default:
             "record".
 
     Returns:

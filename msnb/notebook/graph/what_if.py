@@ -1,4 +1,4 @@
-"""A changed value in a graph view: the answer to the page, and the column of relative differences."""
+"""Changed values in a graph view: the answers to the page, and the column of relative differences."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from msnb.notebook.display.html import two_numbers
 from msnb.notebook.graph.node_values import NodeValues
 
 KEY = "change"  # name of the column
-_CLASSES = 5  # rows of a result that are shown
+_CLASSES = 5  # maximum elements of a result that are shown
 
 
 class ViewedEdits:
-    """The runs with changed values of one view."""
+    """Runs of one view's network with a changed value."""
 
     def __init__(self, values: NodeValues) -> None:
         self._values = values
@@ -44,7 +44,7 @@ class ViewedEdits:
 def describe_attributes(values: NodeValues, content: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a request of the page for the attributes of a node that it can change.
 
-    Each row is (name, value, True if other values need no compilation).
+    Each row is (name, value, True if a change of the value needs no compilation).
     """
     ident = int(content.get("node", -1))
     node = next((node for node in values.replay.graph.all_nodes() if node.id == ident), None)
@@ -56,7 +56,7 @@ def describe_outcome(edit: Edit | AttributeEdit, outcome: Outcome) -> dict[str, 
     """Return the results before and after an edit as data for JSON.
 
     Each entry has ``title`` and ``rows`` of (name, before, after). A result with axes shows the elements of its first
-    example that were or are largest, such as the scores of classes.
+    example that are largest before or after the edit, such as the scores of classes.
     """
     results = []
     for index, (before, after) in enumerate(zip(outcome.before, outcome.after, strict=True)):

@@ -83,20 +83,20 @@ class Answer:
 def why(
     parameter: Any, loss_net: Any = None, *inputs: Any, step: int | None = None, timeline: Timeline | None = None
 ) -> Answer:
-    """Explain why the gradient of a Parameter is as it is: where it gets small, zero or NaN on the way from the loss.
+    """Explain the gradient of a Parameter: where it becomes small, zero or NaN on the path from the loss.
 
-    The answer has sentences with numbers and lines, and the path from the loss to the Parameter with a factor for each
-    node: the norm of the gradient that goes on, divided by that of the gradient that arrives. It names operators that
-    cut the gradient, ReLUs that pass nothing, saturated functions, and the first NaN. A sentence is written only where
-    the numbers decide it. Nothing is trained.
+    The answer has sentences with numbers and lines, and the path from the loss to the Parameter. Each node of the path
+    has a factor: the norm of the gradient that leaves it, divided by the norm of the gradient that arrives. The answer
+    names operators that stop the gradient, ReLUs that pass nothing, saturated functions, and the first NaN. It only has
+    statements that the numbers prove. No Parameter is changed.
 
     Args:
         parameter (Union[Parameter, str]): the Parameter, or its name.
         loss_net (Union[Cell, Callable]): returns the loss, such as ``nn.WithLossCell(net, loss_fn)``. Default: None,
             that of a recorded step.
         inputs: the inputs of `loss_net`.
-        step (int): a step of a timeline in place of `loss_net` and `inputs`. Default: None, the last one.
-        timeline (Timeline): the timeline. Default: None, the one that has recorded the Parameter most recently.
+        step (int): a step of a timeline, used instead of `loss_net` and `inputs`. Default: None, the last step.
+        timeline (Timeline): the timeline. Default: None, the timeline that has recorded the Parameter most recently.
 
     Returns:
         Answer.

@@ -21,7 +21,7 @@ widget_class = widget_kind(
         "height": t.Int(HEIGHT),
         "cells": t.Dict(),
         "valued": t.Unicode(""),  # name of the stage whose nodes have values
-        "runs": t.Int(0),  # counts the runs whose values were shown
+        "runs": t.Int(0),  # number of runs whose values have been shown
         "steps": t.List(),
         "step": t.Int(0),
         "debug": t.Dict(),  # position of the cursor in a paused step

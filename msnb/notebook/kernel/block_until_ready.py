@@ -34,6 +34,6 @@ def _wait_for_array(array):
     try:
         array.block_until_ready()
     except Exception:
-        if not array.is_deleted():  # a deleted one was donated by another thread meanwhile
+        if not array.is_deleted():  # another thread may have donated the array
             _reported_arrays[id(array)] = array
             raise

@@ -24,7 +24,8 @@ def ids() -> Any:
 def running_line() -> tuple[int, int]:
     """Return (number, line) of the running cell, for code that a magic compiles."""
     counts, frame = _get_execution_counts(), sys._getframe(1)
-    # Not the shell's own counter: IPython increments it before or after the cell runs, depending on the release.
+    # The number comes from the frame's file: IPython increments its counter before or after a cell runs, depending on
+    # the release.
     while frame is not None:
         number = counts.get(frame.f_code.co_filename)
         if number:
@@ -55,7 +56,7 @@ def running_cell() -> str | None:
 
 def shell() -> Any:
     """Return the notebook's IPython shell, None outside IPython."""
-    # a program that never loaded IPython is no notebook, and need not load it now
+    # No import: a program that has not loaded IPython does not run in a notebook.
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
@@ -75,12 +76,13 @@ def _record_running_cell(info):
     text = info.raw_cell or ""
     try:
         code = running.transform_cell(text)
-    except Exception:  # a cell with a syntax error runs no network
+    except Exception:  # the cell has a syntax error, so it needs no name
         return
-    # IPython increments its counter before or after this event, depending on the release; a surplus entry has no effect
+    # IPython increments its counter before or after this event, depending on the release. Both numbers are recorded,
+    # because a surplus entry has no effect.
     for count in (running.execution_count, running.execution_count - 1):
         file = namer(text, code, count)
-        _ids.pop(file, None)  # a text that ran before moves to the end
+        _ids.pop(file, None)  # so that the file of a text that runs again becomes the last entry
         _ids[file] = cell
 
 

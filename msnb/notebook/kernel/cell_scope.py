@@ -53,7 +53,7 @@ class Scope:
 
     def __init__(self):
         self.options: Any = None
-        self.info: Any = None  # IPython's description of the cell, which its result has too
+        self.info: Any = None  # IPython's ExecutionInfo of the cell, which is also `info` of the cell's result
         self._before = {}
         self._clock = None
         self._ran = None
@@ -69,7 +69,7 @@ class Scope:
         Raises:
             ValueError: If the device does not exist. No setting has changed then.
         """
-        if self.options is not None:  # %%timeit begins anew in every round
+        if self.options is not None:  # %%timeit calls this in every round; only the first call has an effect
             return
         if options.device:
             self._set_context_until_end(device_target=options.device)
@@ -99,7 +99,7 @@ class Scope:
     def end(self) -> None:
         """Restore mode, device and checks; print the time and show the graphs if they were requested."""
         for key, (during, before) in self._before.items():
-            if getattr(context._state, key) == during:  # otherwise the cell itself has set it, and the value stays
+            if getattr(context._state, key) == during:  # a setting that the cell itself has changed is not restored
                 put_back(key, before)
         for act in reversed(self._endings):
             act()
@@ -107,12 +107,12 @@ class Scope:
         if self._clock is not None:
             shows.append(lambda: print(self._clock.stop()))
         if self._ran is not None:
-            self._ran.close()  # before the graphs are shown, which may fail
+            self._ran.close()  # closed first, because showing the graphs may fail
             shows.append(self._ran.show)
         for show in shows:
             try:
                 show()
-            except Exception:  # a failure to show graphs must not break the shell's loop
+            except Exception:  # an error here would end IPython's handling of the cell
                 get_ipython().showtraceback()
 
 
@@ -217,7 +217,7 @@ class _CellEvents:
 
     def __init__(self, shell):
         self.shell = shell
-        self._skipped = None  # result of the last empty cell, for which IPython sends the last event only
+        self._skipped = None  # result of the last empty cell; IPython sends only the final event for empty cells
 
     def install(self):
         """Register the event handlers."""
@@ -233,7 +233,7 @@ class _CellEvents:
             _close_scope(_scopes[0])
 
     def _list_event_handlers(self):
-        # not `pre_run_cell` and `post_run_cell` alone, which a front end's silent cells do not have
+        # `pre_run_cell` and `post_run_cell` are not sufficient: IPython does not send them for silent cells.
         return (
             ("pre_execute", self._on_pre_execute),
             ("pre_run_cell", self._on_pre_run_cell),
@@ -264,7 +264,7 @@ class _CellEvents:
         try:
             if (
                 opened_by_cell or opened.info is None and result is not None and result.info.silent
-            ):  # else the cell was interrupted
+            ):  # otherwise the cell was interrupted, and `result` is that of an earlier cell
                 self._wait_for_computations(result)
         finally:
             _close_scope(opened)

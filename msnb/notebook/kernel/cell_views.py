@@ -27,15 +27,15 @@ def follow(view: Any) -> None:
 def write(result: Any = None) -> None:
     """Write the saved outputs of changed views. This is an event handler that runs at the end of each cell.
 
-    After a Stop they are written when the cell has ended. The page already shows the KeyboardInterrupt, so the user may
-    run the next cell at once. A Jupyter kernel aborts cells that arrive before a failed cell ends, so the end must not
-    wait for the writes.
+    If the user has interrupted the cell, the outputs are written after the end of the cell. The page already shows the
+    KeyboardInterrupt, so the user may run the next cell at once. A Jupyter kernel aborts cells that arrive before a
+    failed cell ends, so the end of the cell must not wait for the writes.
     """
     if isinstance(getattr(result, "error_in_exec", None), KeyboardInterrupt):
         try:
             asyncio.get_running_loop().call_soon(_write_changed_views)
             return
-        except RuntimeError:  # a shell without a kernel
+        except RuntimeError:  # a shell without a kernel has no event loop
             pass
     _write_changed_views()
 

@@ -19,7 +19,7 @@ from msnb.communication._processes import free_port, join, variables_of
 from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.kernel.magic_registration import register_magics
 
-_WAIT = 120  # seconds for processes to start, and to find one another
+_WAIT = 120  # timeout in seconds for processes to start and to connect
 
 
 @magics_class
@@ -36,8 +36,8 @@ class ClusterMagics(Magics):
     @argument("number", nargs="?", type=int, help="How many to start (default: 2).")
     @line_magic("ms_cluster")
     def ms_cluster(self, line: str) -> None:
-        """`%ms_cluster start 2` starts two processes that are one program: a cell that begins with `%%px` runs in
-        each of them, `import mindspore` is msnb there, and their outputs appear below the cell.
+        """`%ms_cluster start 2` starts two processes as the ranks of one program. A cell that begins with `%%px` runs
+        in each of them, and their outputs appear below the cell. There, `import mindspore` imports msnb.
         `%ms_cluster` lists the processes, `%ms_cluster stop` ends them.
 
             %ms_cluster start 2
@@ -76,7 +76,7 @@ class ClusterMagics(Magics):
             view = self._client[:]
             view.block = True
             view.activate()
-            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # no bar of `%%px`
+            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # no progress bar
             coordinator = f"localhost:{free_port()}"
             variables = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
             replies = [
@@ -85,7 +85,7 @@ class ClusterMagics(Magics):
             ]
             for answer in replies:
                 answer.get(_WAIT)
-        except BaseException:  # also at a KeyboardInterrupt, end all processes
+        except BaseException:  # end all processes on every error, KeyboardInterrupt included
             self.stop()
             raise
 

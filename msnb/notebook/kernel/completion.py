@@ -107,7 +107,7 @@ def match_attributes(context):
 
 _MATCHERS = (matcher, match_attributes)
 
-# milliseconds for types and signatures. IPython's default of 400 ends before the modules behind `ms.nn.` are loaded.
+# Time limit in milliseconds for types and signatures. IPython's default of 400 is too short to import `ms.nn`.
 _PATIENCE = 2500
 
 

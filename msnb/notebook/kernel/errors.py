@@ -72,7 +72,7 @@ def hint(error: BaseException) -> str | None:
 def _suggest_similar_attribute(error, name, target):
     """Suggest a similar attribute name. Python does so in a terminal, IPython does not."""
     if not str(error).endswith(f"no attribute '{name}'"):
-        return None  # the message already has a suggestion
+        return None  # no second suggestion: the message already has one
     own = (*getattr(target, "_cells", ()), *getattr(target, "_params", ()))  # layers and Parameters
     names = [one for one in {*dir(target), *own} if one[0] != "_"]
     similar = difflib.get_close_matches(name, names, 1, 0.76) or difflib.get_close_matches(name, own, 1, 0.6)
@@ -99,7 +99,7 @@ def _render_traceback_with_notes(shell, error, tb, tb_offset, notes):
     """Return IPython's rendering of a traceback, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
     sentence = sentence_from_callback(error)
-    end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # before the sentence and the error's own notes
+    end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # index of the line with the error's message
     return [*lines[:end], *(f"{note}\n" for note in notes), *([sentence] if sentence else lines[end:])]
 
 
@@ -116,9 +116,9 @@ def _show_error_with_notes(shell, show, error, tb, options, notes, last):
 
     with contextlib.suppress(AttributeError):  # a class with slots has no such attribute: no notes are shown
         error._render_traceback_ = render
-    # IPython renders the error a second time for its history, when the page already shows it. Formatting all frames
-    # would take up to a second, and a Jupyter kernel aborts cells that arrive before a failed cell ends. The second
-    # call therefore returns the lines of the first.
+    # After the error is displayed, IPython renders it a second time for its history. Formatting all frames would take
+    # up to a second, and a Jupyter kernel aborts cells that arrive before a failed cell ends. The second rendering is
+    # therefore replaced by the lines of the first.
     _drop_rendering_after_cell(shell, error)
     show((type(error), error, tb), **options)
 
@@ -134,7 +134,8 @@ def _drop_rendering_after_cell(shell, error):
 def _add_cell_frame(short):
     """Add the cell's line to the traceback of an error that was raised while its value was displayed.
 
-    IPython catches such an error below the cell and shows it itself, so the cell's frame is still running.
+    IPython catches such an error in a function that the cell's frame has called, so the traceback lacks that frame. The
+    frame is still running.
     """
     entry = short
     while entry is not None:
@@ -148,7 +149,7 @@ def _add_cell_frame(short):
 
 
 def _is_cell_frame(frame):
-    """Return whether a frame runs the statements of a cell."""
+    """Return True if a frame runs the statements of a cell."""
     name = frame.f_code.co_name
     return name.startswith(("<module>", "<cell line")) and label(frame.f_code.co_filename).startswith("In [")
 
@@ -169,7 +170,7 @@ def show_background_error(shell: Any, error: BaseException) -> None:
 def failed_processes(error: BaseException) -> str | None:
     """Return a sentence with the ranks in which a cell below `%%px` failed, None for other errors.
 
-    ipyparallel has already shown each process's error when it raises this one, whose own text is only "1 errors".
+    Before ipyparallel raises this error, it shows the error of each process. The text of this one is only "1 errors".
     """
     if type(error).__module__.partition(".")[0] != "ipyparallel" or not hasattr(error, "original_error"):
         return None

@@ -17,7 +17,7 @@ def is_interactive():
 
 
 def files_to_include(names):
-    """Return the files that the new output must include: those that no other output is certain to have.
+    """Return the files that the new output must include, because it is not certain that another output has them.
 
     Args:
         names (Iterable[str]): names of the files that the page in the output needs.
@@ -26,7 +26,7 @@ def files_to_include(names):
         set[str].
     """
     here = _get_running_cell_key()
-    # Colab shows each output in a separate frame, which can't read files of other outputs
+    # Include all files in Colab: it shows each output in a separate frame, which can't read files of other outputs.
     if here is None or "google.colab" in sys.modules:
         return set(names)
     events = cell_names.shell().events

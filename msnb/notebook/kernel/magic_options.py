@@ -14,7 +14,7 @@ def parse(magic: Any, line: str) -> Any:
     """Parse the options of a magic that `magic_arguments` declares; return a namespace.
 
     Raises:
-        UsageError: If an option is unknown, with the most similar one, or a value is invalid.
+        UsageError: If an option is unknown or a value is invalid. The message suggests the most similar option.
     """
     try:
         return parse_argstring(magic, line)
@@ -35,7 +35,7 @@ def expression(magic: str, text: str) -> ast.expr:
         text (str): The expression.
 
     Raises:
-        UsageError: If it is not an expression.
+        UsageError: If `text` is not an expression.
     """
     name = f"<{magic}>"
     try:

@@ -87,17 +87,15 @@ class MindSporeMagics(Magics):
     def mindspore_cell(self, line: str, cell_text: str | None) -> None:
         """Run a cell in which `import mindspore` means msnb.
 
-        Only this cell's own import statements change their meaning; `%mindspore on` changes it for the whole session,
-        for imported files too. Mode, device and checks are put back when the cell is done. Example:
+        Only the import statements in this cell are affected; `%mindspore on` affects the whole session, imported files
+        included. Mode, device and checks are restored at the end of the cell. Example:
 
             %%mindspore -m graph --ir
             import mindspore as ms
             net(x)
         """
         options = parse(self.mindspore_cell, line)
-        if (
-            cell_text is None
-        ):  # the first line of a cell whose body runs unchanged, see notebook/kernel/rewrite_imports.py
+        if cell_text is None:  # `rewrite_imports.first_line` has made a call of the magic without a body
             self._begin_cell_scope(options)
         else:
             self._run_cell_text(options, cell_text)
@@ -123,8 +121,9 @@ class MindSporeMagics(Magics):
 
     @line_magic("mindspore")
     def mindspore_session(self, line: str) -> None:
-        """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too, and with
-        `%mindspore on --api 2` MindSpore 2; `%mindspore off` ends that; `%mindspore` shows the current setting.
+        """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too.
+        `%mindspore on --api 2` selects the API of MindSpore 2. `%mindspore off` ends the effect, and `%mindspore` shows
+        the current setting.
         """
         wish, _, api = line.strip().lower().partition(" ")
         api = api.replace("=", " ").split()
@@ -153,7 +152,7 @@ class MindSporeMagics(Magics):
 
     @line_magic
     def ms_mode(self, line: str) -> None:
-        """`%ms_mode graph` or `%ms_mode pynative` sets the mode from here on; `%ms_mode` says which one is set."""
+        """`%ms_mode graph` or `%ms_mode pynative` sets the mode from here on; `%ms_mode` prints the current mode."""
         wish = line.strip().lower()
         if wish not in ("", *MODES):
             raise UsageError(f"%ms_mode takes graph or pynative, but got {line.strip()!r}.")
@@ -164,7 +163,7 @@ class MindSporeMagics(Magics):
     @no_var_expand
     @line_magic
     def ms_ir(self, line: str) -> None:
-        """`%ms_ir net(x)` shows the graph of that call, without running it."""
+        """`%ms_ir net(x)` shows the graph of the call `net(x)` without running the call."""
         calls.show_expression(line, self.shell.user_ns)
 
     @line_magic
@@ -172,7 +171,7 @@ class MindSporeMagics(Magics):
         """`%ms_check` lists names and arguments of MindSpore that the cells of this session use and msnb lacks;
         `%ms_check train.py` does so for a file, a notebook or a folder. No code is run.
         """
-        from msnb import check  # lazy, to spare sessions that check nothing
+        from msnb import check  # lazy, because few sessions use the checker
 
         if not line.strip():
             ran = [(n, text) for n, text in enumerate(self.shell.history_manager.input_hist_raw) if text.strip()]

@@ -19,10 +19,10 @@ def install(ipython: Any) -> Any:
     def ms_cache(line):
         """List the compiled programs: the line that first called each, why it was compiled, seconds to trace and
         compile, nodes, calls, and the memory each takes while it runs (inputs, Parameters and results included).
-        Below the table, the cache on disk, which other sessions share.
+        A line below the table describes the cache on disk, which all sessions share.
 
-        `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call; `%ms_cache
-        clear disk` removes the files as well.
+        `%ms_cache clear` discards the compiled programs, so every Cell and function compiles again at its next call.
+        `%ms_cache clear disk` removes the files of the cache on disk as well.
         """
         words = line.split()
         if words in (["clear"], ["clear", "disk"]):
@@ -47,7 +47,7 @@ def install(ipython: Any) -> Any:
 
 
 def _format_compile_seconds(program):
-    """Return compile seconds of a program, and of its form with extra outputs for tools such as `%ms_grad`."""
+    """Return compile seconds of a program, and of its variant with extra outputs for tools such as `%ms_grad`."""
     forms = {"": program.seconds.get("compile"), " observed": program.seconds.get("observed")}
     return " + ".join(f"{seconds:.3f}{how}" for how, seconds in forms.items() if seconds is not None) or "not run"
 

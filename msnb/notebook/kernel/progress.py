@@ -4,11 +4,11 @@ from IPython.display import display
 
 from msnb.notebook.display.html import escape, number
 
-_WIDTH, _HEIGHT = 120, 26  # of the curve, pixels
-_BLUE = "#2b8cc4"  # as in histograms
+_WIDTH, _HEIGHT = 120, 26  # size of the curve in pixels
+_BLUE = "#2b8cc4"  # the colour of histograms
 _MOST = 20  # sentences above the line that remain visible
 
-# styles are inline and short: the line is sent several times a second, and a saved notebook keeps it
+# Styles are inline and short, because the line is sent several times a second and stored in the notebook.
 _OUTER = "font:13px/1.6 var(--jp-ui-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums;color:inherit"
 _ROW = "display:flex;flex-wrap:wrap;align-items:center;gap:0 14px"
 
@@ -52,7 +52,7 @@ class NotebookLine:
 
 
 def _format_line(sentences, parts, share, curve):
-    # items of constant width come first, so that a narrow window always breaks the line at the same position
+    # Items of constant width come first: a narrow window then breaks the line at the same position in each update.
     above = "".join(f'<div style="opacity:.72">{escape(text)}</div>' for text in sentences)
     spans = "".join(f"<span>{escape(part)}</span>" for part in parts)
     return (

@@ -20,13 +20,13 @@ def first_line(lines: list[str]) -> Any:
         return lines
     options = lines[0].strip()[len(MAGIC) :].strip()
     if options.endswith("?"):
-        return lines  # `%%mindspore?` asks for help: IPython answers
+        return lines  # IPython itself handles `%%mindspore?`, a request for help
     begin = f"get_ipython().run_cell_magic('mindspore', {options!r}, None)\n"
     return [begin, *_transform_second_magic(lines[1:])]
 
 
 def _transform_second_magic(body):
-    """Transform another cell magic on the second line. IPython recognizes one on the first line of a cell only."""
+    """Transform a cell magic on the second line. IPython recognizes a cell magic only on the first line of a cell."""
     from IPython.core.inputtransformer2 import cell_magic
 
     blank = next((i for i, line in enumerate(body) if line.strip()), 0)
@@ -81,7 +81,7 @@ class Imports(ast.NodeTransformer):
         names = [a for a in node.names if a.name != "__version__" or module != "msnb"]
         if names:
             statements.append(ast.ImportFrom(module, names, 0))
-        if len(names) < len(node.names):  # the version of MindSpore, not that of msnb
+        if len(names) < len(node.names):  # import `__version__` from `msnb.alias`, because it is MindSpore's version
             statements.append(ast.ImportFrom("msnb.alias", [a for a in node.names if a not in names], 0))
         return [ast.copy_location(new, node) for new in statements]
 
@@ -92,8 +92,8 @@ class Imports(ast.NodeTransformer):
             return [ast.ImportFrom("msnb.alias", [_make_import_alias(self.top, alias)], 0)]
         if alias.asname:
             return [ast.Import([ast.alias(self._rename_module(alias.name), alias.asname)])]
-        # `import mindspore.nn` imports the submodule and binds `mindspore`. The first statement imports it under this
-        # name, because it would otherwise bind `msnb`; the second binds the right module.
+        # `import mindspore.nn` imports the submodule and binds `mindspore`. `import msnb.nn` would bind `msnb`, so the
+        # first statement imports it as `mindspore`. The second binds `mindspore` to the top-level module.
         return [
             ast.Import([ast.alias(self._rename_module(alias.name), "mindspore")]),
             ast.ImportFrom("msnb.alias", [_make_import_alias(self.top, ast.alias("mindspore"))], 0),

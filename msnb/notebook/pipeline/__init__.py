@@ -7,7 +7,7 @@ __all__ = ["PipelineView", "monitor_html", "watch"]
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from msnb.notebook.pipeline import view  # spares the data engine to sessions that watch no pipeline
+        from msnb.notebook.pipeline import view  # lazy, to spare other sessions the data engine
 
         return getattr(view, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,7 @@ _KINDS = {
     "device": "device",
     "operator": "operator",
 }
-_QUIET = 0.05  # a map that only contains transforms is omitted if its own share of the time is smaller
+_QUIET = 0.05  # a map operator whose transforms are listed is omitted below this share of the total time
 
 
 @functools.cache
@@ -59,7 +59,9 @@ def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
 
 
 def _select_significant_operators(operators):
-    """Return the operators, without maps that take little time themselves. Their transforms are separate operators."""
+    """Return the operators without `map` operators that take little time. The transforms of a map are listed instead,
+    as separate operators.
+    """
     significant = []
     for number, o in enumerate(operators):
         holds = number + 1 < len(operators) and operators[number + 1]["depth"] > o["depth"]

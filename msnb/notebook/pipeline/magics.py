@@ -28,8 +28,8 @@ class PipelineMagics(Magics):
     @line_cell_magic("ms_pipeline")
     def ms_pipeline(self, line: str, cell: str | None = None) -> None:
         """`%ms_pipeline dataset` runs a data pipeline and shows throughput and time of every operator, and the
-        bottleneck, while it runs. `%%ms_pipeline dataset` shows the same for the pipeline while the cell runs, for
-        instance a training.
+        bottleneck, while it runs. `%%ms_pipeline dataset` shows the same while the cell runs, which can be a training
+        that uses the pipeline.
 
             %ms_pipeline -s 10 train_set
         """
@@ -69,7 +69,7 @@ def install(shell: Any) -> Any:
     """Register the magics and the display of a Monitor with a shell. Return the undo function."""
     remove_magics = register_magics(shell, PipelineMagics(shell))
     formatter = shell.display_formatter.formatters["text/html"]
-    # by name: a session without pipelines need not load them
+    # registered by name, so that the class Monitor is not imported
     formatter.for_type_by_name(*_MONITOR, lambda monitor: pipeline.monitor_html(monitor))
 
     def undo():

@@ -11,7 +11,7 @@ from msnb.notebook.pipeline import drawing
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _EVERY = 0.25  # seconds between updates
-_MOST = 240  # stored history entries; beyond, every second one is dropped
+_MOST = 240  # maximum history entries; if there are more, every second one is dropped
 
 
 def watch(dataset: Dataset) -> "PipelineView":
@@ -69,7 +69,7 @@ class PipelineView:
         self._thread.join()
         self._thread = None
         self._update()
-        if self._display_handle is not None:  # the saved notebook keeps the last picture
+        if self._display_handle is not None:  # write the last picture to the saved output
             self._display_handle.update(self)
 
     def _update_until_closed(self):
@@ -80,7 +80,7 @@ class PipelineView:
         snapshot = self.monitor.snapshot()
         filled, places = snapshot["queue"]
         if self.history and snapshot["rows"] < self.history[-1][1]:
-            self.history.clear()  # another iterator began
+            self.history.clear()  # the row count has decreased: a new iterator has started
         self.history.append((snapshot["seconds"], snapshot["rows"], filled / places if places else 0.0))
         if len(self.history) > _MOST:
             del self.history[1::2]
@@ -96,7 +96,7 @@ class PipelineView:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         data = {"text/plain": repr(self), "text/html": self.html()}
-        # a finished pipeline and a non-interactive session need no widget
+        # A finished pipeline or a non-interactive session needs no widget.
         kind = _widget_class() if self._thread is not None and front_end.is_interactive() else None
         if kind is not None:
             if self._widget is None:
@@ -125,7 +125,7 @@ def _widget_class():
     try:
         import anywidget
         import traitlets
-    except ImportError:  # without anywidget the picture remains
+    except ImportError:  # without anywidget the view is only a picture
         return None
 
     class PipelineWidget(anywidget.AnyWidget):

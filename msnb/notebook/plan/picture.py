@@ -9,7 +9,7 @@ from msnb.insight.ellipsize import middle
 
 _WIDTH, _ROW = 900, 24
 _STEP, _SENT, _MEMORY = 190, 530, 560  # x positions of the columns; the second is right-aligned
-_LETTER = 6.3  # pixels of a small letter, at most
+_LETTER = 6.3  # maximum width of a small letter in pixels
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
     ".b{font-weight:600}.e{text-anchor:end}.bg{fill:#fff;stroke:#d5dbe1}.c{fill:#0072b2}.m{fill:#009e73}.no{fill:#d55e00}"

@@ -32,7 +32,7 @@ def plan_view(plans: Any, height: int = _HEIGHT) -> "PlanView":
         PlanView.
 
     Raises:
-        TypeError: If `plans` is neither.
+        TypeError: If `plans` has another type.
         ValueError: If there is no plan, or `height` is not a positive int.
     """
     return PlanView(plans, height)
@@ -72,7 +72,7 @@ class PlanView(View):
             **self.told,
             "mesh": list(self.told["mesh"].items()),
             "plans": ordered,
-        }  # a list preserves the order of the axes
+        }  # `mesh` is a list of pairs, because JavaScript may reorder the keys of an object
         return gzip.compress(json.dumps(content, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
     _widget_class = staticmethod(_widget_class)
@@ -87,7 +87,7 @@ class PlanView(View):
         name, tensor = message["why"]
         try:
             answer = {"rows": self._plans[name].why_not(tensor)}
-        except Exception as error:  # any error becomes an answer, because the page waits for one
+        except Exception as error:  # send every error as the answer, because the page waits for one
             answer = {"problem": f"{type(error).__name__}: {error}"}
         widget.send({"answer": message["number"], **answer})
 

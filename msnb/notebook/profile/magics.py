@@ -33,13 +33,13 @@ class ProfileMagics(Magics):
     @argument("statement", nargs="*", help="What to run.")
     @line_cell_magic("ms_profile")
     def ms_profile(self, line: str, cell: str | None = None) -> Any:
-        """`%ms_profile step(x, y)` runs a statement several times, `%%ms_profile` a cell once, and shows the time
+        """`%ms_profile step(x, y)` runs a statement several times, `%%ms_profile` runs a cell once. Both show the time
         by operator, by Cell and by line.
 
             %ms_profile -n 20 train_step(x, y)
 
-        In a cell, each call of a network is a step: let it make three or more. The profile itself is `_`, or the value:
-        `made = %ms_profile -q step(x, y)`.
+        In a cell, each call of a network is a step. The cell should make three or more calls. The profile is the
+        result of the cell (`_`), or of an assignment: `profile = %ms_profile -q step(x, y)`.
         """
         options, statement = self._parse_options(line, cell)
         if options.steps < 1:
@@ -55,7 +55,7 @@ class ProfileMagics(Magics):
         return self._display_unless_quiet(result, options)
 
     def _parse_options(self, line, cell):
-        """Parse the options. Return them with the statement, whose dashes and quotes are unchanged."""
+        """Return (options, statement). Dashes and quotes of the statement are not parsed."""
         words, rest = [], line.strip()
         while rest.startswith("-"):
             word, _, rest = rest.partition(" ")
@@ -98,12 +98,12 @@ class ProfileMagics(Magics):
         number, counter = cell_names.running_line()[0], self.shell.execution_count
         recorder = Recorder().start()
         try:
-            self.shell.execution_count = number  # nested code belongs to this cell
+            self.shell.execution_count = number  # label the nested code with the number of this cell
             result = self.shell.run_cell(text)
         finally:
             self.shell.execution_count = counter
             recording = recorder.stop()
-        if not result.success:  # the error is already displayed, and half a recording is useless
+        if not result.success:  # the error is already displayed, and an incomplete recording is useless
             return None
         return Profile(recording)
 
@@ -123,7 +123,7 @@ def install(shell: Any) -> Any:
     """Register the magics and the display of a Profile with a shell. Return the undo function."""
     remove_magics = register_magics(shell, ProfileMagics(shell))
     formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(*_PROFILE, _build_mime_bundle)  # by name: a session that never profiles need not load it
+    formatter.for_type_by_name(*_PROFILE, _build_mime_bundle)  # by name, without the import of Profile
 
     def undo():
         remove_magics()

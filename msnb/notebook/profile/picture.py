@@ -8,7 +8,7 @@ from msnb.insight.ellipsize import middle
 from msnb.insight.profile.text import seconds
 from msnb.ir.source import show
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.result import Profile
 
 _WIDTH, _ROW = 860, 20

@@ -31,7 +31,7 @@ def view(profile: Profile, height: int = _HEIGHT) -> "ProfileView":
         ProfileView.
 
     Raises:
-        TypeError: If `profile` is none.
+        TypeError: If `profile` is no Profile.
         ValueError: If `height` is not a positive int.
 
     Examples:
@@ -107,7 +107,7 @@ class ProfileView(View):
         }
 
     def refresh(self) -> None:
-        """Update the view after the profile was replayed."""
+        """Update the view after `profile` has been replayed."""
         self.__dict__.pop("payload", None)
         self.__dict__.pop("graph", None)
         if self._widget is not None:

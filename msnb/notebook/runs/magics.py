@@ -24,7 +24,7 @@ class RunsMagics(Magics):
     @argument("folder", nargs="?", default="runs", help="Where the runs are (default: runs).")
     @line_magic("ms_runs")
     def ms_runs(self, line: str) -> Any:
-        """`%ms_runs FOLDER` shows all runs below a folder: which settings made which training better.
+        """`%ms_runs FOLDER` shows all runs below a folder, to compare their settings and results.
 
         %ms_runs --target accuracy runs
         """
@@ -38,8 +38,8 @@ class RunsMagics(Magics):
 def _show_tuning_runs(runs, target, goal):
     """Show the runs of a tuning below its cell, and return a function that updates them.
 
-    A live view is updated after each trial and keeps the reader's settings. The saved output is written once, at the
-    end of the cell.
+    A live view is updated after each trial and keeps the settings that the user has made in it. The saved output is
+    written once, at the end of the cell.
     """
     view = RunsView(runs, goal=goal, target=target)
     display(view)

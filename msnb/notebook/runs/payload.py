@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.insight.runs.table import METRIC, Table, more_is_better
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.runs.collection import Runs
 
-_COLUMNS = 400  # of a view; trainings that log a scalar per layer have thousands
+_COLUMNS = 400  # maximum columns of a view; trainings that log a scalar per layer have thousands
 
 
 def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def of_table(
     target: str | None = None,
     goal: str | None = None,
 ) -> dict[str, Any]:
-    """Return the view's data for a table and further facts of each row."""
+    """Return the view's data for a table, with the state, start, duration and marks of each row."""
     columns = table.columns
     if len(columns) > _COLUMNS:
-        settled = sorted(columns, key=lambda c: (c.group == METRIC, not c.varies))  # settings come before metrics
+        settled = sorted(columns, key=lambda c: (c.group == METRIC, not c.varies))  # settings first, varying ones first
         included = {id(column) for column in settled[:_COLUMNS]}
         included |= {id(column) for column in columns if column.name == target}
         columns = [column for column in columns if id(column) in included]
@@ -87,7 +87,7 @@ def packed(content: dict[str, Any]) -> bytes:
 
 
 def _pack_column(column):
-    # a single run has no differences, so all columns are shown
+    # No column of a single run varies. All are marked as varying, so that the view shows them.
     varies = column.varies or len(column.values) < 2
     entry = {"key": column.key, "name": column.name, "group": column.group, "varies": varies}
     if column.number:
@@ -104,7 +104,7 @@ def _pack_column(column):
 
 
 def _round_for_json(value):
-    """Round to six digits; non-finite numbers become their JavaScript names, because JSON has none."""
+    """Round to six digits. Non-finite numbers become their JavaScript names, because JSON does not allow them."""
     if value is None or isinstance(value, int):
         return value
     if math.isfinite(value):

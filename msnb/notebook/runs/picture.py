@@ -9,7 +9,7 @@ from msnb.notebook.display.html import number
 
 _WIDTH, _ROW, _TOP, _HIGH = 860, 20, 84, 200
 _AXES, _RUNS, _COLUMNS = 7, 14, 5
-_LINES = 400  # drawn runs; more make the picture larger but not clearer
+_LINES = 400  # maximum drawn runs; more would make the picture larger but not clearer
 _RAMP = ((0x2C, 0x5A, 0xA0), (0x3F, 0x97, 0xB7), (0x6F, 0xB3, 0x91), (0xDC, 0xAB, 0x34), (0xD4, 0x54, 0x1B))
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76}.t{font-size:11px}"
@@ -110,8 +110,8 @@ def _draw_headline(content, visible, target, order):
 
 
 def _make_axis_scale(column, low, high):
-    """Return a function from a run's number to a position from 0 to 1 (None without a value), and the labels of both
-    ends.
+    """Return (scale, labels of both ends). `scale` maps the index of a run to a position from 0 to 1, or to None if the
+    run has no value.
     """
     if column["kind"] == "words":
         many = max(len(column["words"]), 1)
@@ -139,7 +139,7 @@ def _draw_parallel_coordinates(axes, order, target):
             content.append(f'<text class="s t m" x="{x:.1f}" y="{y:.1f}">{escape(middle(str(text), 16))}</text>')
         places.append((x, to, column))
     lines = []
-    for i in reversed(order[:_LINES]):  # the best ones are drawn last, on top
+    for i in reversed(order[:_LINES]):  # the best runs are drawn last, on top of the others
         points = []
         for x, to, column in places:
             value = _get_value_as_float(column, i)

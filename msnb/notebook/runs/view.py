@@ -20,10 +20,10 @@ from msnb.notebook.view import Renewed, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 800
-_AT_ONCE = 200  # with more runs the saved form has no importance; the forest is fitted on demand
-_CURVES = 12  # of a comparison
+_AT_ONCE = 200  # with more runs the random forest for the importance is only fitted on demand, not for the saved form
+_CURVES = 12  # maximum curves in a comparison
 _EVERY = 1.0  # seconds between two refreshes
-_PATIENCE = 40  # a pause lasts at least this multiple of the last refresh
+_PATIENCE = 40  # minimum pause between refreshes, as a multiple of the duration of the last refresh
 
 
 def runs(
@@ -31,13 +31,13 @@ def runs(
 ) -> "RunsView":
     """Return a view of the runs of a folder: table, parallel coordinates, scatter plot, importance, and differences.
 
-    All of them share one selection.
+    A selection of runs applies to all of these.
 
     Args:
         folder (Union[str, Path]): the folder with the runs of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
             "runs".
-        target (str): the metric that ranks them. Default: None, one that most of them have.
-        goal (str): "minimize" or "maximize" it. Default: None, derived from the metric's name.
+        target (str): the metric that ranks the runs. Default: None, a metric that most runs have.
+        goal (str): "minimize" or "maximize". Default: None, derived from the metric's name.
         height (int): height in pixels of the saved form; the live form is as high as its content. Default: 800.
 
     Returns:
@@ -45,7 +45,7 @@ def runs(
 
     Raises:
         FileNotFoundError: If there is no such folder.
-        ValueError: If no run has the metric `target`, or `goal` or `height` is none.
+        ValueError: If no run has the metric `target`, `goal` is another word, or `height` is not a positive int.
 
     Examples:
         >>> import tempfile
@@ -70,8 +70,8 @@ class RunsView(Renewed):
 
     Args:
         runs (Runs): the runs.
-        target (str): the metric that ranks them; runs may lack it. Default: None, one that most of them have.
-        goal (str): "minimize" or "maximize" it. Default: None, derived from the metric's name.
+        target (str): the metric that ranks the runs; runs may lack it. Default: None, a metric that most runs have.
+        goal (str): "minimize" or "maximize". Default: None, derived from the metric's name.
         height (int): height in pixels of the saved form. Default: 800.
 
     Attributes:
@@ -94,7 +94,7 @@ class RunsView(Renewed):
             0,
             None,
         )  # (number of runs, importance) of the last computation
-        self._cached_content: dict[str, Any] | None = None  # the content while one output is built from it
+        self._cached_content: dict[str, Any] | None = None  # content for the forms of one output, else None
 
     @property
     def selected(self) -> list[Run]:
@@ -120,7 +120,7 @@ class RunsView(Renewed):
         """Read new runs and new values, and show them. Return True if there were any."""
         with self._lock:
             self.runs.refresh()
-            changed = self.runs.changes != self._displayed_version  # `msnb.tune` refreshes the same runs
+            changed = self.runs.changes != self._displayed_version  # also detects a refresh by `msnb.tune`
             if changed:
                 self._update_widget()
             return changed
@@ -179,7 +179,7 @@ class RunsView(Renewed):
         return self._cached_content or of_runs(self.runs, self._target, self._goal)
 
     def _build_page(self, is_standalone=False):
-        # a standalone file may wait for the importance, because it is written only once
+        # A standalone file always includes the importance, although its computation is slow with many runs.
         with self._lock:
             content = dict(self._build_content())
             if content["target"] is not None and (is_standalone or len(self.runs) <= _AT_ONCE):
@@ -226,13 +226,14 @@ class RunsView(Renewed):
         try:
             with self._lock:
                 return self.runs.importance(question["target"], question["among"]).as_dict()
-        except (ValueError, KeyError) as error:  # at the start of a tuning no run has its metric
+        except (ValueError, KeyError) as error:  # for example at the start of a tuning, when no run has the metric
             return {"target": question["target"], "problem": str(error.args[0])}
 
     def _get_cached_importance(self, target, must_compute):
-        """Return the importance, cached until there are 10 % more runs.
+        """Return the importance. The result is cached until the number of runs has grown by 10 %.
 
-        A forest over many runs takes half a second, and the notebook's output is written at the end of each cell.
+        To fit a random forest to many runs takes half a second. Without the cache each cell that changes the view would
+        take this time, because its saved output is written at the end of the cell.
         """
         many, importance = self._last_importance
         if (
@@ -246,7 +247,7 @@ class RunsView(Renewed):
         return self._last_importance[1]
 
     def _compare_runs(self, names):
-        """Return the curves of the runs with these names; for two runs also the differences of code and graph."""
+        """Return the curves of the runs `names`. For two runs, also return the differences of code and graph."""
         each = [self.runs[name] for name in names]
         curves_by_tag = curves(each)
         answer: dict[str, Any] = {
@@ -292,7 +293,7 @@ def _poll_folder(view, closed):
         begun = time.monotonic()
         try:
             view_now.refresh()
-        except OSError:  # the folder was removed, and may be created again
+        except OSError:  # continue: a removed folder may be created again
             pass
         pause = max(_EVERY, _PATIENCE * (time.monotonic() - begun))
         del view_now

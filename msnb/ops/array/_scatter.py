@@ -7,7 +7,7 @@ from msnb.core.support.type_promotion import result_type
 from msnb.ops._check import same_dtype
 from msnb.ops._upcast import in_float32
 
-DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
+DROP = {"mode": "drop", "wrap_negative_indices": False}  # skip indices out of range, which include negative ones
 
 
 def _multiply_at(x, factors, index):
@@ -16,9 +16,10 @@ def _multiply_at(x, factors, index):
 
 @jax.custom_vjp
 def multiply_slices(x, factors, index):
-    """Multiply the slices of `x` at `index` (a tuple of arrays) by `factors`, one after another.
+    """Multiply the slices of `x` at `index` (a tuple of arrays) by `factors`.
 
-    JAX differentiates this only for distinct indices; here they may repeat.
+    A repeated index multiplies its slice repeatedly. JAX's own gradient of this requires distinct indices, so this
+    function defines its gradient.
     """
     return _multiply_at(x, factors, index)
 
@@ -29,7 +30,8 @@ def _multiply_forward(x, factors, index):
 
 def _multiply_backward(saved, cotangent):
     x, factors, index = saved
-    # The gradient needs the product of an element's other factors: of all nonzero ones, or 0 if another one is 0.
+    # The gradient of a factor needs the product of the other factors of its element. Zeros are counted separately,
+    # because the product of all factors can't be divided by a factor 0.
     zero = factors == 0
     zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **DROP)
     others = multiply_slices(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)

@@ -19,18 +19,19 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     """Apply a function to each vector along an axis.
 
     Args:
-        func1d (Callable): Called as ``func1d(vector, *args, **kwargs)``; it returns Tensors or numbers of one shape.
+        func1d (Callable): Called as ``func1d(vector, *args, **kwargs)``; it returns a Tensor or a number. All results
+            have the same shape.
         axis (int): The axis along which the vectors are taken.
         arr (Union[Tensor, list, tuple]): Of at least 1 dimension.
         args (Any): Further arguments of `func1d`.
         kwargs (Any): Further arguments of `func1d`.
 
     Returns:
-        Tensor, in which the dimensions of each result of `func1d` replace the axis.
+        Tensor of the shape of `arr`, with the axis replaced by the dimensions of a result of `func1d`.
 
     Raises:
         TypeError: If `axis` is not an int.
-        ValueError: If `axis` is out of range, or there is no vector.
+        ValueError: If `axis` is out of range, or `arr` is empty.
 
     Examples:
         >>> print(mindspore.numpy.apply_along_axis(lambda v: v[0] + v[-1], 1, [[1, 2, 3], [4, 5, 6]]))
@@ -54,8 +55,8 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
     """Apply a function over several axes, one after another.
 
     Args:
-        func (Callable): Called as ``func(result, axis=axis)`` for each axis; `result` is `a` at first. An axis that it
-            removes is restored with length 1.
+        func (Callable): Called as ``func(result, axis=axis)`` for each axis. `result` is the result of the previous
+            call, at first `a`. If `func` removes the axis, the axis is restored with length 1.
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
         axes (Union[int, tuple[int], list[int]]): The axes, in the order of the calls.
 
@@ -88,10 +89,10 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
     Args:
         x (Union[Tensor, list, tuple, Number]): The arguments of the piecewise function. Each function in `funclist`
             gets all of `x`.
-        condlist (Union[list, tuple, Tensor, bool]): One bool condition for each piece; the first condition that is True
-            decides.
+        condlist (Union[list, tuple, Tensor, bool]): One bool condition for each piece. An element belongs to the piece
+            of the first condition that is True.
         funclist (Union[list, tuple]): For each condition a function, called as ``function(x, *args, **kw)``, or a
-            value. One more entry gives the elements where no condition is True; these are 0 without it.
+            value. An additional last entry is for elements without a True condition. Without it they are 0.
         args (Any): Further arguments of the functions.
         kw (Any): Further arguments of the functions.
 
@@ -99,7 +100,7 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
         Tensor of the shape of `x`, in the common element type of the pieces.
 
     Raises:
-        ValueError: If there are neither as many functions as conditions nor one more.
+        ValueError: If the number of entries of `funclist` is neither that of `condlist` nor one more.
 
     Examples:
         >>> x = mindspore.numpy.linspace(-2, 2, 5)

@@ -18,10 +18,10 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
     """Count how often each number from 0 to `length` - 1 occurs, or add up the weights of its occurrences.
 
     Args:
-        length (int): Number of counts; numbers from `length` on are ignored.
+        length (int): Number of counts; elements >= `length` are ignored.
 
     Inputs:
-        - **x** (Tensor) - Integers, a vector; negative numbers count as 0.
+        - **x** (Tensor) - Integers, a vector; negative elements are treated as 0.
         - **weights** (Tensor) - Weight of each element, of the shape of `x`. Default: None, all weights are 1.
 
     Outputs:
@@ -41,8 +41,8 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
 
 @spelling(_BinCount, function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Count how often each nonnegative integer occurs in a vector. It does not run in a compiled graph: the length of
-    the result depends on values.
+    """Count how often each nonnegative integer occurs in a vector. This does not run in a compiled graph, because the
+    length of the result depends on data.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
@@ -50,7 +50,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         minlength (int): The result has at least this length. Default: 0.
 
     Returns:
-        Tensor of float32, as MindSpore counts.
+        Tensor of float32, as in MindSpore.
 
     Raises:
         TypeError: If `input` is not made of integers.
@@ -68,15 +68,15 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 def _numpy_bincount(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
 ) -> Tensor:
-    """Count how often each nonnegative integer occurs in a vector. In a graph it needs `length`.
+    """Count how often each nonnegative integer occurs in a vector. A compiled graph requires `length`.
 
     Args:
-        x (Union[Tensor, list, tuple]): Integers, a vector; negative numbers count as 0.
+        x (Union[Tensor, list, tuple]): Integers, a vector; negative elements are treated as 0.
         weights (Union[Tensor, list, tuple]): Weight of each element, of the shape of `x`. Default: None, all weights
             are 1.
         minlength (int): The result has at least this length. Default: 0.
-        length (int): The length of the result; larger numbers are ignored. Default: None, as long as the largest number
-            wants, which only PYNATIVE mode knows.
+        length (int): The length of the result; elements >= `length` are ignored. Default: None, the largest element
+            plus 1, which is only known in PYNATIVE mode.
 
     Returns:
         Tensor of float32, a vector.
@@ -104,9 +104,9 @@ def Bincount(array, size: NonNegInt, weights):
     """Count how often each number from 0 to `size` - 1 occurs, or add up the weights of its occurrences.
 
     Inputs:
-        - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.
+        - **array** (Tensor) - int32, not negative; elements >= `size` are ignored.
         - **size** (Union[Tensor, int]) - Number of counts.
-        - **weights** (Tensor) - Weight of each element, of the shape of `array`; an empty one for 1.
+        - **weights** (Tensor) - Weight of each element, of the shape of `array`. If it is empty, all weights are 1.
 
     Outputs:
         Tensor of the element type of `weights`, of shape (size,).

@@ -120,8 +120,8 @@ def Tile(x, multiples: Ints):
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
-        - **multiples** (tuple[int]) - Number of repetitions along each dimension; more entries than `x` has dimensions
-          add dimensions in front.
+        - **multiples** (tuple[int]) - Number of repetitions along each dimension. If there are more entries than
+          dimensions of `x`, dimensions of length 1 are prepended to `x`.
 
     Outputs:
         Tensor of the element type of `x`.
@@ -157,8 +157,8 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
 
     Args:
         input (Tensor): Of any shape and type.
-        dims (tuple[int]): Number of repetitions along each dimension. Fewer entries than `input` has dimensions are
-            those of the last ones, more add dimensions in front.
+        dims (tuple[int]): Number of repetitions along each dimension. Fewer entries than dimensions of `input` apply to
+            the last dimensions. For more entries, dimensions of length 1 are prepended to `input`.
 
     Returns:
         Tensor of the element type of `input`, empty if an entry is 0.
@@ -204,8 +204,9 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        reps (Union[int, tuple[int], list[int]]): Number of repetitions along each dimension. Fewer entries than `a` has
-            dimensions are those of the last ones, more add dimensions in front.
+        reps (Union[int, tuple[int], list[int]]): Number of repetitions along each dimension. Fewer entries than
+            dimensions of `a` apply to the last dimensions. For more entries, dimensions of length 1 are prepended to
+            `a`.
 
     Returns:
         Tensor of the element type of `a`.
@@ -227,17 +228,17 @@ def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
     """Make coordinate grids from vectors.
 
     Args:
-        indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
+        indexing (str): "xy": the first vector varies along axis 1 of the grids; "ij": along axis 0. Default: "xy".
 
     Inputs:
         - **inputs** (tuple[Tensor]) - At least 2 vectors of one element type.
 
     Outputs:
-        A tuple of as many Tensors, each of the grid's shape.
+        A tuple with a Tensor of the grid's shape for each vector.
 
     Raises:
         TypeError: If `inputs` is not a tuple of Tensors of one element type.
-        ValueError: If there are fewer than 2 vectors, or one is not a vector.
+        ValueError: If there are fewer than 2 inputs, or an input is not a vector.
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.int32), Tensor([5, 6], mindspore.int32)
@@ -259,7 +260,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     Args:
         inputs (Tensor): At least 2 vectors of one element type.
-        indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
+        indexing (str): "xy": the first vector varies along axis 1 of the grids; "ij": along axis 0. Default: "xy".
 
     Returns:
         A tuple of Tensors.
@@ -273,14 +274,14 @@ def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool =
     """Make coordinate grids from any number of vectors, which may differ in their element types.
 
     Args:
-        indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
+        indexing (str): "xy": the first vector varies along axis 1 of the grids; "ij": along axis 0. Default: "xy".
         sparse (bool): Give each grid length 1 in the dimensions along which it is constant. Default: False.
 
     Inputs:
         - **inputs** (tuple[Tensor]) - Vectors.
 
     Outputs:
-        A tuple of as many Tensors.
+        A tuple with a Tensor for each vector.
     """
     return tuple(jnp.meshgrid(*inputs, indexing=indexing, sparse=sparse))
 
@@ -292,7 +293,7 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
     Args:
         xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; Tensors of other ranks are flattened.
         sparse (bool): Give each grid length 1 in the dimensions along which it is constant. Default: False.
-        indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
+        indexing (str): "xy": the first vector varies along axis 1 of the grids; "ij": along axis 0. Default: "xy".
 
     Returns:
         A tuple of Tensors, one for each of `xi`.
@@ -326,7 +327,7 @@ def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
 
     Raises:
         TypeError: If `size` is not made of int.
-        ValueError: If `input_x` does not broadcast to it.
+        ValueError: If `input_x` does not broadcast to `size`.
     """
     return BroadcastTo(tuple(size.tolist()) if isinstance(size, Tensor) else size)(input_x)
 
@@ -344,14 +345,14 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `other` is not a Tensor.
-        ValueError: If `input` does not broadcast to it.
+        ValueError: If `input` does not broadcast to the shape of `other`.
     """
     return BroadcastTo(tensor_argument("expand_as", "other", other).shape)(input)
 
 
 @operator(generation=2)
 def Expand(x, shape: Shape):
-    """Broadcast a Tensor to a shape. BroadcastTo is the newer name.
+    """Broadcast a Tensor to a shape. `BroadcastTo` is the newer operator.
 
     Inputs:
         - **x** (Tensor) - Any Tensor.

@@ -25,7 +25,8 @@ def _truncate_to_integer(x, kind):
 
 
 def _convert_floats_to_integers(x, target):
-    """Convert floats to integers as MindSpore does on a CPU: through int32, or through int64 for wide types."""
+    """Convert floats to integers as MindSpore does on a CPU: cast them to int32 first, or to int64 if `target` has
+    larger values."""
     x = widened(x)
     if target == jnp.uint64:
         above = x >= 2.0**63
@@ -35,7 +36,10 @@ def _convert_floats_to_integers(x, target):
 
 
 def cast_array(x, target):
-    """Cast `x` to numpy dtype `target`. Fractions are truncated, and values out of range wrap around as in C."""
+    """Cast `x` to numpy dtype `target` with MindSpore's results.
+
+    Floats are truncated to integers by `_convert_floats_to_integers`. Of complex numbers only the real part is cast.
+    """
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
         return _convert_floats_to_integers(x, target)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
@@ -44,8 +48,8 @@ def cast_array(x, target):
 
 
 def _make_differentiable_cast(type):
-    """Return the function that is differentiated instead of a cast to the integer `type`. It is a cast to float64, so
-    that the gradient passes. Return None for other types.
+    """Return the function that is differentiated instead of a cast to the integer `type`: a cast to float64, because a
+    cast to integers has no gradient. Return None for other types.
     """
     target = np_dtype(type)
     return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None
@@ -57,7 +61,7 @@ def Cast(x, type: DType):
 
     Inputs:
         - **x** (Union[Tensor, Number]) - Of any shape and type.
-        - **type** (mindspore.dtype) - The new element type. Fractions are cut off on the way to integers.
+        - **type** (mindspore.dtype) - The new element type. A cast to integers truncates towards 0.
 
     Outputs:
         Tensor of the shape of `x` and element type `type`.
@@ -87,7 +91,7 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
 
     Args:
         dtype (Union[mindspore.dtype, numpy.dtype, str]): Element type.
-        copy (bool): False returns the Tensor itself where the type is the same. Default: True.
+        copy (bool): False returns the Tensor itself if its type is the same. Default: True.
 
     Returns:
         Tensor.
@@ -108,21 +112,21 @@ def _tensor_to(
     non_blocking: bool = False,
     copy: bool = False,
 ) -> Tensor:
-    """Cast the Tensor to another element type; it stays on its device.
+    """Cast the Tensor to another element type. Its device does not change.
 
     Args:
-        dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor that has it; a device such as "CPU" or
-            "GPU:0" may precede it or be used alone. Default: None.
+        dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor with this type. It can also be a device
+            such as "CPU" or "GPU:0", which may be followed by the element type. Default: None.
         device (str): A device, without effect. Default: None.
         other (Tensor): The Tensor whose element type is used. Default: None.
-        non_blocking (bool): Return before the copy is complete. Here every call may do so. Default: False.
+        non_blocking (bool): No effect, because every call may return before the copy is complete. Default: False.
         copy (bool): Return a copy even if nothing changes. Default: False.
 
     Returns:
         Tensor.
 
     Raises:
-        TypeError: If the element type is none.
+        TypeError: If `dtype` is no element type.
     """
     check(Bool, non_blocking, "non_blocking", "to")
     if isinstance(dtype, str) and dtype.partition(":")[0].upper() in _DEVICES:

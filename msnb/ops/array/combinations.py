@@ -38,7 +38,7 @@ def cartesian_prod(*inputs: Tensor) -> Tensor:
         Tensor of 2 dimensions: a column for each vector.
 
     Raises:
-        ValueError: If one has not 1 dimension.
+        ValueError: If an input does not have 1 dimension.
 
     Examples:
         >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([3, 4])))
@@ -57,7 +57,7 @@ def _Combinations(input, r: NonNegInt = 2, with_replacement: Bool = False):
     Inputs:
         - **input** (Tensor) - A vector.
         - **r** (int) - Number of elements of each combination. Default: 2.
-        - **with_replacement** (bool) - An element may occur several times. Default: False.
+        - **with_replacement** (bool) - True if a combination may have an element several times. Default: False.
 
     Outputs:
         Tensor of shape (number of combinations, r).

@@ -50,7 +50,7 @@ def _tensor_value(self: Tensor) -> Tensor:
 
 @spelling(Identity, numpy="copy")
 def copy(a: ArrayLike) -> Tensor:
-    """Copy a Tensor, or convert a list or a number to one; gradients flow through the copy.
+    """Copy a Tensor, or convert a list or a number to a Tensor. Gradients flow through the copy.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -59,7 +59,7 @@ def copy(a: ArrayLike) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these.
+        TypeError: If `a` has another type.
     """
     return Identity.functional(as_tensor(a, "copy", "a"))
 
@@ -89,7 +89,7 @@ def _numpy_positive(a: ArrayLike, dtype: Any = None) -> Tensor:
         Tensor of the shape of `a`.
 
     Raises:
-        TypeError: If `a` is none of these.
+        TypeError: If `a` has another type.
     """
     return in_type(Identity.functional(as_tensor(a, "positive", "a")), dtype, "positive")
 
@@ -112,7 +112,7 @@ def positive(input: Tensor) -> Tensor:
 
 @spelling(Identity, method="copy_")
 def _copy_into(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Copy another Tensor into this one, broadcast and cast to its element type; return this one."""
+    """Broadcast `src` to the shape of this Tensor, cast it, and write it to this Tensor. Return this Tensor."""
     log.unused("Tensor.copy_", "JAX copies when somebody needs the values", non_blocking=non_blocking)
     return take_over("copy_", self, BroadcastTo(self.shape)(tensor_argument("copy_", "src", src)))
 

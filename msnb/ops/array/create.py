@@ -110,14 +110,14 @@ def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None =
     Args:
         shape (Union[int, tuple[int], list[int]]): Shape of the result.
         fill_value (Union[int, float, bool, list, tuple, Tensor]): The value, or values.
-        dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of the value: int32 for an int, float32
-            for a float.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, the type of the value: int32 for an int,
+            float32 for a float.
 
     Returns:
         Tensor of shape `shape`.
 
     Raises:
-        TypeError: If `shape` is not made of int, or `fill_value` is none of these types.
+        TypeError: If `shape` is not made of int, or `fill_value` has another type.
         ValueError: If an entry of `shape` is negative, or `fill_value` does not broadcast to it.
 
     Examples:

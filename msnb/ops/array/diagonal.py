@@ -29,11 +29,11 @@ def _compute_diagonal_indices(offset, count):
 
 @operator(functional="diag_embed", generation=2)
 def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
-    """Make matrices whose diagonals are the vectors along the last dimension of a Tensor; the rest is zeros.
+    """Make matrices whose diagonals are the vectors along the last dimension of a Tensor. Other elements are 0.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool, of at least 1 dimension.
-        - **offset** (int) - The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        - **offset** (int) - The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         - **dim1** (int) - The dimension of the rows in the result. Default: -2.
         - **dim2** (int) - The dimension of the columns. Default: -1.
 
@@ -41,8 +41,8 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
         Tensor with one dimension more than `input`.
 
     Raises:
-        TypeError: If `input` is not a Tensor, or a number is not an int.
-        ValueError: If `dim1` or `dim2` is out of range, or they are the same.
+        TypeError: If `input` is not a Tensor, or another argument is not an int.
+        ValueError: If `dim1` or `dim2` is out of range, or they are equal.
 
     Examples:
         >>> print(ops.diag_embed(Tensor([2, 3], mindspore.int32)))
@@ -65,8 +65,9 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
     Inputs:
         - **input** (Tensor) - Of at least 2 dimensions.
-        - **src** (Tensor) - New values, of the shape of that diagonal, which is the last dimension.
-        - **offset** (int) - The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        - **src** (Tensor) - New values of the diagonal. The shape is that of `input` without the two dimensions,
+          followed by the length of the diagonal.
+        - **offset** (int) - The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         - **dim1** (int) - The dimension of the rows. Default: 0.
         - **dim2** (int) - The dimension of the columns. Default: 1.
 
@@ -75,7 +76,7 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
     Raises:
         TypeError: If an input is not a Tensor.
-        ValueError: If `src` does not fit, or a dimension is out of range.
+        ValueError: If `src` has another shape, or a dimension is out of range.
     """
     tensor_only("diagonal_scatter", "input", input)
     tensor_only("diagonal_scatter", "src", src)
@@ -95,17 +96,18 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
 
     Args:
         fill_value (float): The number.
-        wrap (bool): In a matrix with more rows than columns, start the diagonal again below its end. Default: False.
+        wrap (bool): True to start the diagonal of a tall matrix again below its end, as `numpy.fill_diagonal` does.
+            Default: False.
 
     Inputs:
-        - **input_x** (Tensor) - Numbers, of at least 2 dimensions; of more, all have one length.
+        - **input_x** (Tensor) - Numbers, of at least 2 dimensions. More than 2 dimensions must have equal lengths.
 
     Outputs:
         Tensor of the shape and element type of `input_x`.
 
     Raises:
         TypeError: If `input_x` is not made of numbers.
-        ValueError: If `input_x` has fewer than 2 dimensions, or more of different lengths.
+        ValueError: If `input_x` has fewer than 2 dimensions, or more than 2 dimensions of different lengths.
 
     Examples:
         >>> print(ops.FillDiagonal(9.0)(Tensor(np.zeros((2, 3)), mindspore.float32)))
@@ -141,7 +143,7 @@ def _BlockDiag(inputs: Tensors):
     """Build a block diagonal matrix from matrices.
 
     Inputs:
-        - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Of at most 2 dimensions; numbers and vectors are rows.
+        - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Blocks of at most 2 dimensions; a number or vector is a row.
 
     Outputs:
         Tensor of 2 dimensions.

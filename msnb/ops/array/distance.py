@@ -16,7 +16,7 @@ _UNBOUNDED = np.iinfo(np.int32).max
 
 
 def _convert_to_dense_rows(indices, values, shape, out_shape):
-    """Convert sparse sequences to the rows of a dense matrix (groups, length), and count the symbols of each."""
+    """Convert sparse sequences to a dense matrix with a row for each, and count the symbols of each sequence."""
     groups, length = math.prod(out_shape), max(int(shape[-1]), 1)
     row = jnp.zeros(indices.shape[0], jnp.int64)
     for d, n in enumerate(out_shape):
@@ -47,8 +47,9 @@ def _compute_edit_distance(a, length_a, b, length_b):
 
 
 def _make_index_check(name):
-    """Return a check of the index input `name`. All indices of a symbol except the last must be in range for the larger
-    of the two dense shapes. The last index only orders the symbols of a sequence.
+    """Return a check of the index input `name`. All indices of a symbol except the last must be in range for the
+    elementwise maximum of the two dense shapes. The last index is not checked: it only orders the symbols of a
+    sequence.
     """
 
     def ranges(inputs):
@@ -80,14 +81,13 @@ def EditDistance(
         - **hypothesis_indices** (Tensor) - int64 of shape (N, R): indices of the symbols; the last index is the
           position in a sequence.
         - **hypothesis_values** (Tensor) - The symbols, of shape (N,).
-        - **hypothesis_shape** (Tensor) - Constant, int64 of shape (R,).
+        - **hypothesis_shape** (Tensor) - Dense shape of the hypotheses: a constant, int64 of shape (R,).
         - **truth_indices** (Tensor) - int64 of shape (M, R).
         - **truth_values** (Tensor) - The true symbols, of shape (M,).
-        - **truth_shape** (Tensor) - Constant, int64 of shape (R,).
+        - **truth_shape** (Tensor) - Dense shape of the true sequences: a constant, int64 of shape (R,).
 
     Outputs:
-        Tensor of float32 with one dimension less than the sparse Tensors: each dimension has the larger of the two
-        lengths.
+        Tensor of float32 with R - 1 dimensions. The length of each is the larger one of the two dense shapes.
 
     Raises:
         TypeError: If `normalize` is not a bool or the element types do not fit.

@@ -47,9 +47,9 @@ def _hash_key(key, length):
 
 
 def _find_entry(stops, start):
-    """Return the index of the first entry from `start` on that satisfies the predicate, and the number of probes.
+    """Return the index of the first entry from `start` on that satisfies a predicate, and the number of probes.
 
-    `stops` is a pair of the table's length and the predicate. The number is `length` if there is no such entry.
+    `stops` is the pair (length of the table, predicate).
     """
     length, holds = stops
 
@@ -69,7 +69,7 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
           entry that is found is overwritten.
         - **indices** (Tensor) - The rows to look up, of the element type of `hashmap`.
         - **step** (int) - The step of the training.
-        - **emb_max_num** (int) - A row that is not searched. Its cache row is `cache_max_num`.
+        - **emb_max_num** (int) - A row of the large table that is not looked up. Its result is `cache_max_num`.
         - **cache_max_num** (int) - Number of rows of the cache.
 
     Outputs:
@@ -101,17 +101,17 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
 
 @operator(writes=("hashmap",))
 def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
-    """Insert missing rows into the hash table of a cache. Each replaces a row that was used neither in this step nor in
-    the last one.
+    """Insert missing rows into the hash table of a cache. Each replaces an entry that was used neither in this step nor
+    in the previous step.
 
     Inputs:
-        - **hashmap** (Parameter) - (n, 4), as `SearchCacheIdx` has it; it is written.
+        - **hashmap** (Parameter) - (n, 4), the table of `SearchCacheIdx`, which is updated in place.
         - **miss_emb_idx** (Tensor) - The missing rows, of the element type of `hashmap`; -1 is skipped.
         - **step** (int) - The step of the training.
 
     Outputs:
-        Tuple of two Tensors of the shape of `miss_emb_idx`: rows of the cache that become free, and the rows of the
-        large table that stood there; -1 where nothing was missing.
+        Tuple of two Tensors of the shape of `miss_emb_idx`: the cache row that each missing row gets, and the row of
+        the large table that it replaces. Both are -1 for a skipped element.
 
     Raises:
         TypeError: If the types are not int32 or int64, or not the same.
@@ -139,7 +139,7 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
 
 
 def _close_gap(table, hole):
-    """Repair the table after the entry `hole` was emptied: move back later entries that a search would miss."""
+    """Fill the emptied entry `hole`: move back later entries whose search would otherwise stop at it."""
     length = table.shape[0]
 
     def goes_on(state):
@@ -185,8 +185,8 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
 
 @host_operator()
 class SubAndFilter(HostPrimitive):
-    """Select the numbers in [offset, offset + max_num), and subtract `offset`. It does not run in a compiled graph: the
-    length of the result depends on values.
+    """Select the numbers in [offset, offset + max_num), and subtract `offset`. This does not run in a compiled graph,
+    because the length of the result depends on data.
 
     Inputs:
         - **input_x** (Tensor) - Whole numbers.
@@ -194,7 +194,7 @@ class SubAndFilter(HostPrimitive):
         - **offset** (int) - First number of the range.
 
     Outputs:
-        A tuple of the numbers less `offset`, and their indices in `input_x`.
+        A tuple of the selected numbers minus `offset`, and their indices in `input_x`.
 
     Raises:
         TypeError: If an input has the wrong type.

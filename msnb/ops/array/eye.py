@@ -58,7 +58,7 @@ def _EyeAt(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
     Inputs:
         - **n** (int) - Number of rows.
         - **m** (int) - Number of columns.
-        - **k** (int) - The diagonal: 0 is the main one, a positive number counts upwards.
+        - **k** (int) - The diagonal: 0 is the main diagonal, positive numbers are above it.
         - **type** (mindspore.dtype) - Element type.
 
     Outputs:
@@ -80,7 +80,7 @@ def _numpy_eye(N: int, M: int | None = None, k: int = 0, dtype: DType | str = ms
     Args:
         N (int): Number of rows.
         M (int): Number of columns. Default: None, the number of rows.
-        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.float32.
 
     Returns:
@@ -123,7 +123,7 @@ def _Tri(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
     Inputs:
         - **n** (int) - Number of rows.
         - **m** (int) - Number of columns.
-        - **k** (int) - The diagonal: 0 is the main one, a positive number counts upwards.
+        - **k** (int) - The diagonal: 0 is the main diagonal, positive numbers are above it.
         - **type** (mindspore.dtype) - Element type.
 
     Outputs:
@@ -139,7 +139,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DType | str = mstype.fl
     Args:
         N (int): Number of rows.
         M (int): Number of columns. Default: None, the number of rows.
-        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.float32.
 
     Returns:

@@ -54,7 +54,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
     """Convert flat indices to one index per dimension.
 
     Args:
-        indices (Union[Tensor, list, tuple, int]): Integers; negative ones count from the end, and those out of range
+        indices (Union[Tensor, list, tuple, int]): Integers. Negative indices count from the end. Indices out of range
             are clipped to the first or the last element.
         shape (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
@@ -64,7 +64,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
 
     Raises:
         TypeError: If `indices` or `shape` is not made of int.
-        ValueError: If `order` is none of these.
+        ValueError: If `order` is another string.
 
     Examples:
         >>> print(mindspore.numpy.unravel_index([22, 41, 37], (7, 6))[0])
@@ -86,8 +86,8 @@ def _RavelMultiIndex(
 
     Args:
         shape (tuple[int]): The shape of the indexed Tensor.
-        mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" counts around.
-            Default: "clip".
+        mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" the index modulo
+            the length. Default: "clip".
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Inputs:
@@ -107,11 +107,11 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
     """Convert one index per dimension to flat indices.
 
     Args:
-        multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
-            means its slices.
+        multi_index (Union[tuple, list, Tensor]): Indices for each dimension: a Tensor, list or number. A single Tensor
+            has the indices of dimension i in its i-th slice.
         dims (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
-        mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" counts around.
-            Default: "clip".
+        mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" the index modulo
+            the length. Default: "clip".
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Returns:
@@ -119,7 +119,7 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
 
     Raises:
         TypeError: If `multi_index` or `dims` is not made of int.
-        ValueError: If there is not one index for each dimension, or `mode` or `order` is none of these.
+        ValueError: If the number of indices is not that of `dims`, or `mode` or `order` is another string.
 
     Examples:
         >>> print(mindspore.numpy.ravel_multi_index(([3, 6, 6], [4, 5, 1]), (7, 6)))
@@ -142,7 +142,7 @@ def UnravelIndex(indices, dims: Shape):
     """Convert flat indices to one index per dimension.
 
     Inputs:
-        - **indices** (Tensor) - int32 or int64, a scalar or a vector; they have to be in range.
+        - **indices** (Tensor) - int32 or int64, a scalar or a vector; all must be in range.
         - **dims** (Union[Tensor, tuple[int]]) - The shape of the indexed Tensor.
 
     Outputs:

@@ -1,7 +1,7 @@
 """Operators that select elements and slices of a Tensor by index.
 
-An index out of range raises an error where it is checked (see `core.checks`). Otherwise it gives NaN, the smallest
-number of a signed integer type, or the largest of an unsigned one.
+If indices are checked (see `core.checks`), an index out of range raises an error. Otherwise the selected element is
+NaN, the smallest number of a signed integer type, or the largest number of an unsigned type.
 """
 
 import jax
@@ -42,8 +42,8 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
     """Select slices of a Tensor along an axis.
 
     Args:
-        batch_dims (int): Number of leading batch dimensions of `params` and `indices`: each element of the batch is
-            indexed separately. Default: 0.
+        batch_dims (int): Number of leading batch dimensions that `params` and `indices` share. Each element of the
+            batch is indexed separately. Default: 0.
 
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
@@ -56,7 +56,8 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
     Raises:
         TypeError: If `indices` are not integers or `axis` is not an int.
         ValueError: If `axis` is out of range.
-        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
+        RuntimeError: If an index is out of range. Compiled graphs check this only with ``check_indices``, else
+            the element is NaN.
 
     Examples:
         >>> x = Tensor([[1, 2, 3], [4, 5, 6]], mindspore.float32)
@@ -116,7 +117,7 @@ def _make_row_gradient_rule(first):
 def SparseGatherV2(params, indices, axis: Int):
     """Select slices of a Tensor along an axis, as Gather does.
 
-    Along the first axis the gradient of a Parameter that nothing else reads is a :class:`mindspore.RowTensor`.
+    If `axis` is 0 and no other operator reads the Parameter `params`, its gradient is a :class:`mindspore.RowTensor`.
 
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
@@ -129,7 +130,8 @@ def SparseGatherV2(params, indices, axis: Int):
     Raises:
         TypeError: If `indices` are not integers or `axis` is not an int.
         ValueError: If `axis` is out of range.
-        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
+        RuntimeError: If an index is out of range. Compiled graphs check this only with ``check_indices``, else
+            the element is NaN.
     """
     return _take_slices("SparseGatherV2", params, indices, axis)
 
@@ -141,7 +143,8 @@ def GatherD(x, dim: Int, index):
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
         - **dim** (int) - The dimension that `index` refers to.
-        - **index** (Tensor) - int32 or int64, of as many dimensions as `x` and no longer in any but `dim`.
+        - **index** (Tensor) - int32 or int64, with as many dimensions as `x`. Only along `dim` it can be longer than
+          `x`.
 
     Outputs:
         Tensor of the shape of `index` and the element type of `x`.
@@ -149,7 +152,8 @@ def GatherD(x, dim: Int, index):
     Raises:
         TypeError: If `index` is not int32 or int64, or `dim` is not an int.
         ValueError: If `dim` is out of range or the shapes do not fit.
-        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
+        RuntimeError: If an index is out of range. Compiled graphs check this only with ``check_indices``, else
+            the element is NaN.
 
     Examples:
         >>> x = Tensor([[1, 2], [3, 4]], mindspore.int32)
@@ -209,7 +213,7 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def _rename_gather_keywords(args, kwargs):
-    """Rename the keywords of gather(dim=, index=), which selects single elements, to those of `_tensor_gather`."""
+    """Rename the keywords of `gather(dim=, index=)` to those of `_tensor_gather`. That form selects single elements."""
     return {("axis" if key == "index" else "input_indices" if key == "dim" else key): v for key, v in kwargs.items()}
 
 
@@ -217,26 +221,26 @@ def _rename_gather_keywords(args, kwargs):
 @keyword_aliases(_rename_gather_keywords, dim="input_indices", index="axis")
 def _tensor_gather(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Select slices along an axis, as `ops.gather` does."""
-    if isinstance(input_indices, int):  # gather(dim, index)
+    if isinstance(input_indices, int):  # a call gather(dim, index), which selects single elements
         return GatherD.functional(self, input_indices, axis)
     return Gather.functional(self, input_indices, axis, batch_dims)
 
 
 @operator(functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
 def GatherNd(input_x, indices):
-    """Select slices of a Tensor; each row of the indices is a position in the first dimensions.
+    """Select slices of a Tensor. Each row of `indices` is a position in the first dimensions of `input_x`.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
-        - **indices** (Tensor) - Integers; the last dimension holds positions.
+        - **indices** (Tensor) - Integers; each row along the last dimension is a position.
 
     Outputs:
         Tensor of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
 
     Raises:
         TypeError: If `indices` are not integers.
-        ValueError: If a position has more entries than `input_x` dimensions.
-        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``, else NaN.
+        ValueError: If a position has more entries than `input_x` has dimensions.
+        RuntimeError: If a position is out of range. Compiled graphs check this only with ``check_indices``.
 
     Examples:
         >>> x = Tensor([[-0.1, 0.3], [0.4, 0.5]], mindspore.float32)
@@ -260,7 +264,7 @@ def GatherNd(input_x, indices):
 def EmbeddingLookup(params, indices, offset: Int):
     """Look up rows: params[indices - offset], and zeros for an index outside of the table.
 
-    The gradient of a Parameter that nothing else reads is a :class:`mindspore.RowTensor`.
+    If no other operator reads the Parameter `params`, its gradient is a :class:`mindspore.RowTensor`.
 
     Inputs:
         - **params** (Tensor) - The table, of 1 or 2 dimensions.
@@ -294,8 +298,8 @@ def Take(input, indices, axis: Axis = ()):
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
-        - **indices** (Tensor) - Integers; one out of range takes the first or the last slice.
-        - **axis** (int) - The axis; the flattened Tensor for (). Default: ().
+        - **indices** (Tensor) - Integers; an index out of range selects the first or the last slice.
+        - **axis** (int) - The axis; () flattens the Tensor. Default: ().
 
     Outputs:
         Tensor.
@@ -316,7 +320,7 @@ def _tensor_take(
 
     Args:
         indices (Tensor): Integers.
-        axis (int): The axis; the flattened Tensor for None. Default: None.
+        axis (int): The axis; None flattens the Tensor. Default: None.
         mode (str): "clip" or "wrap": treatment of an index out of range. Default: "clip".
 
     Returns:
@@ -337,16 +341,16 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
         indices (Union[Tensor, list, tuple, int]): Integers.
-        axis (int): The axis; the flattened Tensor for None. Default: None.
-        mode (str): Treatment of an index out of range: "clip" takes the first or the last element, and the first for
-            every negative index; "wrap" counts around. Default: "clip".
+        axis (int): The axis; None flattens the Tensor. Default: None.
+        mode (str): Treatment of an index out of range: "clip" selects the first or the last element, and the first for
+            every negative index; "wrap" uses the index modulo the length. Default: "clip".
 
     Returns:
         Tensor of shape a.shape[:axis] + indices.shape + a.shape[axis + 1:].
 
     Raises:
         TypeError: If `indices` are not integers, or `axis` is not an int.
-        ValueError: If `axis` is out of range, or `mode` is none of these.
+        ValueError: If `axis` is out of range, or `mode` is another string.
 
     Examples:
         >>> print(mindspore.numpy.take([4, 3, 5, 7], [[0, 1], [2, 9]]))
@@ -362,7 +366,8 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
 
 @operator(checks=[index("indices", of="arr", axis="axis")])
 def _TakeAlongAxis(arr, indices, axis: Int):
-    """Select elements along an axis: result[i, j] = arr[indices[i, j], j] for `axis` 0; other dimensions broadcast.
+    """Select elements along an axis: result[i, j] = arr[indices[i, j], j] for `axis` 0. `arr` and `indices` broadcast
+    along the other dimensions.
 
     Inputs:
         - **arr** (Tensor) - Any Tensor.
@@ -394,7 +399,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Ten
         arr (Union[Tensor, list, tuple]): Any Tensor.
         indices (Union[Tensor, list, tuple]): Integers, of as many dimensions as `arr`; dimensions other than `axis`
             broadcast.
-        axis (int): The axis that `indices` refer to; the flattened Tensor for None.
+        axis (int): The axis that `indices` refer to; None flattens `arr`.
 
     Returns:
         Tensor of the element type of `arr`.
@@ -402,7 +407,8 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Ten
     Raises:
         TypeError: If `indices` are not integers, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the shapes do not fit.
-        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
+        RuntimeError: If an index is out of range. Compiled graphs check this only with ``check_indices``, else
+            the element is NaN.
     """
     arr, indices = as_tensor(arr, "take_along_axis", "arr"), as_tensor(indices, "take_along_axis", "indices")
     return _TakeAlongAxis.functional(arr.ravel() if axis is None else arr, indices, 0 if axis is None else axis)
@@ -423,7 +429,7 @@ def IndexFill(x, axis: Int, index, value):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``.
+        RuntimeError: If an index is out of range. Compiled graphs check this only with ``check_indices``.
     """
     axis = axis_in("index_fill", axis, x.ndim)
     return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))

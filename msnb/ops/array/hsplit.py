@@ -24,7 +24,7 @@ def _check_and_split_tensor(function, x, indices_or_sections, dims):
 
 @spelling(numpy="hsplit")
 def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
-    """Split a Tensor along the second axis, a vector along its only axis; see `split`.
+    """Split a Tensor along the second axis. A vector is split along its only axis. See `split`.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
@@ -36,7 +36,7 @@ def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
-        ValueError: If `x` is a number, or cannot be cut into that many pieces.
+        ValueError: If `x` is a number, or cannot be split into that many pieces.
     """
     x = as_tensor(x, "hsplit", "x")
     return _check_and_split("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
@@ -56,7 +56,7 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
-        ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
+        ValueError: If `x` has too few dimensions, or cannot be split into that many pieces.
     """
     return _check_and_split("dsplit", x, indices_or_sections, 2, 3)
 

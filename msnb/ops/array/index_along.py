@@ -48,8 +48,8 @@ def IndexAdd(
 
     Args:
         axis (int): The axis.
-        use_lock (bool): No effect: updates here never interleave. Default: True.
-        check_index_bound (bool): No effect: the context's ``check_indices`` decides. Default: True.
+        use_lock (bool): No effect, because updates in one program never interleave. Default: True.
+        check_index_bound (bool): No effect, because the context's ``check_indices`` decides. Default: True.
 
     Inputs:
         - **x** (Parameter) - Parameter to update.
@@ -77,7 +77,7 @@ def _IndexAdded(x, indices, y, *, axis: Int):
 def index_add(
     x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
-    """Add slices to a Tensor at indices along an axis; a Parameter is changed in place.
+    """Add slices to a Tensor at indices along an axis. A Parameter is changed in place; otherwise a copy is returned.
 
     Args:
         x (Union[Parameter, Tensor]): Tensor to increase.
@@ -85,11 +85,11 @@ def index_add(
         y (Tensor): Addend, of the shape of `x` except along the axis. It is converted to the element type of `x`
             unless that would narrow it.
         axis (int): The axis.
-        use_lock (bool): No effect: updates here never interleave. Default: True.
-        check_index_bound (bool): No effect: the context's ``check_indices`` decides. Default: True.
+        use_lock (bool): No effect, because updates in one program never interleave. Default: True.
+        check_index_bound (bool): No effect, because the context's ``check_indices`` decides. Default: True.
 
     Returns:
-        Tensor; `x` itself where it is a Parameter.
+        Tensor; `x` itself if it is a Parameter.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
@@ -103,7 +103,7 @@ def index_add(
     if isinstance(x, Parameter):
         return IndexAdd(axis, use_lock, check_index_bound)(x, indices, y)
     if not (use_lock and check_index_bound):
-        IndexAdd(axis, use_lock, check_index_bound)  # reports arguments without effect
+        IndexAdd(axis, use_lock, check_index_bound)  # the constructor logs that these arguments have no effect
     return _IndexAdded(axis)(x, indices, y)
 
 
@@ -133,7 +133,7 @@ def _tensor_index_add(
     self: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
     """Return a copy with slices added at indices along an axis; see `ops.index_add`."""
-    IndexAdd(axis, use_lock, check_index_bound)  # reports arguments without effect
+    IndexAdd(axis, use_lock, check_index_bound)  # the constructor logs arguments that have no effect
     return _IndexAdded(axis)(self, indices, y)
 
 
@@ -146,7 +146,7 @@ def _index_add_inplace(self: Tensor, dim: int, index: Tensor, source: Tensor, *,
 
 @operator(checks=[of_axis("index", of="x", axis="dim")])
 def _IndexCopied(x, index, source, *, dim: Int):
-    """Copy a Tensor and replace slices at indices along a dimension by those of another."""
+    """Copy a Tensor and replace slices at indices along a dimension by the slices of `source`."""
     dtype_in("index_copy_", "self", x, ANY)
     same_dtype("index_copy_", self=x, tensor=source)
     return _select_slices_for_update("index_copy_", x, dim, index, source).set(source, mode="drop")
@@ -160,7 +160,7 @@ def _index_copy_inplace(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -
 
 @spelling(method="index")
 def _tensor_index(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Return ``x[indices]``: one Tensor of indices for each dimension."""
+    """Return ``x[indices]``. `indices` has one Tensor for each dimension."""
     return getitem(self, tuple(indices))
 
 
@@ -231,7 +231,7 @@ def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
 
     Inputs:
         - **x1** (Tensor) - Any Tensor.
-        - **x2** (Tensor) - The values, a vector of the element type of `x1`, one value for each index, or one for all.
+        - **x2** (Tensor) - A vector of the element type of `x1` with one value for each index, or one value for all.
         - **indices** (tuple[Tensor]) - A vector of int32 or int64 for each of the first dimensions.
 
     Outputs:

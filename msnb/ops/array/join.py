@@ -37,7 +37,7 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
           along `axis` only.
 
     Outputs:
-        Tensor whose length along `axis` is the sum of those of the inputs.
+        Tensor whose length along `axis` is the sum of the inputs' lengths.
 
     Raises:
         TypeError: If `axis` is not an int or the element types differ.
@@ -210,22 +210,22 @@ def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
     """Concatenate Tensors along an axis, in their common element type.
 
     Args:
-        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along `axis` only; a Tensor
-            means its slices along the first dimension.
-        axis (int): The axis; None, or 32 and more, concatenates the flattened Tensors. Default: 0.
+        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along `axis` only. A single
+            Tensor stands for its slices along the first dimension.
+        axis (int): The axis; None, or a number from 32 on, concatenates the flattened Tensors. Default: 0.
 
     Returns:
         Tensor.
 
     Raises:
-        TypeError: If `arrays` is none of these, or `axis` is not an int.
+        TypeError: If `arrays` has another type, or `axis` is not an int.
         ValueError: If `arrays` is empty, `axis` is out of range, or the shapes do not fit.
 
     Examples:
         >>> print(mindspore.numpy.concatenate(([[1, 2]], [[3.5]]), axis=1))
         [[1.  2.  3.5]]
     """
-    flat = axis is None or check(Int, axis, "axis", "concatenate") >= 32  # numpy has at most 32 dimensions
+    flat = axis is None or check(Int, axis, "axis", "concatenate") >= 32  # an axis from 32 on means None
     if isinstance(arrays, Tensor):
         return arrays.ravel() if flat else _JoinSlices.functional(arrays, axis)
     tensors = in_one_type("concatenate", arrays, "arrays")
@@ -240,15 +240,15 @@ def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
     """Stack Tensors of one shape along a new axis, in their common element type.
 
     Args:
-        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor means its slices along
-            the first dimension.
+        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape. A single Tensor stands for its slices
+            along the first dimension.
         axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
-        Tensor with one dimension more than each.
+        Tensor with one dimension more than the inputs.
 
     Raises:
-        TypeError: If `arrays` is none of these, or `axis` is not an int.
+        TypeError: If `arrays` has another type, or `axis` is not an int.
         ValueError: If `arrays` is empty, `axis` is out of range, or the shapes differ.
     """
     if isinstance(arrays, Tensor) and arrays.ndim:
@@ -266,15 +266,15 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
     """Concatenate Tensors along the first axis; vectors are rows.
 
     Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            means its slices along the first dimension.
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only. A single
+            Tensor stands for its slices along the first dimension.
 
     Returns:
         Tensor, in the common element type.
 
     Raises:
-        TypeError: If `tup` is none of these.
-        ValueError: If it is empty, or the shapes do not fit.
+        TypeError: If `tup` has another type.
+        ValueError: If there is no Tensor, or the shapes do not match.
 
     Examples:
         >>> print(mindspore.numpy.vstack(([1, 2, 3], [4, 5, 6])))
@@ -296,7 +296,7 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `inputs` is no tuple or list of Tensors.
-        ValueError: If it is empty, or the shapes do not fit.
+        ValueError: If there is no Tensor, or the shapes do not match.
     """
     if not isinstance(inputs, (tuple, list)):
         raise TypeError(f"For 'vstack', 'inputs' should be a tuple or list of Tensors, but got {describe(inputs)}.")

@@ -44,7 +44,8 @@ def MaskedFill(input_x, mask, value):
 
 @spelling(function="masked_select", method="masked_select")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """Select the elements where a mask is True, as a vector. It does not run in a graph: the length depends on values.
+    """Select the elements where a mask is True, as a vector. This does not run in a compiled graph, because the length
+    of the vector depends on data.
 
     Args:
         input (Tensor): The elements.
@@ -91,8 +92,8 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
 
     Args:
         lengths (Tensor): Integers, of any shape but a scalar.
-        maxlen (int): Length of the mask, positive. Default: None, the largest of `lengths`, which a graph
-            does not know.
+        maxlen (int): Length of the mask, positive. Default: None, the largest of `lengths`. A compiled graph requires
+            `maxlen`.
 
     Returns:
         Tensor of bool, of shape (*lengths.shape, maxlen).
@@ -119,7 +120,8 @@ def _masked_fill_inplace(self: Tensor, mask: Tensor, value: Tensor | float) -> T
 
 @host_operator()
 class MaskedSelect(HostPrimitive):
-    """Select the elements of a Tensor where a mask is True, as a vector; its length depends on values.
+    """Select the elements of a Tensor where a mask is True, as a vector. This does not run in a compiled graph, because
+    the length of the vector depends on data.
 
     Inputs:
         - **input** (Tensor) - The elements.
@@ -145,7 +147,7 @@ def MaskedScatter(input, mask, source):
     Inputs:
         - **input** (Tensor) - Any Tensor.
         - **mask** (Tensor) - Of bool, of a shape that broadcasts with that of `input`.
-        - **source** (Tensor) - Of the element type of `input`, of at least as many elements as the mask has True.
+        - **source** (Tensor) - Of the element type of `input`, with at least one element for each True of the mask.
 
     Outputs:
         Tensor of the broadcast shape.

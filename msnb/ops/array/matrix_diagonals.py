@@ -1,8 +1,8 @@
 """Operators that select bands of matrices, and read, write or replace their diagonals.
 
 Several diagonals are the rows of one Tensor, the uppermost first. `align` gives the sides to which shorter diagonals
-are aligned in their rows: "RIGHT_LEFT" aligns those above the main diagonal to the right and those below to the left.
-The rest of a row is padding.
+are aligned in their rows: "RIGHT_LEFT" aligns those above the main diagonal to the right and those below it to the
+left. The remaining elements of a row are padding.
 """
 
 import jax.numpy as jnp
@@ -68,8 +68,8 @@ def MatrixBandPart(x, lower: Int, upper: Int):
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
-        - **lower** (Union[int, Tensor]) - Number of diagonals below the main one to keep; all for a negative number.
-        - **upper** (Union[int, Tensor]) - Number of diagonals above the main one to keep; all for a negative number.
+        - **lower** (Union[int, Tensor]) - Number of diagonals below the main one to keep; a negative number keeps all.
+        - **upper** (Union[int, Tensor]) - Number of diagonals above the main one to keep; a negative number keeps all.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -89,12 +89,12 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
     """Build matrices from their diagonals.
 
     Args:
-        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+        align (str): The sides to which shorter diagonals above and below the main one are aligned; the other side is
             padded. Default: "RIGHT_LEFT".
 
     Inputs:
-        - **x** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
-        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or the lowest and the uppermost one.
+        - **x** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several diagonals.
+        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or a pair: the lowest and the uppermost.
         - **num_rows** (Union[int, Tensor]) - Number of rows of the matrices; -1 for the least possible number.
         - **num_cols** (Union[int, Tensor]) - Number of columns of the matrices; -1 for the least possible number.
         - **padding_value** (Union[int, float, Tensor]) - Value outside of the diagonals.
@@ -132,12 +132,12 @@ def matrix_diag(
     """Build matrices from their diagonals.
 
     Args:
-        x (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
-        k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one. Default: 0.
+        x (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several diagonals.
+        k (Union[int, Tensor]): The diagonal, or a pair: the lowest and the uppermost. Default: 0.
         num_rows (Union[int, Tensor]): Number of rows of the matrices; -1 for the least possible number. Default: -1.
         num_cols (Union[int, Tensor]): Number of columns of the matrices; -1 for the least possible number. Default: -1.
         padding_value (Union[int, float, Tensor]): Value outside of the diagonals. Default: 0.
-        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+        align (str): The sides to which shorter diagonals above and below the main one are aligned; the other side is
             padded. Default: "RIGHT_LEFT".
 
     Returns:
@@ -155,16 +155,16 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
     """Read diagonals of matrices.
 
     Args:
-        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+        align (str): The sides to which shorter diagonals above and below the main one are aligned; the other side is
             padded. Default: "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
-        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or the lowest and the uppermost one.
+        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or a pair: the lowest and the uppermost.
         - **padding_value** (Union[int, float, Tensor]) - Padding of shorter diagonals.
 
     Outputs:
-        Tensor of shape (*, length), or (*, number, length) for several.
+        Tensor of shape (*, length), or (*, number, length) for several diagonals.
 
     Raises:
         TypeError: If `k` is not made of int.
@@ -183,13 +183,13 @@ def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, 
 
     Args:
         x (Tensor): Of at least 2 dimensions.
-        k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one.
+        k (Union[int, Tensor]): The diagonal, or a pair: the lowest and the uppermost.
         padding_value (Union[int, float, Tensor]): Padding of shorter diagonals.
-        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+        align (str): The sides to which shorter diagonals above and below the main one are aligned; the other side is
             padded. Default: "RIGHT_LEFT".
 
     Returns:
-        Tensor of shape (*, length), or (*, number, length) for several.
+        Tensor of shape (*, length), or (*, number, length) for several diagonals.
 
     Raises:
         ValueError: If `x` has no such diagonals.
@@ -202,13 +202,13 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
     """Copy matrices and replace some of their diagonals.
 
     Args:
-        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+        align (str): The sides to which shorter diagonals above and below the main one are aligned; the other side is
             padded. Default: "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
-        - **diagonal** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
-        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or the lowest and the uppermost one.
+        - **diagonal** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several diagonals.
+        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or a pair: the lowest and the uppermost.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -229,9 +229,9 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Tensor | int = 0, align: str
 
     Args:
         x (Tensor): Of at least 2 dimensions.
-        diagonal (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
-        k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one. Default: 0.
-        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+        diagonal (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several diagonals.
+        k (Union[int, Tensor]): The diagonal, or a pair: the lowest and the uppermost. Default: 0.
+        align (str): The sides to which shorter diagonals above and below the main one are aligned; the other side is
             padded. Default: "RIGHT_LEFT".
 
     Returns:
@@ -248,8 +248,8 @@ _EVERY = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def _choose_broadcast_axis(assist):
-    """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer axis, and -2 for square
-    matrices.
+    """Return the axis along which a diagonal is broadcast to matrices of the shape of `assist`: the longer one of the
+    last two axes, or -2 for square matrices.
     """
     return -1 if assist.shape[-2] < assist.shape[-1] else -2
 
@@ -260,7 +260,7 @@ def MatrixDiag(x, assist):
     """Write diagonals into matrices of zeros. `assist` holds matrices that are 1 on the diagonal and 0 elsewhere.
 
     Inputs:
-        - **x** (Tensor) - The diagonals, of a shape that broadcasts to that of `assist` without its last but one axis.
+        - **x** (Tensor) - The diagonals, of a shape that broadcasts to the shape of `assist` without axis -2.
         - **assist** (Tensor) - The matrices, of the element type of `x`.
 
     Outputs:

@@ -52,7 +52,7 @@ def MulNoNan(x, y):
 
 @host_operator()
 class CheckNumerics(HostPrimitive):
-    """Return a Tensor unchanged; raise an error if an element is NaN or infinite. A compiled program checks nothing.
+    """Return a Tensor unchanged; raise an error if an element is NaN or infinite. Compiled programs do not check it.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -62,7 +62,7 @@ class CheckNumerics(HostPrimitive):
 
     Raises:
         TypeError: If `x` is no Tensor of floating point numbers.
-        RuntimeError: If an element is infinite or no number.
+        RuntimeError: If an element is infinite or NaN.
     """
 
     def __call__(self, x):
@@ -89,7 +89,7 @@ def CompareAndBitpack(x, threshold):
         - **threshold** (Tensor) - Of the element type of `x`, a scalar.
 
     Outputs:
-        Tensor of uint8; the last dimension is an eighth as long.
+        Tensor of uint8. The last dimension has an eighth of the length.
 
     Raises:
         TypeError: If the element types are not supported.
@@ -98,7 +98,7 @@ def CompareAndBitpack(x, threshold):
     dtype_in("CompareAndBitpack", "x", x, NUMBER | BOOL)
     if not x.ndim or x.shape[-1] % 8:
         raise ValueError(f"For 'CompareAndBitpack', the last dimension should be a multiple of 8, but got {x.shape}.")
-    if x.dtype == bool:  # MindSpore packs bool unchanged, in the opposite order
+    if x.dtype == bool:  # as in MindSpore, bool is packed without a comparison and in the opposite bit order
         return jnp.packbits(x, -1, bitorder="little")
     return jnp.packbits(x > threshold, -1)
 
@@ -116,7 +116,8 @@ Layout = Kind("'NHWC' or 'NCHW'", _check_layout, python=str, examples=("NHWC", "
 
 @operator
 def DataFormatVecPermute(input_x, *, src_format: Layout = "NHWC", dst_format: Layout = "NCHW"):
-    """Reorder a vector that has one number, or pair, for each dimension of an image, from one layout to another.
+    """Reorder a vector with one entry for each dimension of an image from one layout to another. An entry is a number
+    or a pair.
 
     Args:
         src_format (str): The layout of the input, "NHWC" or "NCHW". Default: "NHWC".
@@ -130,7 +131,7 @@ def DataFormatVecPermute(input_x, *, src_format: Layout = "NHWC", dst_format: La
 
     Raises:
         TypeError: If `input_x` is not made of integers.
-        ValueError: If it has another shape.
+        ValueError: If `input_x` has another shape.
     """
     dtype_in("DataFormatVecPermute", "input_x", input_x, INDEX)
     if input_x.shape not in ((4,), (4, 2)):

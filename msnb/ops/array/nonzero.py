@@ -1,4 +1,4 @@
-"""Indices of nonzero elements. Their number depends on values, so these functions do not run in graphs."""
+"""Indices of nonzero elements. Their number depends on data, so these functions do not run in compiled graphs."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def concrete_array(op, x):
 
     Raises:
         TypeError: If `x` is no Tensor.
-        DataDependentShape: If it is being traced.
+        DataDependentShape: If `x` is a tracer.
     """
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{op}', the input should be a Tensor, but got {describe(x)}.")
@@ -27,7 +27,7 @@ def concrete_array(op, x):
 
 @host_operator()
 class NonZero(HostPrimitive):
-    """Return the indices of nonzero elements. It does not run in a compiled graph: their number depends on values.
+    """Return the indices of nonzero elements. This does not run in compiled graphs.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool.
@@ -50,7 +50,7 @@ class NonZero(HostPrimitive):
 
 @spelling(function="nonzero", method="nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """Return the indices of nonzero elements. It does not run in a compiled graph: their number depends on values.
+    """Return the indices of nonzero elements. This does not run in compiled graphs.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -81,7 +81,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 @spelling(numpy="argwhere")
 def _numpy_argwhere(a: ArrayLike) -> Tensor:
-    """Return the indices of nonzero elements. It does not run in a compiled graph: their number depends on values.
+    """Return the indices of nonzero elements. This does not run in compiled graphs.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers or bool.

@@ -72,7 +72,7 @@ class DType(HostPrimitive):
         mindspore.dtype.
 
     Raises:
-        TypeError: If `x` is none of these.
+        TypeError: If `x` has another type.
 
     Examples:
         >>> print(ops.DType()(Tensor([1., 2.], mindspore.float32)))

@@ -12,7 +12,8 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class RaggedRange(HostPrimitive):
-    """Concatenate several ranges of numbers. It does not run in a compiled graph: their lengths depend on values.
+    """Concatenate several ranges of numbers. This does not run in a compiled graph, because their lengths depend on
+    data.
 
     Args:
         Tsplits (mindspore.dtype): Element type of the splits, mindspore.int32 or mindspore.int64.
@@ -23,11 +24,11 @@ class RaggedRange(HostPrimitive):
         - **deltas** (Tensor) - Steps of the ranges, not 0, of the shape and element type of `starts`.
 
     Outputs:
-        A tuple of the splits, which say where each range begins and the last one ends, of shape (N + 1,), and the
-        numbers of all ranges.
+        A tuple of the splits, of shape (N + 1,), and the numbers of all ranges. The splits are the index at which each
+        range begins, followed by the total number of elements.
 
     Raises:
-        TypeError: If `Tsplits` is another type, or an input no Tensor.
+        TypeError: If `Tsplits` is another type, or an input is no Tensor.
         ValueError: If the shapes differ, or a step is 0.
 
     Examples:

@@ -39,7 +39,7 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
         input (Tensor): Any Tensor.
         repeats (Union[int, tuple[int]]): Number of repetitions: one for all elements, or one for each element along
             `axis`.
-        axis (int): The axis; the flattened Tensor for None. Default: ().
+        axis (int): The axis; None flattens the Tensor. Default: ().
 
     Returns:
         Tensor.
@@ -106,7 +106,7 @@ def _tensor_repeat(self: Tensor, repeats: int | tuple[int, ...] | list[int], axi
     Args:
         repeats (Union[int, tuple[int], list[int]]): Number of repetitions: one for all elements, or one for each
             element along `axis`.
-        axis (int): The axis; the flattened Tensor for None. Default: None.
+        axis (int): The axis; None flattens the Tensor. Default: None.
 
     Returns:
         Tensor.
@@ -122,7 +122,7 @@ def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int |
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
         repeats (Union[int, tuple[int], list[int]]): Number of repetitions: one for all elements, or one for each
             element along `axis`.
-        axis (int): The axis; the flattened Tensor for None. Default: None.
+        axis (int): The axis; None flattens the Tensor. Default: None.
 
     Returns:
         Tensor.
@@ -180,8 +180,9 @@ def _numpy_roll(
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
-        shift (Union[int, tuple[int], list[int]]): Distance of the move in elements, one for all axes or one for each.
-        axis (Union[int, tuple[int], list[int]]): The axes. Default: None, the flattened Tensor.
+        shift (Union[int, tuple[int], list[int]]): Distance of the move in elements: one number for all axes, or one for
+            each axis.
+        axis (Union[int, tuple[int], list[int]]): The axes. Default: None, the Tensor is flattened.
 
     Returns:
         Tensor of the shape of `a`.
@@ -342,11 +343,11 @@ def _list_length_ranges(inputs):
 
 @operator(functional="reverse_sequence", checks=[Check("seq_lengths", _list_length_ranges)])
 def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
-    """Reverse the first `seq_lengths[b]` elements of each sequence b; the rest stays in order.
+    """Reverse the first `seq_lengths[b]` elements of each sequence b. Its other elements do not move.
 
     Args:
         seq_dim (int): Dimension along which the sequences run.
-        batch_dim (int): Dimension that counts the sequences. Default: 0.
+        batch_dim (int): Batch dimension: each of its indices is a sequence. Default: 0.
 
     Inputs:
         - **x** (Tensor) - Of any shape, of numbers or bool.
@@ -358,7 +359,7 @@ def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     Raises:
         TypeError: If a dimension is not an int or `seq_lengths` is not of integers.
         ValueError: If a dimension is out of range or the shapes do not fit.
-        RuntimeError: If a length is negative or too large; in a compiled graph only with ``check_indices``.
+        RuntimeError: If a length is negative or too large. Compiled graphs check this only with ``check_indices``.
 
     Examples:
         >>> x = Tensor([[1, 2, 3], [4, 5, 6]], mindspore.float32)
@@ -428,7 +429,7 @@ def fliplr(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If it has fewer dimensions.
+        ValueError: If `input` has fewer dimensions.
     """
     return ReverseV2.functional(input, (axis_in("fliplr", 1, tensor_argument("fliplr", "input", input).ndim),))
 

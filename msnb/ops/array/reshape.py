@@ -23,7 +23,7 @@ from msnb.ops.array.join import Concat
 
 
 def resolve_shape(op, size, shape):
-    """Return `shape` with -1 replaced by the length that makes `size` elements."""
+    """Return `shape` with -1 replaced by the length with which the shape has `size` elements."""
     if any(n < -1 for n in shape) or shape.count(-1) > 1:
         raise ValueError(
             f"For '{op}', 'shape' should have at most one -1 and no other negative number, but got {shape}."
@@ -45,7 +45,7 @@ def Reshape(x, shape: Shape):
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
-        - **shape** (tuple[int]) - The new shape; one entry may be -1, it is worked out from the others.
+        - **shape** (tuple[int]) - The new shape; one entry may be -1 and is inferred from the others.
 
     Outputs:
         Tensor of shape `shape` and the element type of `x`.
@@ -109,7 +109,7 @@ def Squeeze(x, *, axis: Axis = ()):
     """Remove the dimensions of length 1.
 
     Args:
-        axis (Union[int, tuple]): Dimensions to drop, each of length 1; all of them for (). Default: ().
+        axis (Union[int, tuple]): Dimensions to remove, each of length 1; () removes all of length 1. Default: ().
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -141,11 +141,12 @@ _LONG_AXES_STAY = "an axis whose length is not 1 stays as it is"
 @differs_in_api2(_LONG_AXES_STAY)
 @spelling(Squeeze, function="squeeze", method="squeeze")
 def _squeeze_api2(input: Tensor, axis: Axis = ()) -> Tensor:
-    """Remove the dimensions of length 1, all of them or those among the given axes.
+    """Remove all dimensions of length 1, or those in `axis`.
 
     Args:
         input (Tensor): Of any shape and type.
-        axis (Union[int, tuple[int], list[int]]): Dimensions to remove if their length is 1; all for (). Default: ().
+        axis (Union[int, tuple[int], list[int]]): Dimensions to remove if their length is 1; () stands for all
+            dimensions. Default: ().
 
     Returns:
         Tensor.
@@ -170,7 +171,7 @@ called_as(Squeeze, _squeeze_api2, _LONG_AXES_STAY)
 
 @operator(functional="padding")
 def Padding(x, *, pad_dim_size: PositiveInt = 8):
-    """Extend the last dimension, of length 1, to a given length with zeros.
+    """Pad the last dimension with zeros from length 1 to `pad_dim_size`.
 
     Args:
         pad_dim_size (int): New length of the last dimension. Default: 8.
@@ -216,7 +217,7 @@ def _tensor_view(self: Tensor, *shape: Any) -> Tensor:
     """Reshape the Tensor to a shape that comes as a tuple or as several ints; one may be -1.
 
     Raises:
-        ValueError: If no shape is given or it does not fit.
+        ValueError: If there is no shape, or the number of elements differs.
     """
     if not shape:
         raise ValueError("For 'view', a shape should be given, but got none. The shape variable should not be empty.")
@@ -267,7 +268,7 @@ spelling(ExpandDims, method="unsqueeze")(keyword_aliases(axis="dim")(unsqueeze))
 
 @spelling(Reshape, Concat, Zeros, method="resize")
 def _tensor_resize(self: Tensor, *new_shape: Any) -> Tensor:
-    """Return the elements in another shape; they are truncated or padded with zeros to fill it."""
+    """Return the elements in another shape. Surplus elements are dropped, missing ones are 0."""
     new_shape = tuple(_unpack_shape(new_shape))
     count = int(np.prod(new_shape)) if new_shape else 1
     flat = ravel(self)
@@ -283,7 +284,7 @@ def _numpy_reshape(x: ArrayLike, new_shape: Shape) -> Tensor:
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Any Tensor.
-        new_shape (Union[int, tuple[int], list[int]]): The new shape; one entry may be -1, it is worked out from the
+        new_shape (Union[int, tuple[int], list[int]]): The new shape; one entry may be -1 and is inferred from the
             others.
 
     Returns:
@@ -318,7 +319,7 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
         axis (Union[int, tuple[int], list[int]]): Positions of the new dimensions in the result.
 
     Returns:
-        Tensor with as many dimensions more.
+        Tensor with the additional dimensions.
 
     Raises:
         TypeError: If `axis` is not made of int.
@@ -338,7 +339,8 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        axis (Union[int, tuple[int], list[int]]): Dimensions to drop, each of length 1. Default: None, all of them.
+        axis (Union[int, tuple[int], list[int]]): Dimensions to remove, each of length 1. Default: None, all dimensions
+            of length 1.
 
     Returns:
         Tensor with the remaining dimensions.
@@ -383,7 +385,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `other` is no Tensor.
-        ValueError: If they do not have as many elements.
+        ValueError: If the two Tensors differ in their number of elements.
     """
     return Reshape.functional(input, tensor_argument("view_as", "other", other).shape)
 

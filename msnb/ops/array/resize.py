@@ -46,7 +46,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
 
     Raises:
         TypeError: If `size` is not made of int or `align_corners` is not a bool.
-        ValueError: If `size` has not two entries or `input_x` not four dimensions.
+        ValueError: If `size` does not have two entries or `input_x` does not have four dimensions.
 
     Examples:
         >>> x = Tensor([[[[1., 2.], [3., 4.]]]], mindspore.float32)
@@ -62,7 +62,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
 
 
 def _compute_source_indices(old, new, align_corners):
-    """Return for each of `new` pixels along an axis the index of its source among the `old` pixels."""
+    """Return the index of the source pixel of each of `new` pixels along an axis that had `old` pixels."""
     if align_corners and new > 1:
         source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
     else:

@@ -1,6 +1,6 @@
 """Operators that write into a Parameter at indices.
 
-An index out of range raises an error where it is checked (see `core.checks`). Otherwise its update is dropped.
+If indices are checked (see `core.checks`), an index out of range raises an error. Otherwise its update is dropped.
 """
 
 import math
@@ -146,7 +146,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
 
     Inputs:
         - **input_x** (Parameter) - Parameter of numbers to update.
-        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **indices** (Tensor) - int32 or int64, each row along the last dimension is a position.
         - **updates** (Tensor) - Of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
 
     Outputs:
@@ -155,7 +155,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
     Raises:
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
-        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
+        RuntimeError: If a position is out of range. Compiled graphs check this only with ``check_indices``.
     """
     name = "ScatterNonAliasingAdd"
     dtype_in(name, "input_x", input_x, NUMBER)
@@ -170,12 +170,12 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
 
     Inputs:
         - **input_x** (Parameter) - Parameter to update.
-        - **indices** (Tensor) - int32 or int64, along the first dimension; its shape does not matter.
+        - **indices** (Tensor) - int32 or int64 of any shape: indices of rows along the first dimension of `input_x`.
         - **updates** (Tensor) - One row for each index.
         - **max_num** (int) - Bound of the indices.
 
     Outputs:
-        Tensor of shape (1,), which has no meaning.
+        Tensor of shape (1,) without a meaning.
 
     Raises:
         TypeError: If `indices` are not integers or the element types differ.

@@ -111,7 +111,7 @@ def ScatterNd(indices, updates, shape: Shape):
     """Make a Tensor of zeros and add slices at given indices.
 
     Inputs:
-        - **indices** (Tensor) - int16, int32 or int64, the last dimension holds positions.
+        - **indices** (Tensor) - int16, int32 or int64, each row along the last dimension is a position.
         - **updates** (Tensor) - Of shape indices.shape[:-1] + shape[indices.shape[-1]:].
         - **shape** (tuple[int]) - Shape of the result.
 
@@ -121,7 +121,7 @@ def ScatterNd(indices, updates, shape: Shape):
     Raises:
         TypeError: If `indices` are not integers or `shape` is not made of int.
         ValueError: If an entry of `shape` is not positive or the shapes do not fit.
-        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
+        RuntimeError: If a position is out of range. Compiled graphs check this only with ``check_indices``.
 
     Examples:
         >>> indices = Tensor([[0, 1], [1, 1]], mindspore.int32)
@@ -139,7 +139,7 @@ def ScatterNd(indices, updates, shape: Shape):
 
 
 def _add_at(x, updates, at):
-    """Return `x` with `updates` added at indices; the sum of bool is their disjunction."""
+    """Return `x` with `updates` added at indices. For bool, addition is logical or."""
     return x.at[at].max(updates, **DROP) if x.dtype == bool else x.at[at].add(updates, **DROP)
 
 
@@ -164,8 +164,8 @@ def TensorScatterElements(
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
-        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`; negative ones count from the end,
-          and the update of one out of range is dropped, as in MindSpore.
+        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`. Negative indices count from the
+          end. Updates at indices out of range are dropped, as in MindSpore.
         - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
 
     Outputs:
@@ -240,7 +240,7 @@ def _tensor_scatter(self: Tensor, axis: int, index: Tensor, src: Tensor | float)
 def _tensor_scatter_add(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
     """Return a copy with result[index[i, j], j] += src[i, j] for `dim` 0.
 
-    With two Tensors, scatter_add(indices, updates) increases slices.
+    A call with two Tensors, scatter_add(indices, updates), adds to slices instead.
     """
     if src is None and isinstance(dim, Tensor):
         return TensorScatterAdd.functional(self, dim, index)
@@ -361,7 +361,7 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        src (Tensor): Of the shape of `input` without the axis, or one that broadcasts to it.
+        src (Tensor): Of a shape that broadcasts to the shape of `input` without the axis.
         axis (int): The axis.
         index (int): The index along the axis; a negative one counts from the end.
 
@@ -370,7 +370,7 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
 
     Raises:
         TypeError: If `axis` or `index` is not an int.
-        ValueError: If one of them is out of range, or `src` does not fit.
+        ValueError: If one of them is out of range, or `src` does not broadcast.
     """
     tensor_argument("select_scatter", "src", src)
     axis = axis_in("select_scatter", axis, tensor_argument("select_scatter", "input", input).ndim)

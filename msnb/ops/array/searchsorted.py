@@ -34,7 +34,7 @@ def LowerBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
         out_type (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Inputs:
-        - **sorted_x** (Tensor) - Rows in rising order, of 2 dimensions.
+        - **sorted_x** (Tensor) - A matrix, each row sorted in ascending order.
         - **values** (Tensor) - The values, with as many rows as `sorted_x`, of the same element type.
 
     Outputs:
@@ -55,7 +55,7 @@ def UpperBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
         out_type (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Inputs:
-        - **sorted_x** (Tensor) - Rows in rising order, of 2 dimensions.
+        - **sorted_x** (Tensor) - A matrix, each row sorted in ascending order.
         - **values** (Tensor) - The values, with as many rows as `sorted_x`, of the same element type.
 
     Outputs:
@@ -84,7 +84,7 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
 
     Raises:
         TypeError: If `input` is not made of numbers.
-        ValueError: If there is no such place.
+        ValueError: If `n` is not less than the length of the last axis.
     """
     dtype_in("NthElement", "input", input, NUMBER)
     if not input.ndim or not 0 <= n < input.shape[-1]:
@@ -94,7 +94,8 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
 
 @host_operator()
 class ListDiff(HostPrimitive):
-    """Return the elements of one vector that are not in another, and their indices. Their number depends on values.
+    """Return the elements of one vector that are not in another, and their indices. This does not run in a compiled
+    graph, because the number of elements depends on data.
 
     Args:
         out_idx (mindspore.dtype): Element type of the indices, int32 or int64. Default: mindspore.int32.
@@ -108,7 +109,7 @@ class ListDiff(HostPrimitive):
 
     Raises:
         TypeError: If an input is no Tensor.
-        ValueError: If it is no vector.
+        ValueError: If an input is no vector.
     """
 
     def __init__(self, out_idx: mstype.Type = mstype.int32):

@@ -1,4 +1,4 @@
-"""Reductions over segments: slices with the same segment number are reduced to one."""
+"""Reductions over segments: slices with the same segment number are reduced to one slice."""
 
 import math
 
@@ -50,7 +50,7 @@ _BELOW = Check("segment_ids", lambda inputs: [Range(inputs["segment_ids"], input
 
 def _declare_segment_operator(empty, example, start, called=()):
     """Return a decorator that declares an operator from a function `combine(result, values, ids)`. The function reduces
-    the values into `result`, whose segments hold `start(dtype)` at first.
+    the values into `result`, whose segments are initialized with `start(dtype)`.
     """
 
     def declare(combine):
@@ -69,7 +69,7 @@ def _declare_segment_operator(empty, example, start, called=()):
             ids = segment_ids.reshape(-1)
             ids = jnp.where(
                 ids < 0, num_segments, ids
-            )  # JAX counts negative indices from the end; here they are dropped
+            )  # replace negative numbers, which JAX would count from the end, by one that is out of range
             result = jnp.full((num_segments, *rest), start(x.dtype), x.dtype)
             return combine(result, x.reshape(math.prod(segment_ids.shape), *rest), ids)
 
@@ -187,12 +187,12 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
 
     Args:
         x (Tensor): Floating point, of at least 1 dimension.
-        indices (Tensor): int32 or int64, the indices of the rows.
-        segment_ids (Tensor): Of the shape of `indices`, the segment of each row, in rising order. An empty segment
-            gives 0.
+        indices (Tensor): int32 or int64, indices of rows of `x`.
+        segment_ids (Tensor): Of the shape of `indices`, the segment of each row, in ascending order. The mean of an
+            empty segment is 0.
 
     Returns:
-        Tensor of shape (segment_ids[-1] + 1, *rest of x.shape).
+        Tensor of shape (segment_ids[-1] + 1, *x.shape[1:]).
 
     Raises:
         TypeError: If an input is no Tensor.

@@ -68,7 +68,7 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
     dtype = np_dtype(dtype)
     if all(isinstance(v, int) for v in (start, end, step)) and jnp.issubdtype(dtype, jnp.integer):
         return start + step * jnp.arange(len(range(start, end, step)), dtype=dtype)
-    return jnp.asarray(np.arange(start, end, step).astype(dtype))  # exact, then rounded once
+    return jnp.asarray(np.arange(start, end, step).astype(dtype))  # computed in double precision, then rounded once
 
 
 @spelling(Arange)
@@ -123,10 +123,10 @@ def _numpy_arange(
     """Numbers from `start` to `stop` (exclusive) with the distance `step`.
 
     Args:
-        start (Union[int, float]): The first number; the end, from 0, if there is no `stop`.
+        start (Union[int, float]): The first number. Without `stop` it is the end, and the first number is 0.
         stop (Union[int, float]): The end, exclusive. Default: None.
         step (Union[int, float]): The distance, not 0. Default: None, 1.
-        dtype (Union[mindspore.dtype, str]): Element type. Default: None, int32 for int, float32 if one is a float.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, float32 if an argument is a float, else int32.
 
     Returns:
         Tensor of 1 dimension.
@@ -215,8 +215,8 @@ def _contains_no_tensor(value):
 
 
 def _generate_numbers_between(function, by_numpy, by_operator, dtype, start, stop, *where):
-    """Return numbers between two bounds: from numpy in double precision if no bound is a Tensor, else from the
-    operator.
+    """Return numbers between two bounds. numpy computes them in double precision if no bound is a Tensor, else the
+    operator computes them.
     """
     dtype = mstype.float32 if dtype is None else element_type(dtype, function)
     bounds, settings = _convert_bounds(function, start, stop, *where)
@@ -238,8 +238,9 @@ def _numpy_linspace(
     """Return `num` evenly spaced numbers from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first number. Several numbers give one sequence each.
-        stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
+        start (Union[int, float, list, tuple, Tensor]): The first number. For several numbers there are several
+            sequences.
+        stop (Union[int, float, list, tuple, Tensor]): The last number, or without `endpoint` the number after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last number. Default: True.
         retstep (bool): Also return the distance between two numbers. Default: False.
@@ -247,10 +248,10 @@ def _numpy_linspace(
         axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
-        Tensor, and with `retstep` a tuple of it and the distance: a Tensor, or nan where there is none.
+        Tensor. With `retstep`, a tuple of this Tensor and the distance, which is nan if there is only one number.
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `num` is negative or `axis` is out of range.
 
     Examples:
@@ -285,8 +286,9 @@ def _numpy_logspace(
     """Powers of `base` with evenly spaced exponents from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first exponent. Several numbers give one sequence each.
-        stop (Union[int, float, list, tuple, Tensor]): The last exponent, or the one after it.
+        start (Union[int, float, list, tuple, Tensor]): The first exponent. For several numbers there are several
+            sequences.
+        stop (Union[int, float, list, tuple, Tensor]): The last exponent, or without `endpoint` the exponent after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last exponent. Default: True.
         base (Union[int, float]): The base. Default: 10.0.
@@ -297,7 +299,7 @@ def _numpy_logspace(
         Tensor.
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `num` is negative or `axis` is out of range.
 
     Examples:
@@ -326,8 +328,9 @@ def geomspace(
     """Return `num` numbers in geometric progression from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first number, not 0. Several numbers give one sequence each.
-        stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
+        start (Union[int, float, list, tuple, Tensor]): The first number, not 0. For several numbers there are several
+            sequences.
+        stop (Union[int, float, list, tuple, Tensor]): The last number, or without `endpoint` the number after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last number. Default: True.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
@@ -337,7 +340,7 @@ def geomspace(
         Tensor.
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `num` is negative, `axis` is out of range, or a bound is 0.
 
     Examples:
@@ -362,10 +365,10 @@ def _check_range(attributes):
 
 @operator(refuses=_check_range)
 def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: StrictFloat = 1.0):
-    """The numbers start + delta * i for a vector of integers i; the operator of `nn.Range`.
+    """Compute start + delta * i for a vector of integers i. `nn.Range` uses this operator.
 
     Args:
-        start (float): The first number; the end, from 0.0, if there is no `limit`.
+        start (float): The first number. Without `limit` it is the end, and the first number is 0.0.
         limit (float): The end, exclusive. Default: None.
         delta (float): The distance between two numbers, not 0. Default: 1.0.
 
@@ -433,7 +436,7 @@ def logspace(
         Tensor of shape (steps,).
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `steps` is negative.
     """
     low, high = [as_tensor(v, "logspace", n).astype(mstype.float32) for n, v in (("start", start), ("end", end))]

@@ -83,12 +83,13 @@ def _convert_to_numpy_vectors(function, *tensors):
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
     """Return the sorted distinct elements of a Tensor that another does not contain.
 
-    It does not run in a compiled graph: the number of elements depends on values.
+    This does not run in a compiled graph, because the number of elements depends on data.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
-        assume_unique (bool): Assume that the elements are distinct; they then keep their order. Default: False.
+        assume_unique (bool): True if the elements of each Tensor are distinct. The result is then not sorted. Default:
+            False.
 
     Returns:
         Tensor of 1 dimension and the element type of `ar1`.
@@ -109,17 +110,17 @@ def intersect1d(
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """Return the sorted distinct elements that two Tensors have in common.
 
-    It does not run in a compiled graph: the number of elements depends on values.
+    This does not run in a compiled graph, because the number of elements depends on data.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
-        assume_unique (bool): Assume that the elements of each Tensor are distinct. Default: False.
-        return_indices (bool): Also return the first index of each in both Tensors. Default: False.
+        assume_unique (bool): True if the elements of each Tensor are distinct. Default: False.
+        return_indices (bool): Also return the first index of each common element in both Tensors. Default: False.
 
     Returns:
-        Tensor of 1 dimension, in the common element type; or a tuple of it and the indices in the flattened `ar1` and
-        `ar2`, int32.
+        Tensor of 1 dimension, in the common element type. With `return_indices`, a tuple of this Tensor and two Tensors
+        of int32: the indices in the flattened `ar1` and in the flattened `ar2`.
 
     Raises:
         TypeError: If `assume_unique` or `return_indices` is not a bool.

@@ -18,14 +18,14 @@ def Slice(x, begin: Ints, size: Ints):
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
         - **begin** (Union[tuple, list]) - First index in each dimension.
-        - **size** (Union[tuple, list]) - Length in each dimension; -1 goes to the end.
+        - **size** (Union[tuple, list]) - Length in each dimension; -1 selects all elements up to the end.
 
     Outputs:
         Tensor of shape `size`.
 
     Raises:
         TypeError: If `begin` or `size` is not made of int.
-        ValueError: If there is not one entry for each dimension, or the block is not inside `x`.
+        ValueError: If the number of entries is not the number of dimensions, or the block is not inside `x`.
 
     Examples:
         >>> print(ops.Slice()(Tensor([[1, 2, 3], [4, 5, 6]], mindspore.int32), (1, 0), (1, 2)))
@@ -40,7 +40,7 @@ def Slice(x, begin: Ints, size: Ints):
     ends = []
     for low, length, limit in zip(begin, size, x.shape, strict=True):
         high = limit if length == -1 else low + length
-        is_empty = length == 0 and not api_generations.takes_api2()  # MindSpore 2 cuts empty blocks
+        is_empty = length == 0 and not api_generations.takes_api2()  # only MindSpore 2 allows empty blocks
         if low < 0 or is_empty or length < -1 or high > limit:
             raise ValueError(
                 f"For 'Slice', the block from {begin} of size {size} should lie within the shape "
@@ -52,7 +52,7 @@ def Slice(x, begin: Ints, size: Ints):
 
 @operator
 def SliceGrad(dy, x, begin: Shape, size: Shape):
-    """Gradient of Slice: a Tensor of zeros of the input's shape with the cotangent `dy` in place of the block."""
+    """Gradient of Slice: a Tensor with the input's shape that has the cotangent `dy` in the block and zeros outside."""
     if tuple(dy.shape) != size or len(begin) != x.ndim:
         raise ValueError(
             f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "

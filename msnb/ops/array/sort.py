@@ -103,11 +103,12 @@ def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, ri
 
     Args:
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
-        right (bool): Insert values after equal elements, else before them. Default: False.
+        right (bool): True inserts values after equal elements, False before them. Default: False.
 
     Inputs:
-        - **sorted_sequence** (Tensor) - Numbers, in order along the last dimension.
-        - **values** (Tensor) - Numbers, of any shape for a vector, else of the same dimensions but for the last.
+        - **sorted_sequence** (Tensor) - Numbers, in ascending order along the last dimension.
+        - **values** (Tensor) - Numbers. They can have any shape if `sorted_sequence` is a vector. Otherwise only the
+          last dimension can differ from that of `sorted_sequence`.
 
     Outputs:
         Tensor of `dtype`, of the shape of `values`.
@@ -146,9 +147,10 @@ def searchsorted(
 
     Args:
         sorted_sequence (Tensor): Numbers, sorted along the last dimension, or sorted by `sorter`.
-        values (Tensor): Numbers, of any shape for a vector, else of the same dimensions but for the last.
+        values (Tensor): Numbers. They can have any shape if `sorted_sequence` is a vector. Otherwise only the last
+            dimension can differ from that of `sorted_sequence`.
         out_int32 (bool): Return int32 rather than int64. Default: False.
-        right (bool): Insert values after equal elements, else before them. Default: False.
+        right (bool): True inserts values after equal elements, False before them. Default: False.
         side (str): "left" or "right", instead of `right`. Default: None.
         sorter (Tensor): Indices that sort `sorted_sequence` along its last dimension. Default: None.
 
@@ -156,7 +158,7 @@ def searchsorted(
         Tensor of int64 or int32, of the shape of `values`.
 
     Raises:
-        ValueError: If `side` is none of these or contradicts `right`, or the shapes do not fit.
+        ValueError: If `side` is another string or contradicts `right`, or the shapes do not fit.
 
     Examples:
         >>> print(ops.searchsorted(Tensor([1., 2., 3.]), Tensor([2., 9.]), side="right"))
@@ -179,7 +181,7 @@ def searchsorted(
 
 @spelling(SearchSorted, method="searchsorted")
 def _tensor_searchsorted(self: Tensor, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
-    """Return the insertion positions of values in this Tensor, which is sorted or is sorted by `sorter`; int32."""
+    """Return the insertion positions (int32) of values in this Tensor. It must be sorted, unless `sorter` sorts it."""
     sorter = sorter if sorter is None else as_tensor(sorter, "searchsorted", "sorter")
     return searchsorted(self, as_tensor(v, "searchsorted", "v"), out_int32=True, side=side, sorter=sorter)
 
@@ -198,7 +200,7 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
         Tensor of int32, of the shape of `v`.
 
     Raises:
-        ValueError: If `a` is no vector, `side` is none of these, or `sorter` is not as long as `a`.
+        ValueError: If `a` is no vector, `side` is another string, or `sorter` is not as long as `a`.
 
     Examples:
         >>> print(mindspore.numpy.searchsorted([1, 2, 3, 4, 5], [0, 3, 9]))
@@ -218,14 +220,14 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
 
 
 def _find_first_occurrences(x):
-    """Return a mask of first occurrences in a vector, and for each element the rank of its value's first occurrence."""
+    """Return a mask of the elements that occur for the first time, and the index of each element among these."""
     count = x.shape[0]
     order = jnp.argsort(x, stable=True)
     ordered = x[order]
     new = jnp.concatenate([jnp.ones(1, bool), ordered[1:] != ordered[:-1]]) if count else jnp.zeros(0, bool)
     group = jnp.cumsum(new) - 1
-    first = jnp.full(count, count).at[group].min(order)  # first index of each group
-    is_first = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first index
+    first = jnp.full(count, count).at[group].min(order)  # smallest index of each group of equal elements
+    is_first = jnp.zeros(count, bool).at[order].set(new)  # the sort is stable: the smallest index of a group is first
     number = jnp.cumsum(is_first) - 1
     inverse = (
         jnp.zeros(count, jnp.int32)
@@ -248,7 +250,7 @@ def UniqueWithPad(x, pad_num):
         Two Tensors of the shape of `x`.
 
         - **y** - The distinct elements, then `pad_num`.
-        - **idx** - For each element of `x` its index in `y`, of the type of `x` for integers, else int32.
+        - **idx** - The index in `y` of each element of `x`. The element type is that of `x` for integers, else int32.
 
     Raises:
         TypeError: If `x` is not made of numbers.
@@ -271,8 +273,8 @@ def UniqueWithPad(x, pad_num):
 class Unique(HostPrimitive):
     """Return the distinct elements of a vector in order of appearance, and for each element its index among them.
 
-    The length of the first result depends on the values, so a Cell with this operator runs operator by operator, in
-    GRAPH mode too. UniqueWithPad can be compiled.
+    The length of the first result depends on data. A Cell with this operator therefore is not compiled: in GRAPH mode,
+    too, it runs operator by operator. UniqueWithPad can be compiled.
 
     Inputs:
         - **input** (Tensor) - Numbers, of any shape.
@@ -312,15 +314,16 @@ def _tensor_unique(self: Tensor) -> tuple[Tensor, Tensor]:
 
 @spelling(Unique, numpy="unique")
 def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the sorted distinct elements of a Tensor. It does not run in a compiled graph: their number depends on
-    values.
+    """Return the sorted distinct elements of a Tensor. This does not run in a compiled graph, because their number
+    depends on data.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Numbers; it is flattened.
         return_inverse (bool): Also return the index of each element among the distinct ones. Default: False.
 
     Returns:
-        Tensor, a vector; or a tuple of it and a vector of int32, int64 for a Tensor of int64.
+        Tensor, a vector. With `return_inverse`, a tuple of this vector and a vector of indices. The indices are int64
+        if `x` is int64, else int32.
 
     Raises:
         TypeError: If `return_inverse` is not a bool.
@@ -357,7 +360,8 @@ def msort(input: Tensor) -> Tensor:
 
 @spelling(UniqueWithPad, method="unique_with_pad")
 def _tensor_unique_with_pad(self: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
-    """Return the distinct elements of a vector, padded with `pad_num` to its length, and the index of each element."""
+    """Return the distinct elements of a vector, padded with `pad_num` to the length of the vector, and for each element
+    its index among them."""
     return UniqueWithPad()(self, pad_num)
 
 

@@ -181,7 +181,7 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
 
     Args:
         block_size (int): Height and width of a block, at least 2.
-        crops (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns to cut off.
+        crops (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns to crop.
 
     Inputs:
         - **x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_size**2.
@@ -191,7 +191,7 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
 
     Raises:
         TypeError: If an argument is not made of int.
-        ValueError: If the batch is not a multiple of block_size**2, or nothing is left.
+        ValueError: If the batch is not a multiple of block_size**2, or the crops remove everything.
 
     Examples:
         >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
@@ -234,7 +234,7 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
 
     Args:
         block_shape (Union[int, tuple, list]): Height and width of a block.
-        crops (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns to cut off.
+        crops (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns to crop.
 
     Inputs:
         - **x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_shape[0] * block_shape[1].
@@ -244,7 +244,7 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
 
     Raises:
         TypeError: If an argument is not made of int.
-        ValueError: If the batch is not a multiple of the block, or nothing is left.
+        ValueError: If the batch is not a multiple of the block, or the crops remove everything.
 
     Examples:
         >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
@@ -262,20 +262,20 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
     Inputs:
         - **input_x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_shape[0] * block_shape[1].
         - **block_shape** (Union[int, tuple, list]) - Height and width of a block.
-        - **crops** (Union[tuple, list]) - ((top, bottom), (left, right)), the numbers of rows and columns to cut off.
+        - **crops** (Union[tuple, list]) - ((top, bottom), (left, right)), the numbers of rows and columns to crop.
 
     Outputs:
         Tensor of shape (N / prod(block_shape), C, H * block_shape[0] - cropped, W * block_shape[1] - cropped).
 
     Raises:
         TypeError: If an argument is not made of int.
-        ValueError: If the batch is not a multiple of the block, or nothing is left.
+        ValueError: If the batch is not a multiple of the block, or the crops remove everything.
     """
     return _batch_to_space("BatchToSpaceNDV2", input_x, block_shape, crops)
 
 
 def _expand_block_shape(op, x, block, borders):
-    """Return the block length along each of the last axes of `x`, one per pair of `borders`; check their number."""
+    """Return the block length along each of the last axes of `x`. Check that `borders` has a pair for each of them."""
     dtype_in(op, "x", x, NUMBER)
     block = (block,) * len(borders) if isinstance(block, int) else block
     if len(block) != len(borders) or len(block) >= x.ndim:
@@ -292,13 +292,14 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
 
     Args:
         block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
-        paddings (Union[tuple, list]): For each dimension (zeros before, zeros after).
+        paddings (Union[tuple, list]): For each of the last dimensions (zeros at the start, zeros at the end).
 
     Inputs:
         - **x** (Tensor) - Of shape (N, ...), of more dimensions than `block_shape` has entries.
 
     Outputs:
-        Tensor of shape (N * prod(block_shape), ...): each of the last dimensions is padded and divided by its block.
+        Tensor of shape (N * prod(block_shape), ...). The length of each of the last dimensions is the padded length
+        divided by its block length.
 
     Raises:
         TypeError: If an argument is not made of int.
@@ -322,21 +323,22 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
 
 @operator(functional="batch_to_space_nd", called=("input_x",), generation=2)
 def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
-    """Move the batch into blocks of the last dimensions, and crop these.
+    """Move the batch into blocks of the last dimensions, and crop the last dimensions.
 
     Args:
         block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
-        crops (Union[tuple, list]): For each dimension (entries to cut off before, entries to cut off after).
+        crops (Union[tuple, list]): For each of the last dimensions (entries to crop at the start, at the end).
 
     Inputs:
         - **x** (Tensor) - Of shape (N, ...), N a multiple of prod(block_shape).
 
     Outputs:
-        Tensor of shape (N / prod(block_shape), ...): each of the last dimensions times its block, minus the crops.
+        Tensor of shape (N / prod(block_shape), ...). The length of each of the last dimensions is multiplied by its
+        block length, then cropped.
 
     Raises:
         TypeError: If an argument is not made of int.
-        ValueError: If the batch is not a multiple of the block, or nothing is left.
+        ValueError: If the batch is not a multiple of the block, or the crops remove everything.
 
     Examples:
         >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)

@@ -17,7 +17,7 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
 
     Args:
         axis (int): The axis, which is removed. Default: 0.
-        num (int): The length of the axis; no other value is allowed. Default: None, that length.
+        num (int): The length of the axis, which is checked. Default: None, no check.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
@@ -27,7 +27,7 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
 
     Raises:
         TypeError: If `axis` is not an int.
-        ValueError: If `axis` is out of range, or not `num` long.
+        ValueError: If `axis` is out of range, or its length is not `num`.
 
     Examples:
         >>> print(ops.Unstack()(Tensor([[1, 1], [2, 2]], mindspore.int32))[1])
@@ -106,7 +106,7 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
 
 def _convert_arguments_of_1_8(args, kwargs):
     """Convert the arguments of `split` in MindSpore 1.8 to 1.10 to keyword arguments of this function.
-    `output_num`, the number of pieces, becomes their length.
+    `output_num`, the number of pieces, is converted to the length of a piece.
     """
     kwargs = {("tensor" if key == "input_x" else key): value for key, value in kwargs.items()}
     if "output_num" in kwargs:
@@ -174,7 +174,7 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        chunks (int): Largest number of pieces.
+        chunks (int): Maximum number of pieces.
         axis (int): The axis. Default: 0.
 
     Returns:
@@ -193,8 +193,8 @@ def _SplitAt(x, *, places: IntOrTuple, axis: Int):
     """Split a Tensor along an axis.
 
     Args:
-        places (Union[int, tuple[int]]): Number of pieces, of which the first may be longer by 1; or the indices at
-            which a new piece begins.
+        places (Union[int, tuple[int]]): Number of pieces, or the indices at which a new piece begins. With a number,
+            the first pieces may be longer by 1.
         axis (int): The axis.
 
     Inputs:
@@ -289,7 +289,7 @@ def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
-        ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
+        ValueError: If `x` has too few dimensions, or cannot be split into that many pieces.
     """
     x = as_tensor(x, "vsplit", "x")
     if x.ndim < 2:
@@ -342,13 +342,13 @@ def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
 
 @spelling(Split)
 def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Split a Tensor along a dimension into at most `chunks` pieces of one length; the last one may be shorter.
+    """Split a Tensor along a dimension into at most `chunks` pieces of equal length. The last piece may be shorter.
 
     An empty dimension gives `chunks` empty pieces.
 
     Args:
         input (Tensor): Any Tensor.
-        chunks (int): Largest number of pieces.
+        chunks (int): Maximum number of pieces.
         dim (int): The dimension. Default: 0.
 
     Returns:
@@ -375,7 +375,7 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If `dim` is out of range, or the lengths have another sum.
+        ValueError: If `dim` is out of range, or the sum of the lengths is not the length of the dimension.
     """
     tensor_only("SplitWithSize", "input", input)
     axis = axis_in("SplitWithSize", dim, input.ndim, "dim")
@@ -392,7 +392,7 @@ def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt
     """Split a Tensor into pieces of given lengths along an axis.
 
     Args:
-        size_splits (Union[tuple, list]): The lengths; at most one -1 for the remaining length.
+        size_splits (Union[tuple, list]): The lengths. One of them may be -1, which stands for the remaining length.
         split_dim (int): The axis.
         num_split (int): Number of the lengths.
 
@@ -403,7 +403,7 @@ def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt
         A tuple of Tensors.
 
     Raises:
-        ValueError: If `split_dim` is out of range, or the lengths are not that of the axis together.
+        ValueError: If `split_dim` is out of range, or the sum of the lengths is not the length of the axis.
 
     Examples:
         >>> first, rest = ops.SplitV((1, -1), 0, 2)(Tensor([1, 2, 3], mindspore.int32))

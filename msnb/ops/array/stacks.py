@@ -29,7 +29,8 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor
 
 
 def _add_dimensions(x, count):
-    """Reshape `x` to at least `count` dimensions. The new ones are where numpy's `atleast_1d` etc. add them."""
+    """Reshape `x` to at least `count` dimensions. New dimensions have the positions that numpy's `atleast_1d`,
+    `atleast_2d` and `atleast_3d` choose."""
     if count == 3 and x.ndim in (1, 2):
         return x.reshape((1, *x.shape, 1)[-3 if x.ndim == 2 else 0 :])
     return x.reshape((1,) * (count - x.ndim) + x.shape) if x.ndim < count else x
@@ -65,7 +66,7 @@ def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
         arys (Union[Tensor, list, tuple, Number]): Any Tensors.
 
     Returns:
-        Tensor, or a list of Tensors for several.
+        Tensor, or a list of Tensors for several arguments.
     """
     return _atleast_nd("atleast_1d", 1, arys)
 
@@ -78,7 +79,7 @@ def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
         arys (Union[Tensor, list, tuple, Number]): Any Tensors.
 
     Returns:
-        Tensor, or a list of Tensors for several.
+        Tensor, or a list of Tensors for several arguments.
     """
     return _atleast_nd("atleast_2d", 2, arys)
 
@@ -91,25 +92,25 @@ def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
         arys (Union[Tensor, list, tuple, Number]): Any Tensors.
 
     Returns:
-        Tensor, or a list of Tensors for several.
+        Tensor, or a list of Tensors for several arguments.
     """
     return _atleast_nd("atleast_3d", 3, arys)
 
 
 @spelling(numpy="hstack")
 def _numpy_hstack(tup: ArrayLike) -> Tensor:
-    """Concatenate Tensors along the second axis, vectors along their only axis.
+    """Concatenate Tensors along the second axis. Vectors are concatenated along their only axis.
 
     Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            means its slices along the first dimension.
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only. A single
+            Tensor stands for its slices along the first dimension.
 
     Returns:
         Tensor, in the common element type.
 
     Raises:
-        TypeError: If `tup` is none of these.
-        ValueError: If it is empty, or the shapes do not fit.
+        TypeError: If `tup` has another type.
+        ValueError: If there is no Tensor, or the shapes do not match.
     """
     tensors = [_add_dimensions(x, 1) for x in in_one_type("hstack", tup, "tup")]
     return concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
@@ -117,18 +118,18 @@ def _numpy_hstack(tup: ArrayLike) -> Tensor:
 
 @spelling(numpy="dstack")
 def _numpy_dstack(tup: ArrayLike) -> Tensor:
-    """Concatenate Tensors along the third axis; vectors and matrices are first changed as in `atleast_3d`.
+    """Concatenate Tensors along the third axis. `atleast_3d` first converts vectors and matrices.
 
     Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            means its slices along the first dimension.
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only. A single
+            Tensor stands for its slices along the first dimension.
 
     Returns:
         Tensor, in the common element type.
 
     Raises:
-        TypeError: If `tup` is none of these.
-        ValueError: If it is empty, or the shapes do not fit.
+        TypeError: If `tup` has another type.
+        ValueError: If there is no Tensor, or the shapes do not match.
     """
     return concatenate([_add_dimensions(x, 3) for x in in_one_type("dstack", tup, "tup")], 2)
 
@@ -138,15 +139,15 @@ def _numpy_column_stack(tup: ArrayLike) -> Tensor:
     """Join vectors and matrices as the columns of one matrix.
 
     Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor means its
-            slices along the first dimension.
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors of equal length, and matrices with this number of
+            rows. A single Tensor stands for its slices along the first dimension.
 
     Returns:
         Tensor, in the common element type.
 
     Raises:
-        TypeError: If `tup` is none of these.
-        ValueError: If it is empty, or the shapes do not fit.
+        TypeError: If `tup` has another type.
+        ValueError: If there is no Tensor, or the shapes do not match.
 
     Examples:
         >>> print(mindspore.numpy.column_stack(([1, 2, 3], [4, 5, 6])))
@@ -166,10 +167,10 @@ def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
         inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
 
     Returns:
-        Tensor, or a tuple of Tensors for several.
+        Tensor, or a tuple of Tensors for several inputs.
 
     Raises:
-        TypeError: If `inputs` is none of these.
+        TypeError: If `inputs` has another type.
     """
     return _add_dimensions_to_each("atleast_1d", 1, inputs)
 
@@ -182,10 +183,10 @@ def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
         inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
 
     Returns:
-        Tensor, or a tuple of Tensors for several.
+        Tensor, or a tuple of Tensors for several inputs.
 
     Raises:
-        TypeError: If `inputs` is none of these.
+        TypeError: If `inputs` has another type.
     """
     return _add_dimensions_to_each("atleast_2d", 2, inputs)
 
@@ -198,17 +199,17 @@ def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
         inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
 
     Returns:
-        Tensor, or a tuple of Tensors for several.
+        Tensor, or a tuple of Tensors for several inputs.
 
     Raises:
-        TypeError: If `inputs` is none of these.
+        TypeError: If `inputs` has another type.
     """
     return _add_dimensions_to_each("atleast_3d", 3, inputs)
 
 
 @spelling(function="hstack")
 def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Concatenate Tensors along the second axis, vectors along their only axis.
+    """Concatenate Tensors along the second axis. Vectors are concatenated along their only axis.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -218,7 +219,7 @@ def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
-        ValueError: If it is empty, or the shapes do not fit.
+        ValueError: If there is no Tensor, or the shapes do not match.
     """
     tensors = [_add_dimensions(x, 1) for x in _check_tensors("hstack", tensors)]
     return Concat(0 if tensors[0].ndim == 1 else 1)(tensors)
@@ -226,7 +227,7 @@ def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
 @spelling(function="dstack")
 def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Concatenate Tensors along the third axis; vectors and matrices are first changed as in `atleast_3d`.
+    """Concatenate Tensors along the third axis. `atleast_3d` first converts vectors and matrices.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -236,7 +237,7 @@ def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
-        ValueError: If it is empty, or the shapes do not fit.
+        ValueError: If there is no Tensor, or the shapes do not match.
     """
     return Concat(2)([_add_dimensions(x, 3) for x in _check_tensors("dstack", tensors)])
 
@@ -246,14 +247,14 @@ def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """Join vectors and matrices as the columns of one matrix.
 
     Args:
-        tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
+        tensors (Union[tuple[Tensor], list[Tensor]]): Vectors of equal length, and matrices with this number of rows.
 
     Returns:
         Tensor.
 
     Raises:
         TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
-        ValueError: If it is empty, or the shapes do not fit.
+        ValueError: If there is no Tensor, or the shapes do not match.
     """
     columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in _check_tensors("column_stack", tensors)]
     return Concat(1)(columns)

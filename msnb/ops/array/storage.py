@@ -37,7 +37,7 @@ def _tensor_stride(self: Tensor, dim: int | None = None) -> list[int] | int:
 
 @spelling(method="storage_offset")
 def _tensor_storage_offset(self: Tensor) -> int:
-    """Return 0, the offset of the elements in their memory: no Tensor here is a view of another."""
+    """Return 0, the offset of the elements in their memory, because no Tensor in msnb is a view of another."""
     return 0
 
 
@@ -54,33 +54,33 @@ def _tensor_data_ptr(self: Tensor) -> int:
 @spelling(method="const_arg")
 @property
 def _tensor_const_arg(self: Tensor) -> bool:
-    """Return False: a graph takes the Tensor as an input, not as a constant."""
+    """Return False, because a compiled graph takes the Tensor as an input and not as a constant."""
     return False
 
 
 @spelling(method="init_finished")
 @property
 def _tensor_init_finished(self: Tensor) -> bool:
-    """Return True: the data is always initialized."""
+    """Return True, because the data of a Tensor is always initialized."""
     return True
 
 
 @spelling(method="init")
 @property
 def _tensor_init(self: Tensor) -> None:
-    """Return None: no Initializer is pending, the data is always initialized."""
+    """Return None, because no Tensor in msnb has a pending Initializer."""
     return None
 
 
 @spelling(method="is_pinned")
 def _is_pinned(self: Tensor) -> bool:
-    """Return False: the memory is not page-locked. JAX moves data to devices itself."""
+    """Return False, because JAX transfers data to devices itself and msnb allocates no page-locked memory."""
     return False
 
 
 @spelling(method="pin_memory")
 def _tensor_pin_memory(self: Tensor) -> Tensor:
-    """Return the Tensor itself. No memory is page-locked: JAX moves data to devices itself."""
+    """Return the Tensor itself: JAX transfers data to devices itself, and msnb allocates no page-locked memory."""
     log.once("Tensor.pin_memory has no effect here: JAX moves data to devices by itself.")
     return self
 
@@ -108,7 +108,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
         Tensor of the same values.
 
     Raises:
-        ValueError: If `to` is something else.
+        ValueError: If `to` is another string.
         RuntimeError: If there is no such device here.
     """
     tensor_argument("move_to", "input", input)
@@ -119,7 +119,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
     except RuntimeError:
         raise RuntimeError(f"For 'move_to', there is no {to} here; JAX has {jax.devices()[0].platform}.") from None
     if is_tracer(input._array):
-        return input  # a compiled program runs on one device kind
+        return input  # no copy in a compiled program, which runs on one kind of device
     moved = box(jax.device_put(input._get_concrete_array("move_to()"), device))
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
@@ -130,7 +130,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
 def _tensor_new_empty(
     self: Tensor, size: Any, *, dtype: mstype.Type | None = None, device: str | None = None
 ) -> Tensor:
-    """Return a new Tensor of this element type with unspecified values; here they are zeros.
+    """Return a new Tensor of this element type. Its values are unspecified in MindSpore and zeros in msnb.
 
     Args:
         size (Union[int, tuple[int], list[int]]): Result shape.
@@ -146,7 +146,7 @@ def _tensor_new_empty(
 
 @spelling(method="flush_from_cache")
 def _flush_without_effect(self: Tensor) -> None:
-    """Do nothing: no Tensor has a cache of its own here."""
+    """Do nothing, because Tensors in msnb have no cache to flush."""
 
 
 @spelling(method="set_const_arg")

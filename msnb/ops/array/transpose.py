@@ -44,7 +44,8 @@ def Transpose(x, perm: Ints):
 
 @spelling(Transpose, method="transpose", generation=1)
 def _tensor_transpose(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Permute the dimensions by a tuple or several ints, or reverse them. `dim0` and `dim1` exchange two."""
+    """Permute the dimensions by a tuple or several ints, or reverse them. With `dim0` and `dim1`, exchange these two
+    dimensions."""
     if dim0 is not None and dim1 is not None and not axes:
         return swapaxes(self, dim0, dim1)
     axes = _unpack_axes(axes)
@@ -56,7 +57,8 @@ def _tensor_transpose(self: Tensor, *axes: Any, dim0: int | None = None, dim1: i
 @differs_in_api2("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
 @spelling(Transpose, method="transpose")
 def _transpose_api2(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Exchange two dimensions, or permute all: reverse them, or order them by a tuple or several ints."""
+    """Exchange two dimensions if there are two ints. Otherwise permute the dimensions by a tuple or several ints, or
+    reverse them."""
     axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
     exchanged = len(axes) == 2 and all(isinstance(a, int) for a in axes)
     return swapaxes(self, *axes) if exchanged else _tensor_transpose(self, *axes)
@@ -211,7 +213,7 @@ def _numpy_swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
 
 @spelling(Transpose, numpy="rollaxis")
 def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
-    """Move one dimension before another.
+    """Move one dimension to the position before another.
 
     Args:
         x (Union[Tensor, list, tuple]): Any Tensor.
@@ -255,7 +257,7 @@ def _numpy_moveaxis(
 
     Raises:
         TypeError: If an axis is not an int.
-        ValueError: If an axis is out of range or named twice, or there are more in one argument than in the other.
+        ValueError: If an axis is out of range or repeated, or the arguments have different numbers of axes.
     """
     a = as_tensor(a, "moveaxis", "a")
     arguments = {"source": source, "destination": destination}

@@ -18,7 +18,8 @@ def Tril(x, *, diagonal: Int = 0):
     """Lower triangle: set the elements above a diagonal of the last two dimensions to zero.
 
     Args:
-        diagonal (int): The uppermost diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
+        diagonal (int): The uppermost diagonal to keep: 0 is the main diagonal, positive numbers are above it. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -42,7 +43,7 @@ def Triu(x, *, diagonal: Int = 0):
     """Upper triangle: set the elements below a diagonal of the last two dimensions to zero.
 
     Args:
-        diagonal (int): The lowest diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
+        diagonal (int): The lowest diagonal to keep: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -74,9 +75,9 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
     """Lower triangle: set the elements above a diagonal of the last two dimensions to zero.
 
     Args:
-        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
-            row.
-        k (int): The uppermost diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension. A vector is first converted to the matrix with that
+            vector in every row.
+        k (int): The uppermost diagonal to keep: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
         Tensor of the shape and element type of `m`.
@@ -93,9 +94,9 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
     """Upper triangle: set the elements below a diagonal of the last two dimensions to zero.
 
     Args:
-        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
-            row.
-        k (int): The lowest diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension. A vector is first converted to the matrix with that
+            vector in every row.
+        k (int): The lowest diagonal to keep: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
         Tensor of the shape and element type of `m`.
@@ -150,13 +151,13 @@ def _DiagAt(x, *, k: Int = 0):
     """Make a matrix with a vector on one of its diagonals, or read a diagonal of a matrix.
 
     Args:
-        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Inputs:
         - **x** (Tensor) - A vector or a matrix.
 
     Outputs:
-        Tensor of the element type of `x`: a matrix of a vector, a vector of a matrix.
+        Tensor of the element type of `x`: a matrix if `x` is a vector, a vector if `x` is a matrix.
     """
     rank("diag", "v", x, 1, 2)
     return jnp.diag(x, k)
@@ -168,10 +169,10 @@ def _numpy_diag(v: ArrayLike, k: int = 0) -> Tensor:
 
     Args:
         v (Union[Tensor, list, tuple]): A matrix or a vector.
-        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
-        Tensor, a vector of a matrix and a matrix of a vector.
+        Tensor: a vector if `v` is a matrix, a matrix if `v` is a vector.
 
     Raises:
         TypeError: If `k` is not an int.
@@ -192,7 +193,7 @@ def _numpy_diagflat(v: ArrayLike, k: int = 0) -> Tensor:
 
     Args:
         v (Union[Tensor, list, tuple, Number]): The elements, of any shape.
-        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
         Tensor of 2 dimensions.
@@ -215,7 +216,7 @@ def DiagPart(x):
 
     Raises:
         TypeError: If `x` is not a Tensor.
-        ValueError: If the two halves of the shape differ.
+        ValueError: If the first half of the shape differs from the second half.
 
     Examples:
         >>> print(ops.DiagPart()(Tensor([[1, 0], [0, 2]], mindspore.int32)))
@@ -235,7 +236,7 @@ def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
     Args:
         input (Tensor): Of at least 2 dimensions.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dim1 (int): The first dimension. Default: 0.
         dim2 (int): The second dimension. Default: 1.
 
@@ -254,7 +255,7 @@ def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 
 
     Args:
         a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         axis1 (int): The dimension of the rows. Default: 0.
         axis2 (int): The dimension of the columns. Default: 1.
 
@@ -274,7 +275,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
     Args:
         input (Tensor): Of any shape; it is flattened.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
 
     Returns:
         Tensor, a square matrix.

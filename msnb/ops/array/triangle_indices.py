@@ -23,7 +23,7 @@ def TrilIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Outputs:
@@ -44,7 +44,7 @@ def TriuIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Outputs:
@@ -70,14 +70,14 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
 
     Returns:
         Tensor of shape (2, number of elements).
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `row` or `col` is negative.
     """
     return _check_and_call_operator("tril_indices", TrilIndices, row, col, offset, dtype)
@@ -90,14 +90,14 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
 
     Returns:
         Tensor of shape (2, number of elements).
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `row` or `col` is negative.
     """
     return _check_and_call_operator("triu_indices", TriuIndices, row, col, offset, dtype)

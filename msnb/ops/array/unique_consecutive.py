@@ -13,19 +13,20 @@ from msnb.ops._host import HostPrimitive, host_operator
 class UniqueConsecutive(HostPrimitive):
     """Keep one element of each run of equal neighbours, or one slice of each run of equal slices along an axis.
 
-    The length of the results depends on the values, so a Cell with it runs operator by operator in GRAPH mode, too.
+    The length of the results depends on data. A Cell with this operator therefore is not compiled: in GRAPH mode, too,
+    it runs operator by operator.
 
     Args:
         return_inverse (bool): Also return for each element the index of its run. Default: False.
         return_counts (bool): Also return the length of each run. Default: False.
-        dim (int): The axis. Default: None, the flattened Tensor.
+        dim (int): The axis. Default: None, the Tensor is flattened.
 
     Inputs:
         - **input** (Tensor) - Numbers.
 
     Outputs:
-        Tuple of three Tensors: the elements, the runs and their lengths, both int64; an output that is not
-        requested is 0.
+        Tuple of three Tensors: the elements, the index of the run of each element (int64), and the length of each run
+        (int64). An output that is not requested is 0.
 
     Raises:
         TypeError: If `input` is not a Tensor.
@@ -69,10 +70,11 @@ def unique_consecutive(
         input (Tensor): Numbers.
         return_inverse (bool): Also return for each element the index of its run. Default: False.
         return_counts (bool): Also return the length of each run. Default: False.
-        dim (int): The axis. Default: None, the flattened Tensor.
+        dim (int): The axis. Default: None, the Tensor is flattened.
 
     Returns:
-        Tensor; or a tuple of it, the runs (int64) and their lengths (int64), as asked for.
+        Tensor. If more outputs are requested, a tuple of this Tensor, the index of the run of each element (int64), and
+        the length of each run (int64).
 
     Raises:
         TypeError: If `input` is not a Tensor.

@@ -113,7 +113,8 @@ class ScalarCast(HostPrimitive):
         - **input_y** (mindspore.dtype) - The type.
 
     Outputs:
-        Union[int, float, bool]; a Tensor of that type for a Tensor that is being traced.
+        Union[int, float, bool]. If `input_x` is a Tensor that is being traced, the result is a Tensor of type
+        `input_y`.
 
     Raises:
         TypeError: If `input_x` is not a number.
@@ -148,7 +149,7 @@ class _ArrayToScalar(HostPrimitive):
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If `x` has more than one element.
-        RuntimeError: If `x` is being traced: its value is known only when the graph runs.
+        RuntimeError: If `x` is being traced, because its value is only known when the graph runs.
     """
 
     def __call__(self, x: Any) -> Any:
@@ -167,7 +168,7 @@ class InvertPermutation(HostPrimitive):
 
     Raises:
         TypeError: If `input_x` is not made of int.
-        ValueError: If `input_x` is not a permutation of 0 .. n-1, or is a Tensor.
+        ValueError: If `input_x` is a Tensor, or no permutation of 0 .. n-1.
 
     Examples:
         >>> print(ops.InvertPermutation()((3, 4, 0, 2, 1)))

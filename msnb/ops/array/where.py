@@ -21,12 +21,12 @@ def Select(condition, x, y):
     """Select elements of `x` where a condition is True, and of `y` elsewhere.
 
     Inputs:
-        - **condition** (Tensor) - Of bool. One without dimensions selects all of `x` or all of `y`.
+        - **condition** (Tensor) - Of bool. A scalar selects all of `x` or all of `y`.
         - **x** (Union[Tensor, Number]) - Of the shape of `condition`, or a number.
         - **y** (Union[Tensor, Number]) - Of the shape of `condition` and the element type of `x`, or a number.
 
     Outputs:
-        Tensor of the shape of `condition`, or of `x` where that has no dimensions, and the element type of `x`.
+        Tensor of the element type of `x`. Its shape is that of `condition`, or of `x` if `condition` is a scalar.
 
     Raises:
         TypeError: If `condition` is not bool or the element types differ.
@@ -99,7 +99,7 @@ def _Where(condition, x, y):
     """Select elements of `x` where a condition is True, and of `y` elsewhere, with broadcasting.
 
     Inputs:
-        - **condition** (Tensor) - Of bool; numbers count as True unless they are 0.
+        - **condition** (Tensor) - Of bool; nonzero numbers are treated as True.
         - **x** (Union[Tensor, Number]) - Elements.
         - **y** (Union[Tensor, Number]) - Elements.
 
@@ -173,7 +173,7 @@ def _tensor_where(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
 @spelling(_Where, method="select")
 @keyword_aliases(dim="condition", index="y")
 def _tensor_select(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tensor:
-    """Return elements of the Tensor where a condition is True, of `y` elsewhere; select(dim, index) is a slice."""
+    """Return elements of the Tensor where a condition is True, of `y` elsewhere. select(dim, index) returns a slice."""
     if isinstance(condition, int) and not isinstance(condition, bool):
         return self[(slice(None),) * axis_in("select", condition, self.ndim) + (y,)]
     return _Where.functional(condition, self, y)
@@ -186,14 +186,14 @@ def _numpy_where(
     """Select elements of `x` where a condition is True, and of `y` elsewhere, with broadcasting.
 
     Args:
-        condition (Union[Tensor, list, tuple, bool]): Of bool; numbers count as True unless they are 0.
+        condition (Union[Tensor, list, tuple, bool]): Of bool; nonzero numbers are treated as True.
         x (Union[Tensor, list, tuple, Number]): Elements. Default: None.
         y (Union[Tensor, list, tuple, Number]): Elements. Default: None.
 
     Returns:
-        Tensor of the broadcast shape, in the common element type of `x` and `y`. Without `x` and `y` a tuple of
-        vectors, the indices of nonzero elements along each dimension: their number depends on values, so never in a
-        compiled graph.
+        Tensor of the broadcast shape, in the common element type of `x` and `y`. Without `x` and `y`, a tuple of
+        vectors: the indices of nonzero elements along each dimension. This form does not run in a compiled graph,
+        because the number of indices depends on data.
 
     Raises:
         TypeError: If only one of `x` and `y` is given.
@@ -214,8 +214,8 @@ def _SelectFirst(conditions: Tensors, choices: Tensors, default):
     """Select elements of the first choice whose condition is True, with broadcasting.
 
     Inputs:
-        - **conditions** (tuple[Tensor]) - Of bool, or numbers that count as True unless they are 0.
-        - **choices** (tuple[Tensor]) - As many, of one element type.
+        - **conditions** (tuple[Tensor]) - Of bool, or numbers, of which nonzero ones are treated as True.
+        - **choices** (tuple[Tensor]) - A Tensor for each condition, all of one element type.
         - **default** (Union[Tensor, Number]) - The element where no condition is True.
 
     Outputs:
@@ -246,8 +246,8 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
     """Select elements of the first choice whose condition is True, with broadcasting.
 
     Args:
-        condlist (Union[list, tuple, Tensor]): The conditions, Tensors of bool or lists; numbers count as True unless
-            they are 0.
+        condlist (Union[list, tuple, Tensor]): The conditions, Tensors of bool or lists; nonzero numbers are treated as
+            True.
         choicelist (Union[list, tuple, Tensor]): The choices, one for each condition: Tensors, lists or numbers.
         default (Union[Number, Tensor]): The element where no condition is True. Default: 0.
 
@@ -255,7 +255,7 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
         Tensor of the broadcast shape, in the common element type of the choices.
 
     Raises:
-        ValueError: If there is not one choice for each condition, or the shapes do not broadcast.
+        ValueError: If the number of choices is not that of conditions, or the shapes do not broadcast.
 
     Examples:
         >>> x = mindspore.numpy.arange(5)
@@ -279,8 +279,8 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
     """Select elements by the index of a choice, with broadcasting: result[i] = choices[a[i]][i].
 
     Args:
-        mode (str): Treatment of a number out of range: "clip" selects the first or the last choice, "wrap" counts
-            around. Default: "clip".
+        mode (str): Treatment of an index out of range: "clip" selects the first or the last choice, "wrap" uses the
+            index modulo the number of choices. Default: "clip".
 
     Inputs:
         - **a** (Tensor) - Integers, the indices of the choices.
@@ -299,16 +299,17 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
 
     Args:
         a (Union[Tensor, list, tuple, int]): Integers, the indices of the choices.
-        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
-        mode (str): Treatment of a number out of range: "clip" selects the first or the last choice, "wrap" counts
-            around. Default: "clip".
+        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers. A single Tensor stands for its slices along the
+            first dimension.
+        mode (str): Treatment of an index out of range: "clip" selects the first or the last choice, "wrap" uses the
+            index modulo the number of choices. Default: "clip".
 
     Returns:
         Tensor of the broadcast shape, in the common element type of the choices.
 
     Raises:
         TypeError: If `a` is not made of integers.
-        ValueError: If `choices` is a number or empty, or `mode` is none of these, or the shapes do not broadcast.
+        ValueError: If `choices` is a number or empty, or `mode` is another string, or the shapes do not broadcast.
     """
     tensors = _as_tensor_list("choose", "choices", choices)
     if not tensors:

@@ -1,4 +1,4 @@
-"""Windows: weights that taper a signal."""
+"""Window functions: weights that taper a signal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,8 @@ _FLOATS = (mstype.float16, mstype.float32, mstype.float64)
 def _make_window(function: str, shape: Callable[[int], np.ndarray], length: Any, periodic: Any, dtype: Any) -> Tensor:
     """Check the arguments of the window `function`, and return the values of `shape(length)` as a Tensor of `dtype`.
 
-    A periodic window has one more value, which is dropped: it is the first of the next period.
+    A periodic window is computed as a symmetric window with one more value, and the last value is dropped. It would be
+    the first value of the next period.
     """
     if isinstance(length, Tensor):
         if length.size != 1:
@@ -35,7 +36,7 @@ def _make_window(function: str, shape: Callable[[int], np.ndarray], length: Any,
 
 
 def _compute_cosine_window(count, alpha, beta):
-    """Return a raised cosine around `alpha` that begins and ends at its minimum."""
+    """Return a raised cosine with mean `alpha` and amplitude `beta` that begins and ends at its minimum."""
     angles = 2 * np.pi * np.arange(count) / (count - 1) if count > 1 else np.full(count, np.pi)
     return alpha - beta * np.cos(angles)
 
@@ -166,7 +167,7 @@ WindowType = Kind("a floating point type", _check_window_type, examples=_FLOATS)
 
 
 def _check_window_length(value):
-    if isinstance(value, (tuple, list)) and len(value) == 1:  # from a Tensor of one element
+    if isinstance(value, (tuple, list)) and len(value) == 1:  # a Tensor of one element arrives as a sequence
         (value,) = value
     return accept_value(NonNegInt, value)
 

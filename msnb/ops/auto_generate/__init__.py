@@ -1,6 +1,4 @@
-"""Re-export module of MindSpore 2's `mindspore.ops.auto_generate`: all operators and functions, not only generated
-ones.
-"""
+"""Re-export module of MindSpore 2's `mindspore.ops.auto_generate`. It has all operators and functions of msnb.ops."""
 
 from typing import Any
 
@@ -15,7 +13,7 @@ __all__ = sorted({*operations.__all__, *functional.__all__})
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         return asked(__name__, name)
-    from msnb.mint._generated import generated  # spares the import of mint
+    from msnb.mint._generated import generated  # lazy, to spare others the import of mint
 
     value = generated(name)
     return asked(__name__, name) if value is None else value

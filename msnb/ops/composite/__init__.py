@@ -33,8 +33,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Return the function `name` of `mindspore.ops.functional`, such as `normal`, which MindSpore has at this path,
-    too."""
+    """Return the function `name` of `mindspore.ops.functional`, because MindSpore has functions such as `normal` at
+    both paths."""
     if name in FUNCTIONAL:
         return FUNCTIONAL[name]
     raise AttributeError(f"module 'msnb.ops.composite' has no attribute '{name}'")

@@ -18,12 +18,13 @@ def clip_by_value(x, clip_value_min=None, clip_value_max=None):
     """min(max(x, clip_value_min), clip_value_max), element by element.
 
     Args:
-        x (Union[Tensor, tuple[Tensor], list[Tensor]]): A Tensor of any shape, or several, each of which is clipped.
+        x (Union[Tensor, tuple[Tensor], list[Tensor]]): A Tensor of any shape, or several Tensors, which are clipped
+            separately.
         clip_value_min (Union[Tensor, Number]): Lower bound, broadcast to `x`. Default: None, no bound.
         clip_value_max (Union[Tensor, Number]): Upper bound, broadcast to `x`. Default: None, no bound.
 
     Returns:
-        Tensor of the shape and dtype of `x`; a tuple of them for several.
+        Tensor of the shape and dtype of `x`; a tuple of Tensors for several.
 
     Raises:
         ValueError: If neither bound is given.
@@ -69,8 +70,8 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
         Tensor, or a list or tuple of Tensors, of the same shapes and dtypes.
 
     Raises:
-        TypeError: If `x` is none of these.
-        RuntimeError: If the norm is not finite and `error_if_nonfinite` asks for it.
+        TypeError: If `x` has another type.
+        RuntimeError: If `error_if_nonfinite` is True and the norm is not finite.
     """
     tensors = [x] if isinstance(x, Tensor) else x
     if not isinstance(tensors, (tuple, list)) or not all(isinstance(t, Tensor) for t in tensors):
@@ -93,12 +94,12 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     \cdot c / \max(\|x\|, c)`.
 
     Args:
-        x (Union[tuple, list]): Tensors, or RowTensors as RowTensors.
+        x (Union[tuple, list]): Tensors or RowTensors.
         clip_norm (Union[float, int]): Largest norm, positive. Default: 1.0.
-        use_norm (None): The norm, where it is known; only None, as in MindSpore. Default: None.
+        use_norm (None): A precomputed norm. Only None is supported, as in MindSpore. Default: None.
 
     Returns:
-        tuple of Tensors of the same shapes and dtypes.
+        tuple of Tensors of the same shapes and dtypes. RowTensors remain RowTensors.
 
     Raises:
         TypeError: If `x` is no sequence of Tensors.

@@ -66,10 +66,10 @@ class MultitypeFuncGraph:
 
     Args:
         name (str): Name shown in errors.
-        read_value (bool): No effect: a Parameter is passed as it is, and is read where it is used. Default: False.
+        read_value (bool): No effect. An argument that is a Parameter is always passed as a Parameter. Default: False.
 
     Raises:
-        ValueError: If no registered combination fits a call.
+        ValueError: If no registered combination of types matches the arguments of a call.
 
     Examples:
         >>> scale = ops.MultitypeFuncGraph("scale")
@@ -120,7 +120,7 @@ class HyperMap:
     Args:
         ops (Union[MultitypeFuncGraph, Callable, None]): The operation; None takes it as the first argument of each
             call. Default: None.
-        reverse (bool): Whether to process the elements in reverse order. Default: False.
+        reverse (bool): True to process the elements in reverse order. Default: False.
 
     Inputs:
         - **args** (tuple) - The nested sequences, all of the same structure.
@@ -174,19 +174,19 @@ class Map(HyperMap):
     Args:
         ops (Union[MultitypeFuncGraph, Callable, None]): The operation; None takes it as the first argument of each
             call. Default: None.
-        reverse (bool): Whether to process the elements in reverse order. Default: False.
+        reverse (bool): True to process the elements in reverse order. Default: False.
     """
 
     _deep = False
 
 
 def _prepare_function_for_graph(operation):
-    """Convert a user's function to the form that graphs run. Functions of msnb are returned unchanged."""
+    """Return a user's function with its Python control flow lowered for graphs. Return functions of msnb unchanged."""
     return script.call(operation)
 
 
 def core(fn=None, **flags):
-    """Decorator that marks a function for the compiler; the flags are kept as ``fn._mindspore_flags``."""
+    """Decorator that marks a function for the compiler. The flags become the attribute ``fn._mindspore_flags``."""
     if fn is None:
         return functools.partial(core, **flags)
     fn._mindspore_flags = {**getattr(fn, "_mindspore_flags", {}), "core": True, **flags}

@@ -21,7 +21,7 @@ _ONE, _TWO = ("input",), ("input", "other")  # names of the operands in MindSpor
 
 
 def floating(x):
-    """Return `x` in float32 if it holds integers or bool, unchanged otherwise."""
+    """Cast `x` to float32 if it holds integers or bool. Return it unchanged otherwise."""
     return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
 
 
@@ -31,9 +31,9 @@ def is_integer(x):
 
 
 def broadcasting(function):
-    """Return `function` of two operands, changed to compute in float32 if their shapes differ.
+    """Return `function` of two operands, changed to compute half precision in float32 if their shapes differ.
 
-    The gradient of broadcasting is a sum, which half precision cannot represent accurately.
+    The gradient of broadcasting is a sum, whose rounding errors in half precision would be large.
     """
     wide = in_float32(function)
     return functools.wraps(function)(lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y))
@@ -44,7 +44,7 @@ def _declare_operator(fn, kernel, doc, spelled, called):
 
 
 def _format_example(name, inputs, type_, output, numpy=None):
-    if name.startswith("_"):  # no class in ops, but a function in mindspore.numpy
+    if name.startswith("_"):  # a private operator, whose public form is a function in mindspore.numpy
         call = f"mindspore.numpy.{numpy if isinstance(numpy, str) else numpy.names[0]}"
     else:
         call = f"ops.{name}()"
@@ -68,11 +68,11 @@ def of_one(
     """Return a decorator that declares an elementwise operator of one Tensor.
 
     Args:
-        x (str): The Tensor of the example, as Python would write it.
-        shown (str): Output of the example.
+        x (str): Python expression of the Tensor's values in the example.
+        output (str): Output of the example.
         allowed (frozenset): Element types. Default: floating point.
-        api2 (frozenset): Further element types in MindSpore 2.
-        given (str): Description of `x`.
+        api2 (frozenset): Additional element types in MindSpore 2.
+        input_description (str): Description of `x`.
         result (str): Description of the result's element type.
         type_ (str): Element type of the example.
         spelled: See `core.declare.operator`.
@@ -104,7 +104,8 @@ def of_one(
 
 
 def of_real(*, x, output, allowed=NUMBER, api2=frozenset(), **spelled):
-    """As `of_one`, for a function of real numbers: integers are cast to float32, and float16 is computed in float32."""
+    """Variant of `of_one` for functions of real numbers: integers are cast to float32, and float16 is computed in
+    float32."""
 
     def declare(fn):
         wide = in_float32(fn)
@@ -137,11 +138,11 @@ def of_two(
     conversion.
 
     Args:
-        x (str): The first Tensor of the example, as Python would write it.
-        y (str): The second Tensor of the example.
-        shown (str): Output of the example.
+        x (str): Python expression of the first Tensor's values in the example.
+        y (str): Python expression of the second Tensor's values.
+        output (str): Output of the example.
         allowed (frozenset): Common element types. Default: numbers.
-        api2 (frozenset): Further common element types in MindSpore 2.
+        api2 (frozenset): Additional common element types in MindSpore 2.
         first (str): Description of the first operand.
         result (str): Description of the result's element type.
         type_ (str): Element type of the example.

@@ -27,7 +27,7 @@ def _find_extreme_index(op, function, x, axis, output_type):
 
 @operator
 def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
-    """Return the index of the largest element along an axis, the first one of equals.
+    """Return the index of the largest element along an axis; among equal elements, the first index.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -52,7 +52,7 @@ def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
 
 @operator
 def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
-    """Return the index of the smallest element along an axis, the first one of equals.
+    """Return the index of the smallest element along an axis; among equal elements, the first index.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -80,7 +80,7 @@ def _find_extreme_index_and_value(op, function, x, axis, keep_dims):
     axis = axis_in(op, axis, x.ndim)
     some(op, "x", x, axis)
     index = jax.lax.stop_gradient(function(x, axis, keepdims=True)).astype(jnp.int32)
-    # The value is selected by index, so that the gradient goes to this one element.
+    # The value is selected by index, so the gradient only goes to this element, and not to equal ones.
     value = jnp.take_along_axis(x, index, axis)
     return (index, value) if keep_dims else (jnp.squeeze(index, axis), jnp.squeeze(value, axis))
 
@@ -97,7 +97,7 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
         - **x** (Tensor) - Of at least 1 dimension.
 
     Outputs:
-        Two Tensors, without the axis or with length 1 in it.
+        Two Tensors, without the axis, or with `keep_dims` with length 1.
 
         - **index** - Indices, int32.
         - **values** - The elements, of the element type of `x`.
@@ -126,7 +126,7 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
         - **x** (Tensor) - Of at least 1 dimension.
 
     Outputs:
-        Two Tensors, without the axis or with length 1 in it.
+        Two Tensors, without the axis, or with `keep_dims` with length 1.
 
         - **index** - Indices, int32.
         - **values** - The elements, of the element type of `x`.
@@ -146,7 +146,7 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 @spelling(Argmax)
 @keyword_aliases(axis="dim")
 def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
-    """Return the index of the largest element along an axis, the first one of equals.
+    """Return the index of the largest element along an axis; among equal elements, the first index.
 
     Args:
         input (Tensor): Numbers.
@@ -176,13 +176,13 @@ def _tensor_argmax(
     dim: int | None = None,
     keepdim: Bool | None = None,
 ) -> Tensor:
-    """Return an index as `ops.argmax` does, int64; over all elements if no axis is set."""
+    """Return the index of the largest element along an axis, int64. Without an axis, search the flattened Tensor."""
     return argmax(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
 
 
 @spelling(Argmax, numpy="argmax")
 def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
-    """Return the index of the largest element along an axis, the first one of equals.
+    """Return the index of the largest element along an axis; among equal elements, the first index.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Numbers or bool.
@@ -200,7 +200,7 @@ def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 @spelling(Argmin)
 def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Tensor:
-    """Return the index of the smallest element along an axis, the first one of equals.
+    """Return the index of the smallest element along an axis; among equal elements, the first index.
 
     Args:
         input (Tensor): Numbers.
@@ -208,7 +208,7 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
         keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
-        Tensor of int32 (`argmax` gives int64).
+        Tensor of int32 (that of `argmax` is int64).
 
     Raises:
         TypeError: If `input` is not a Tensor.
@@ -230,20 +230,20 @@ def _tensor_argmin(
     dim: int | None = None,
     keepdim: Bool | None = None,
 ) -> Tensor:
-    """Return an index as `ops.argmin` does, int32; over all elements if no axis is set."""
+    """Return the index of the smallest element along an axis, int32. Without an axis, search the flattened Tensor."""
     return argmin(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
 
 
 @spelling(Argmin, numpy="argmin")
 def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
-    """Return the index of the smallest element along an axis, the first one of equals.
+    """Return the index of the smallest element along an axis; among equal elements, the first index.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Numbers or bool.
         axis (int): The axis; None searches the flattened Tensor. Default: None.
 
     Returns:
-        Tensor of int32 (`argmax` gives int64), without the axis.
+        Tensor of int32 (that of `argmax` is int64), without the axis.
 
     Raises:
         TypeError: If `axis` is not an int.
@@ -254,13 +254,15 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 @spelling(ArgMaxWithValue, method="argmax_with_value")
 def _tensor_argmax_with_value(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the largest elements along an axis and their indices, int64. For None, the largest of all, index 0."""
+    """Return the largest elements along an axis and their indices, int64. Without an axis, return the largest of all
+    elements and index 0."""
     return _call_value_and_index_operator(ArgMaxWithValue, self, axis, keep_dims)
 
 
 @spelling(ArgMinWithValue, method="argmin_with_value")
 def _tensor_argmin_with_value(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the smallest elements along an axis and their indices, int64. For None, the smallest of all, index 0."""
+    """Return the smallest elements along an axis and their indices, int64. Without an axis, return the smallest of all
+    elements and index 0."""
     return _call_value_and_index_operator(ArgMinWithValue, self, axis, keep_dims)
 
 

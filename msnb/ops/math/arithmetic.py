@@ -62,7 +62,7 @@ def _tensor_add(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Ten
 
 
 def scaled_operands(x: Any, y: Any, alpha: float) -> tuple[Any, Any]:
-    """Return `x` and alpha * y. Two Tensors are brought to their common element type before `y` is scaled."""
+    """Return `x` and alpha * y. Two Tensors are first cast to their common element type."""
     if alpha == 1:
         return x, y
     if all(isinstance(operand, Tensor) and not operand._array.weak_type for operand in (x, y)):
@@ -83,7 +83,7 @@ def scaled_operands(x: Any, y: Any, alpha: float) -> tuple[Any, Any]:
 )
 @broadcasting
 def Sub(x, y):
-    """Difference of the operands, x - y; of bool, True where they differ."""
+    """Difference of the operands, x - y. For bool, the result is True where they differ."""
     return x ^ y if x.dtype == bool else x - y
 
 
@@ -308,10 +308,10 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
         n (int): Number of times that differences are taken. Default: 1.
         axis (int): The axis. Default: -1.
         prepend (Tensor): Values before `x` along the axis. Default: None, nothing.
-        append (Tensor): Values after `input` along the dimension. Default: None, nothing.
+        append (Tensor): Values after `x` along the axis. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the axis than the joined input.
+        Tensor, shorter by `n` along the axis than the concatenation of `prepend`, `x` and `append`.
 
     Raises:
         TypeError: If `x` is not a Tensor.
@@ -335,7 +335,7 @@ def diff_ext(
         append (Tensor): Values after `input` along the dimension. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the dimension than the joined input.
+        Tensor, shorter by `n` along the dimension than the concatenation of `prepend`, `input` and `append`.
     """
     return diff(input, n, dim, prepend, append)
 
@@ -351,15 +351,15 @@ def _numpy_diff(
             differ.
         n (int): Number of times that differences are taken, not negative. Default: 1.
         axis (int): The axis. Default: -1.
-        prepend (Union[Tensor, list, tuple, int, float]): Values before `a` along the axis; a number is one
-            once. Default: None, nothing.
+        prepend (Union[Tensor, list, tuple, int, float]): Values before `a` along the axis. A number stands for one
+            slice with this number. Default: None, nothing.
         append (Union[Tensor, list, tuple, int, float]): Values after `a`. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the axis than the joined input.
+        Tensor, shorter by `n` along the axis than the concatenation of `prepend`, `a` and `append`.
 
     Raises:
-        TypeError: If `a` is none of these, or `n` or `axis` is not an int.
+        TypeError: If `a` has another type, or `n` or `axis` is not an int.
         ValueError: If `n` is negative, or `axis` is out of range.
 
     Examples:

@@ -1,9 +1,10 @@
 r"""Bessel functions of order 0 and 1: of the first and the second kind, and modified ones of the second kind.
 
-Up to 25, functions of the first kind are Bessel's integral :math:`J_n(x) = \frac1{2\pi}\int\cos(n\tau -
-x\sin\tau)d\tau`. The trapezoidal rule computes it exactly with more points than x. Functions of the second kind are
-Neumann's series of :math:`J_{2k}`, a sum over the same points. Above 25, both are Hankel's expansion. The modified
-functions are :math:`e^x K_n(x) = \int_0^\infty e^{-x(\cosh t - 1)}\cosh(nt)dt`, also by the trapezoidal rule.
+Functions of the first kind are computed up to 25 from Bessel's integral :math:`J_n(x) = \frac1{2\pi}\int\cos(n\tau -
+x\sin\tau)d\tau`. The trapezoidal rule is exact up to rounding if it has enough more points than x. Functions of the
+second kind are computed from Neumann's series of :math:`J_{2k}`, a sum over the same points. Above 25, both kinds use
+Hankel's expansion. The modified functions are computed from
+:math:`e^x K_n(x) = \int_0^\infty e^{-x(\cosh t - 1)}\cosh(nt)dt`, also by the trapezoidal rule.
 See Abramowitz and Stegun, chapter 9.
 """
 
@@ -49,7 +50,7 @@ def _compute_bessel_far_from_zero(order, x):
         sign = (-1) ** (k // 2)
         even, odd = (even + sign * term, odd) if k % 2 == 0 else (even, odd + sign * term)
     sine, cosine = jnp.sin(x), jnp.cos(x)
-    # sine and cosine of the angle x - order * pi / 2 - pi / 4
+    # Cosine and sine of the angle x - order * pi / 2 - pi / 4, times the square root of 2.
     a, b = (cosine + sine, sine - cosine) if order == 0 else (sine - cosine, -sine - cosine)
     size = 1 / jnp.sqrt(np.pi * x)
     return size * (even * a - odd * b), size * (even * b + odd * a)

@@ -130,7 +130,7 @@ def LeftShift(x, y):
     type_="int32",
 )
 def RightShift(x, y):
-    """Shift the bits of `x` to the right by `y` places; the sign stays."""
+    """Shift the bits of `x` to the right by `y` places. The shift is arithmetic: it preserves the sign."""
     return jnp.right_shift(x, y)
 
 

@@ -103,10 +103,10 @@ def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
     """Return True where the operands differ by less than `tolerance`.
 
     Args:
-        tolerance (float): Smaller differences count as equal. Default: 1e-05.
+        tolerance (float): Elements with a smaller difference are equal. Default: 1e-05.
 
     Inputs:
-        - **x** (Tensor) - Floating point numbers, or numbers that promote to them with `y`.
+        - **x** (Tensor) - Numbers. The common element type of `x` and `y` must be floating point.
         - **y** (Tensor) - Numbers, of the shape of `x`.
 
     Outputs:
@@ -158,22 +158,24 @@ _equal, _not_equal = Equal(), NotEqual()
 
 
 def _convert_comparison_operand(other):
-    """Convert `other` to an operand of a comparison, or return NotImplemented. Lists give NotImplemented, too: in
-    MindSpore no list is equal to a Tensor.
+    """Convert `other` to an operand of a comparison, or return NotImplemented. The result for a list is NotImplemented,
+    too, because in MindSpore no list is equal to a Tensor.
     """
     return NotImplemented if isinstance(other, (list, tuple)) else other_operand(other)
 
 
 @spelling(Equal, method="__eq__", generation=1)
 def _eq(self: Tensor, other: object) -> Tensor | bool:
-    """Compare elementwise for equality; return plain False if `other` is no Tensor, number or numpy array."""
+    """Compare elementwise for equality; return the Python bool False if `other` is no Tensor, number or numpy array."""
     other = _convert_comparison_operand(other)
     return False if other is NotImplemented else _equal(self, other)
 
 
 @spelling(NotEqual, method="__ne__", generation=1)
 def _ne(self: Tensor, other: object) -> Tensor | bool:
-    """Compare elementwise for inequality; return plain True if `other` is no Tensor, number or numpy array."""
+    """Compare elementwise for inequality. Return the Python bool True if `other` is no Tensor, number or numpy
+    array.
+    """
     other = _convert_comparison_operand(other)
     return True if other is NotImplemented else _not_equal(self, other)
 
@@ -213,7 +215,7 @@ def _numpy_isclose(
         Tensor of bool, of the broadcast shape of the operands.
 
     Raises:
-        TypeError: If `a` or `b` is none of these, or an argument has the wrong type.
+        TypeError: If `a` or `b` has another type, or an argument has the wrong type.
         ValueError: If the shapes do not broadcast.
     """
     x, y = common_type(*as_tensors("isclose", a=a, b=b))
@@ -222,7 +224,7 @@ def _numpy_isclose(
 
 @spelling(Equal, ReduceAll, numpy="array_equal")
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor:
-    """Return True if two Tensors have one shape and equal elements.
+    """Return True if two Tensors have the same shape and equal elements.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -233,7 +235,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor
         Tensor of bool, a scalar.
 
     Raises:
-        TypeError: If `a1` or `a2` is none of these, or `equal_nan` is no bool.
+        TypeError: If `a1` or `a2` has another type, or `equal_nan` is no bool.
     """
     x, y = common_type(*as_tensors("array_equal", a1=a1, a2=a2))
     equal_nan = check(Bool, equal_nan, "equal_nan", "array_equal")
@@ -251,10 +253,10 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         a2 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
 
     Returns:
-        Tensor of bool, a scalar; False where the shapes do not broadcast.
+        Tensor of bool, a scalar; False if the shapes do not broadcast.
 
     Raises:
-        TypeError: If `a1` or `a2` is none of these.
+        TypeError: If `a1` or `a2` has another type.
     """
     x, y = common_type(*as_tensors("array_equiv", a1=a1, a2=a2))
     try:
@@ -298,14 +300,14 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
 
     Args:
         x (Tensor): Numbers.
-        y (Tensor): Of the shape of `x`. The two are compared in their common element type, which is floating point.
-        tolerance (float): Smaller differences count as equal. Default: 1e-05.
+        y (Tensor): Numbers, of the shape of `x`. The common element type of `x` and `y` must be floating point.
+        tolerance (float): Elements with a smaller difference are equal. Default: 1e-05.
 
     Returns:
         Tensor of bool, of the shape of `x`.
 
     Raises:
-        TypeError: If an input is not a Tensor, or both are of whole numbers.
+        TypeError: If an input is not a Tensor, or both have integers.
         ValueError: If the shapes differ.
     """
     x, y = tensor_argument("approximate_equal", "x", x), tensor_argument("approximate_equal", "y", y)
@@ -314,7 +316,7 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
 
 @spelling(ApproximateEqual, method="approximate_equal")
 def _tensor_approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
-    """Return True where an element differs from that of another Tensor by less than a tolerance."""
+    """Return True where the elements of two Tensors differ by less than a tolerance."""
     return ApproximateEqual(tolerance)(self, other)
 
 

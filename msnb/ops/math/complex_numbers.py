@@ -30,8 +30,8 @@ _OF_COMPLEX = "; complex64 gives float32, complex128 gives float64"
 def _declare_component_operator(
     allowed=ANY, input_description="Complex or other numbers", result=_OF_COMPLEX, **spelled
 ):
-    """Return a decorator that declares an operator from a function `take(x)`, which returns one component of each
-    element.
+    """Return a decorator that declares an operator of complex numbers. The decorated function returns one component of
+    each element.
     """
 
     def declare(take):
@@ -130,7 +130,7 @@ def _make_complex(op, **components):
         jnp.broadcast_shapes(real.shape, imag.shape)
     except ValueError:
         raise ValueError(f"For '{op}', the shapes should broadcast, but got {real.shape} and {imag.shape}.") from None
-    return lax.complex(*jnp.broadcast_arrays(real, imag))  # a product with 1j makes NaN of an infinite part
+    return lax.complex(*jnp.broadcast_arrays(real, imag))  # real + 1j * imag would give NaN for infinite parts
 
 
 _COMPONENT_TYPES = frozenset(t for t in FLOAT if t.itemsize in (4, 8))

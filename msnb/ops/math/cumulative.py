@@ -111,7 +111,7 @@ def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     Returns:
         Tensor of the shape of `input`.
     """
-    if dtype == mstype.bool_:  # a running product of truth values is a running conjunction
+    if dtype == mstype.bool_:  # the product of bool is logical and
         truth = Cast.functional(tensor_argument("cumprod", "x", input), dtype)
         return Cast.functional(_cast_and_accumulate("cumprod", CumProd.functional, truth, dim, mstype.int8), dtype)
     return _cast_and_accumulate("cumprod", CumProd.functional, input, dim, dtype)
@@ -123,14 +123,14 @@ def _cast_and_accumulate(op, accumulate, x, axis, dtype):
 
 
 _WIDENED = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
-_ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element types whose sums need a wider type
+_ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element type -> type of its cumulative sum
 
 
 @spelling(CumSum, method="cumsum", generation=1)
 def _tensor_cumsum(
     self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None
 ) -> Tensor:
-    """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers as int32."""
+    """Return the cumulative sum along an axis, or of the flattened Tensor. bool and small integers become int32."""
     axis = axis if dim is None else dim
     dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
     return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
@@ -159,14 +159,15 @@ def _numpy_cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> T
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (int): The axis; None flattens first. Default: None.
-        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int32.
+        axis (int): The axis; None flattens the Tensor. Default: None.
+        dtype (mindspore.dtype): Element type of the computation. Default: None, the type of `a`, or int32 for bool and
+            small integers.
 
     Returns:
         Tensor of the shape of `a`, or a vector.
 
     Raises:
-        TypeError: If `a` is none of these, or `axis` is not an int.
+        TypeError: If `a` has another type, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
     return _accumulate_array_like("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
@@ -178,14 +179,15 @@ def _numpy_cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> 
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (int): The axis; None flattens first. Default: None.
-        dtype (mindspore.dtype): Element type in which to multiply. Default: None, that of `a`, or one of 32 bits.
+        axis (int): The axis; None flattens the Tensor. Default: None.
+        dtype (mindspore.dtype): Element type of the computation. Default: None, the type of `a`, or a type of 32 bits
+            for bool and small integers.
 
     Returns:
         Tensor of the shape of `a`, or a vector.
 
     Raises:
-        TypeError: If `a` is none of these, or `axis` is not an int.
+        TypeError: If `a` has another type, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
     wide = {**_WIDENED, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
@@ -255,7 +257,8 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
     """Logarithm of the running sum of exponentials along an axis.
 
     Args:
-        exclusive (bool): Exclude each element from its own result; the first is then the lowest number. Default: False.
+        exclusive (bool): Exclude each element from its own result. The first result is then the lowest finite number.
+            Default: False.
         reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:

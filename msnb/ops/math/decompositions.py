@@ -28,7 +28,7 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
 
     Args:
         full_matrices (bool): Return square matrices `u` and `v`. Default: False.
-        compute_uv (bool): Compute `u` and `v`; if False, each is a single zero. Default: True.
+        compute_uv (bool): Compute `u` and `v`. If False, each of them is a Tensor with a single zero. Default: True.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -36,12 +36,12 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
     Outputs:
         Tuple of three Tensors.
 
-        - **s** - Singular values in falling order, of shape (*, min(M, N)).
+        - **s** - Singular values in descending order, of shape (*, min(M, N)).
         - **u** - Of shape (*, M, min(M, N)), or (*, M, M).
         - **v** - Of shape (*, N, min(M, N)), or (*, N, N).
 
     Raises:
-        TypeError: If `input` is not made of such numbers.
+        TypeError: If `input` is neither floating point nor complex.
         ValueError: If `input` has fewer than 2 dimensions.
 
     Examples:
@@ -67,10 +67,10 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
         compute_uv (bool): Compute `u` and `v`, too. Default: True.
 
     Returns:
-        Tensor, the singular values; or a tuple of them, `u` and `v`.
+        Tensor, the singular values. With `compute_uv`, a tuple of the singular values, `u` and `v`.
 
     Raises:
-        TypeError: If `input` is not made of such numbers, or an argument is not a bool.
+        TypeError: If `input` is neither floating point nor complex, or an argument is not a bool.
         ValueError: If `input` has fewer than 2 dimensions.
     """
     factors = Svd.functional(input, full_matrices, compute_uv)
@@ -92,7 +92,7 @@ def Qr(x, *, full_matrices: Bool = False):
         Tuple of two Tensors: of shape (*, M, K) and (*, K, N), where K is min(M, N), or M with `full_matrices`.
 
     Raises:
-        TypeError: If `x` is not made of such numbers.
+        TypeError: If `x` is neither floating point nor complex.
         ValueError: If `x` has fewer than 2 dimensions.
     """
     check_matrices("Qr", "x", x)
@@ -105,13 +105,14 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
     Args:
         input (Tensor): Floating point or complex, of shape (*, M, N).
-        mode (str): "complete" makes the orthogonal matrix square. Default: "reduced".
+        mode (str): "complete" for a square orthogonal matrix, "reduced" for one of shape (*, M, min(M, N)). Default:
+            "reduced".
 
     Returns:
         Tuple of two Tensors.
 
     Raises:
-        TypeError: If `input` is not made of such numbers, or `mode` is neither.
+        TypeError: If `input` is neither floating point nor complex, or `mode` is another string.
         ValueError: If `input` has fewer than 2 dimensions.
     """
     if mode not in ("reduced", "complete"):
@@ -121,7 +122,7 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 @spelling(Qr, method="qr")
 def _tensor_qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
-    """Return the QR decomposition as `ops.qr` does, the reduced one if `some` is True."""
+    """Return the QR decomposition: the reduced one if `some` is True, else the complete one. See `ops.qr`."""
     return Qr.functional(self, not some)
 
 
@@ -134,11 +135,11 @@ def Geqrf(input):
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
 
     Outputs:
-        Tuple of two Tensors: reflections and triangle, of the shape of `input`, and the scales of the reflections, of
+        Tuple of two Tensors: R and the reflections, of the shape of `input`, and the scales of the reflections, of
         shape (*, min(M, N)).
 
     Raises:
-        TypeError: If `input` is not made of such numbers.
+        TypeError: If `input` is neither floating point nor complex.
         ValueError: If `input` has fewer than 2 dimensions.
     """
     check_matrices("Geqrf", "input", input)
@@ -147,8 +148,8 @@ def Geqrf(input):
 
 
 def _apply_reflections(x, tau, other, adjoint=False):
-    """Return Q @ other, where Q is the product of the reflections below the diagonal of `x`. JAX's function has no
-    derivative.
+    """Return Q @ other, where Q is the product of the reflections below the diagonal of `x`. It is differentiable,
+    unlike JAX's function.
     """
     count = tau.shape[-1]
     row, column = jnp.arange(x.shape[-2])[:, None], jnp.arange(count)
@@ -217,7 +218,7 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     Inputs:
         - **x** (Tensor) - The reflections below the diagonal, of shape (*, MN, K).
         - **tau** (Tensor) - The scales of the reflections, of shape (*, min(MN, K)).
-        - **other** (Tensor) - Of shape (*, M, N); MN is M with `left`, else N.
+        - **other** (Tensor) - Of shape (*, M, N). MN stands for M if `left` is True, else for N.
 
     Outputs:
         Tensor of the shape of `other`.
@@ -235,7 +236,7 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
         raise ValueError(f"For 'Ormqr', 'tau' of shape {tau.shape} does not fit 'x' of shape {x.shape}.")
     if left:
         return _apply_reflections(x, tau, other, transpose)
-    # B Q is the adjoint of Q* B*.
+    # B Q is computed as the conjugate transpose of Q* B*, because `_apply_reflections` multiplies from the left.
     return jnp.conj(_apply_reflections(x, tau, jnp.conj(other.swapaxes(-1, -2)), not transpose).swapaxes(-1, -2))
 
 
@@ -246,7 +247,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     Args:
         input (Tensor): The reflections below the diagonal, of shape (*, MN, K).
         tau (Tensor): The scales of the reflections, of shape (*, min(MN, K)).
-        other (Tensor): Of shape (*, M, N); MN is M with `left`, else N.
+        other (Tensor): Of shape (*, M, N). MN stands for M if `left` is True, else for N.
         left (bool): True for Q @ other, False for other @ Q. Default: True.
         transpose (bool): Use the conjugate transpose of Q. Default: False.
 

@@ -15,10 +15,10 @@ from msnb.ops._upcast import in_float32
 @shapes("a: n n")
 @in_float32
 def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
-    """Return the eigenvalues of a symmetric or Hermitian matrix in rising order, and the eigenvectors as columns.
+    """Return the eigenvalues of a symmetric or Hermitian matrix in ascending order, and the eigenvectors as columns.
 
     Args:
-        lower (bool): Read the lower triangle, else the upper one. Default: True.
+        lower (bool): True to read the lower triangle of `a`, False to read the upper one. Default: True.
         vectors (bool): Compute the eigenvectors. Default: True.
     """
     a = a if lower else jnp.conj(a.T)
@@ -30,8 +30,8 @@ def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
 @shapes("a: ... _ _")
 @in_float32
 def _LuFactor(a):
-    """LU decomposition: both triangular factors in one matrix, and for each row the index of the row it was exchanged
-    with.
+    """LU decomposition: return one matrix with both triangular factors, and the pivots. Row i was exchanged with row
+    pivots[i].
     """
     factors, pivots = jax.scipy.linalg.lu_factor(a)
     return factors, pivots.astype(jnp.int32)
@@ -67,8 +67,8 @@ def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, un
 @shapes("a: m _, b: m | m _")
 @in_float32
 def _LeastSquares(a, b):
-    """Solve a x = b by least squares; return the solution of minimum norm, the residues, the rank (int64), and the
-    singular values.
+    """Solve a x = b by least squares. Return the solution of minimum norm, the sums of squared residuals, the rank
+    (int64), and the singular values.
     """
     x, residues, rank, values = jnp.linalg.lstsq(a, b)
     return x, residues, rank.astype(jnp.int64), values

@@ -34,8 +34,8 @@ def _divide_no_nan(x, y):
 
 
 def _divide_integers_by_zero(x):
-    """Return the result of x / 0 for integers: the type's largest number for x > 0, the smallest for x < 0, and 0 for
-    0.
+    """Return the result of x / 0 for integers: the type's largest number for x > 0, its smallest number for x < 0, and
+    0 for x = 0.
     """
     info = jnp.iinfo(x.dtype)
     largest, smallest, none = (jnp.asarray(v, x.dtype) for v in (info.max, info.min, 0))
@@ -43,14 +43,15 @@ def _divide_integers_by_zero(x):
 
 
 def _get_integer_nan(x):
-    """Return the integer that stands for NaN: the smallest number of 32- and 64-bit types, 0 for narrower and unsigned
+    """Return the integer to which MindSpore converts NaN: the smallest number for int32 and int64, 0 for other
     types.
     """
     return jnp.iinfo(x.dtype).min if x.dtype in (jnp.int32, jnp.int64) else 0
 
 
 def _guard_zero_divisor(divide, at_zero):
-    """Return `divide`, changed to give at_zero(x) for an integer x divided by 0, which hardware leaves undefined."""
+    """Return `divide`, changed to return at_zero(x) for an integer x divided by 0, whose result in XLA depends on the
+    device."""
 
     def compute(x, y):
         if not is_integer(x):
@@ -84,7 +85,7 @@ def _xdivy(x, y):
     output="[0.25 0.4  0.5 ]",
 )
 def RealDiv(x, y):
-    """Return x / y; for integers the result is an integer, too."""
+    """Return x / y. For integers, the quotient is truncated to an integer."""
     return _divide_like_r1_1(x, y)
 
 
@@ -94,12 +95,12 @@ def RealDiv(x, y):
     output="[-1.3333334  2.5        2.       ]",
 )
 def Div(x, y):
-    """Return x / y; for integers the result is an integer, too."""
+    """Return x / y. For integers, the quotient is truncated to an integer."""
     return _divide_like_r1_1(x, y)
 
 
 def _divide_like_mindspore_2(x: Tensor, y: Tensor) -> Tensor:
-    """Return the quotient as MindSpore 2's class Div does: integers give float32."""
+    """Return the quotient as MindSpore 2's class Div does: the quotient of integers is float32."""
     return _TrueDiv.functional(x, y)
 
 
@@ -159,7 +160,7 @@ spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
     numpy=number("remainder", "mod"),
 )
 def FloorMod(x, y):
-    """Return the remainder of x / y rounded down; it has the sign of the divisor."""
+    """Return the remainder x - y * floor(x / y). It has the sign of the divisor."""
     return _guard_zero_divisor(jnp.mod, _get_integer_nan)(x, y)
 
 
@@ -171,13 +172,13 @@ spelling(FloorMod, function="remainder")(FloorMod.functional)
 @spelling(FloorMod, method="remainder")
 @keyword_aliases(divisor="other")
 def _tensor_remainder(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the remainder of the quotient rounded down. It has the sign of the divisor."""
+    """Return the remainder self - other * floor(self / other). It has the sign of the divisor."""
     return FloorMod.functional(self, other)
 
 
 @of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", output="[-1.  1.  0.]", numpy=number("fmod"))
 def Mod(x, y):
-    """Return the remainder of x / y rounded towards zero; it has the sign of the dividend."""
+    """Return the remainder x - y * trunc(x / y). It has the sign of the dividend."""
     return _guard_zero_divisor(jnp.fmod, lambda x: jnp.where(x == 0, 0, _get_integer_nan(x)))(x, y)
 
 
@@ -202,7 +203,7 @@ def TruncateDiv(x, y):
     type_="int32",
 )
 def TruncateMod(x, y):
-    """Return the remainder of x / y rounded towards zero."""
+    """Return the remainder x - y * trunc(x / y). It has the sign of the dividend."""
     return _guard_zero_divisor(jnp.fmod, jnp.zeros_like)(x, y)
 
 
@@ -280,13 +281,13 @@ def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | No
     Args:
         input (Union[Tensor, Number]): Dividend.
         other (Union[Tensor, Number]): Divisor.
-        rounding_mode (str): None, "floor" (down) or "trunc" (towards zero). Default: None.
+        rounding_mode (str): "floor" rounds down, "trunc" rounds towards zero. Default: None, no rounding.
 
     Returns:
-        Tensor; float32 for integers unless the quotient is rounded.
+        Tensor. For integers without `rounding_mode` it is float32.
 
     Raises:
-        ValueError: If `rounding_mode` is none of those.
+        ValueError: If `rounding_mode` is another string.
     """
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f"For 'div', 'rounding_mode' should be None, 'floor' or 'trunc', but got {rounding_mode!r}.")
@@ -309,7 +310,7 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
         A tuple of two Tensors of the broadcast shape of the operands.
 
     Raises:
-        TypeError: If an operand is none of these.
+        TypeError: If an operand has another type.
         ValueError: If the shapes do not broadcast.
     """
     x1, x2 = common_type(*as_tensors("divmod", x1=x1, x2=x2))
@@ -318,7 +319,7 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
 
 @spelling(FloorMod, method="remainder_")
 def _remainder_inplace(self: Tensor, other: Tensor | float) -> Tensor:
-    """Replace the elements by the remainder of the quotient rounded down, in place, and return the Tensor."""
+    """Replace the elements by self - other * floor(self / other) in place, and return the Tensor."""
     return take_over("remainder_", self, FloorMod.functional(self, other))
 
 

@@ -35,7 +35,7 @@ def Erfinv(x):
 @operator
 @in_float32
 def _LogNdtr(x):
-    """Logarithm of the standard normal distribution function, exact far below 0 as well.
+    """Logarithm of the standard normal distribution function, accurate also for elements far below 0.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -48,13 +48,13 @@ def _LogNdtr(x):
 
 @of_real(x="[0.]", output="[1.]", functional="bessel_i0e", called=(), generation=2)
 def BesselI0e(x):
-    """Modified Bessel function of order 0 of each element, times exp(-|x|)."""
+    """Modified Bessel function of the first kind, of order 0, times exp(-|x|)."""
     return jax.scipy.special.i0e(x)
 
 
 @of_real(x="[0.]", output="[0.]", functional="bessel_i1e", called=(), generation=2)
 def BesselI1e(x):
-    """Modified Bessel function of order 1 of each element, times exp(-|x|)."""
+    """Modified Bessel function of the first kind, of order 1, times exp(-|x|)."""
     return jax.scipy.special.i1e(x)
 
 

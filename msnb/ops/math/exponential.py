@@ -28,7 +28,7 @@ def _power(x, y):
         return jnp.power(x, y)
     if x.dtype == bool:
         x, y = x.astype(jnp.int64), y.astype(jnp.int64)
-    # Integers: a negative exponent gives the truncated reciprocal, which is 0 unless the base is 1 or -1.
+    # For integers, a power with a negative exponent is truncated to 0, unless the base is 1 or -1.
     result = jnp.power(x, jnp.maximum(y, 0))
     of_unit = jnp.where(y % 2 == 0, 1, x)
     return jnp.where(y < 0, jnp.where(jnp.abs(x) == 1, of_unit, 0), result).astype(x.dtype)
@@ -36,7 +36,7 @@ def _power(x, y):
 
 @in_float32
 def _xlogy(x, y):
-    zero = (x == 0) & (y == y)  # 0 times the logarithm of NaN is NaN
+    zero = (x == 0) & (y == y)  # y == y is False for NaN, for which the result is NaN
     return jnp.where(zero, 0, x * jnp.log(jnp.where(zero, 1, y)))
 
 
@@ -44,7 +44,7 @@ _LOGS = FLOAT | COMPLEX
 
 
 def _apply_and_cast_back(function, x):
-    """Apply `function`; cast the result to the type of `x`, also for integers, as MindSpore r1.1 does."""
+    """Apply `function`, and cast the result to the type of `x`. This includes integers, as in MindSpore r1.1."""
     return in_float32(function)(floating(x)).astype(x.dtype)
 
 
@@ -67,7 +67,7 @@ def Exp(x):
 )
 @in_float32
 def Expm1(x):
-    """Return exp(x) - 1 of each element, exact for small elements."""
+    """Return exp(x) - 1 of each element, accurate near 0."""
     return jnp.expm1(x)
 
 
@@ -90,7 +90,7 @@ def Log(x):
 )
 @in_float32
 def Log1p(x):
-    """Natural logarithm of 1 plus each element, exact for small elements."""
+    """Natural logarithm of 1 plus each element, accurate near 0."""
     return jnp.log1p(x)
 
 
@@ -128,7 +128,7 @@ def _Cbrt(x):
 
 @of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2", of_bool=mstype.int64))
 def _Exp2(x):
-    """Return 2 ** x of each element; integers give an integer, 0 for results below 1."""
+    """Return 2 ** x of each element. For integers, the result is truncated to an integer."""
     return _power(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
 
 
@@ -236,7 +236,7 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
         Tensor of the broadcast shape of the operands.
 
     Raises:
-        TypeError: If an operand is none of these.
+        TypeError: If an operand has another type.
         ValueError: If the shapes do not broadcast.
     """
     bases, exponents = [x.astype(mstype.float32) for x in as_tensors("float_power", x1=x1, x2=x2)]
@@ -272,7 +272,9 @@ def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
 
 @operator
 def _TimesLog(x, y):
-    """Return x * log(y), and 0 where both are 0. The gradient for `x` is log(y) even where `x` is 0, unlike Xlogy's.
+    """Return x * log(y), and 0 where both are 0.
+
+    The gradient for `x` is log(y). The gradient of Xlogy differs: it is 0 where `x` is 0.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -286,7 +288,7 @@ def _TimesLog(x, y):
 
 @operator
 def _TimesLog1p(x, y):
-    """Return x * log(1 + y), exact for small `y`, and 0 where `x` is 0 and `y` is -1. See `_TimesLog`.
+    """Return x * log(1 + y), accurate for small `y`, and 0 where `x` is 0 and `y` is -1. See `_TimesLog`.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -301,7 +303,7 @@ def _TimesLog1p(x, y):
 @operator
 @in_float32
 def _LogOneMinusExp(x):
-    """Return log(1 - exp(x)) of negative numbers, exact near 0 and far from it (Maechler, 2012).
+    """Return log(1 - exp(x)) of negative numbers, accurate near 0 and far below 0 (Maechler, 2012).
 
     Inputs:
         - **x** (Tensor) - Floating point, at most 0.
@@ -310,7 +312,7 @@ def _LogOneMinusExp(x):
         Tensor of the shape and element type of `x`; minus infinity at 0.
     """
     is_near = x > -jnp.log(jnp.asarray(2, x.dtype))
-    near, far = jnp.where(is_near, x, -1), jnp.where(is_near, -1, x)  # the unused branch has a finite gradient
+    near, far = jnp.where(is_near, x, -1), jnp.where(is_near, -1, x)  # keeps the unused branch's gradient finite
     return jnp.where(is_near, jnp.log(-jnp.expm1(near)), jnp.log1p(-jnp.exp(far)))
 
 
@@ -352,7 +354,7 @@ spelling(Expm1, function="tensor_expm1")(Expm1.functional)
 
 @spelling(_Exp2)
 def exp2(input: Tensor) -> Tensor:
-    """Return 2 ** x of each element; integers count as float32.
+    """Return 2 ** x of each element; integers are converted to float32.
 
     Args:
         input (Tensor): Numbers.
@@ -378,7 +380,7 @@ def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
         Tensor of float64 or complex128, of the broadcast shape of the operands.
 
     Raises:
-        TypeError: If neither operand is a Tensor, or one is no number.
+        TypeError: If neither operand is a Tensor, or an operand is no number.
     """
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         raise TypeError("For 'float_power', 'input' or 'exponent' should be a Tensor, but both are numbers.")
@@ -400,7 +402,7 @@ def _Ldexp(x, other):
     """Return x * 2 ** other.
 
     Inputs:
-        - **x** (Union[Tensor, Number]) - Numbers; integers count as float32.
+        - **x** (Union[Tensor, Number]) - Numbers; integers are converted to float32.
         - **other** (Union[Tensor, Number]) - Exponents, whose shape broadcasts.
 
     Outputs:
@@ -410,7 +412,7 @@ def _Ldexp(x, other):
         TypeError: If an element type is not supported.
         ValueError: If the shapes do not broadcast.
     """
-    x, other = promote(floating(x), floating(other), "ldexp")  # a power of a whole number is a float32
+    x, other = promote(floating(x), floating(other), "ldexp")  # integers are converted to float32
     return in_float32(lambda x, y: x * jnp.exp2(y))(x, other)
 
 

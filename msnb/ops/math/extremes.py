@@ -29,10 +29,10 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; () stands for all. Default: ().
 
     Outputs:
-        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+        Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
@@ -58,10 +58,10 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; () stands for all. Default: ().
 
     Outputs:
-        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+        Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
@@ -79,7 +79,7 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 
 def _apply_initial_and_where(op, of_two, x, initial, where):
-    """Return of_two(x, initial) elementwise, and `initial` where `where` is False."""
+    """Return of_two(x, initial) for each element, and `initial` where `where` is False. The reduction comes later."""
     x = tensor_argument(op, "input", x)
     if initial is None:
         if where is not None and where is not True:
@@ -147,8 +147,8 @@ def max_(
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
         keepdims (bool): Keep the axis with length 1. Default: False.
-        initial (Number): One more element that is compared in each reduction. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: None, all.
 
     Returns:
         A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
@@ -175,10 +175,10 @@ def amax(
 
     Args:
         input (Tensor): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Number): One more element that is compared in each reduction. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: None, all.
 
     Returns:
         Tensor of the element type of `input`.
@@ -201,14 +201,14 @@ def _tensor_max(
     """The maximum over axes.
 
     Args:
-        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
-        Tensor, or a tuple of values and indices for `return_indices`, or if the axis is given as `dim`.
+        Tensor. If `return_indices` is True or the axis is given as `dim`, a tuple of values and indices.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
     return _reduce_like_r1_1(max_, ReduceMax, Maximum, self, *rest)
@@ -230,17 +230,17 @@ def _max_api2(
     """The largest elements along `dim` and their indices, or the largest over `axis`.
 
     Args:
-        dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
+        dim (Union[None, int, tuple[int]]): An axis, or a tuple with the meaning of `axis`. Default: None.
         keepdim (bool): Keep this axis with length 1. Default: False.
-        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep these axes with length 1. Default: False.
-        initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
-        A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
-        `where` is given; else a Tensor.
+        A tuple of values and indices if `return_indices` is True, or if `dim` is an int and neither `initial` nor
+        `where` is given. Otherwise a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
     return _reduce_like_mindspore_2(max_, _tensor_max, Maximum, self, dim, keepdim, axis, keepdims, **more)
@@ -262,8 +262,8 @@ def min_(
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
         keepdims (bool): Keep the axis with length 1. Default: False.
-        initial (Number): One more element that is compared in each reduction. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: None, all.
 
     Returns:
         A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
@@ -290,10 +290,10 @@ def amin(
 
     Args:
         input (Tensor): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Number): One more element that is compared in each reduction. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: None, all.
 
     Returns:
         Tensor of the element type of `input`.
@@ -316,14 +316,14 @@ def _tensor_min(
     """The minimum over axes.
 
     Args:
-        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
-        Tensor, or a tuple of values and indices for `return_indices`, or if the axis is given as `dim`.
+        Tensor. If `return_indices` is True or the axis is given as `dim`, a tuple of values and indices.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
     return _reduce_like_r1_1(min_, ReduceMin, Minimum, self, *rest)
@@ -345,17 +345,17 @@ def _min_api2(
     """The smallest elements along `dim` and their indices, or the smallest over `axis`.
 
     Args:
-        dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
+        dim (Union[None, int, tuple[int]]): An axis, or a tuple with the meaning of `axis`. Default: None.
         keepdim (bool): Keep this axis with length 1. Default: False.
-        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep these axes with length 1. Default: False.
-        initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
+        initial (Number): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
-        A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
-        `where` is given; else a Tensor.
+        A tuple of values and indices if `return_indices` is True, or if `dim` is an int and neither `initial` nor
+        `where` is given. Otherwise a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
     return _reduce_like_mindspore_2(min_, _tensor_min, Minimum, self, dim, keepdim, axis, keepdims, **more)
@@ -393,17 +393,17 @@ def _numpy_amax(
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Union[int, float]): Takes part as one more element. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: True.
+        initial (Union[int, float]): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: True.
 
     Returns:
         Tensor of the element type of `a`.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
-        ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range, or `where` is given without `initial`.
     """
     return _reduce_array_like("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
 
@@ -420,17 +420,17 @@ def _numpy_amin(
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Union[int, float]): Takes part as one more element. Default: None.
-        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: True.
+        initial (Union[int, float]): An additional element of each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements to compare; it needs `initial`. Default: True.
 
     Returns:
         Tensor of the element type of `a`.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
-        ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range, or `where` is given without `initial`.
     """
     return _reduce_array_like("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
 
@@ -441,14 +441,14 @@ def _numpy_ptp(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tenso
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `x`.
 
     Raises:
-        TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `x` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     return _tensor_ptp(as_tensor(x, "ptp", "x"), axis, keepdims)

@@ -23,9 +23,9 @@ def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = 
 
     Args:
         kind (str): The transform, by its name in numpy.fft.
-        length (int): Number of elements to which the axis is cut or padded with zeros. Default: None, as it is.
+        length (int): Number of elements to which the axis is cropped or padded with zeros. Default: None, no change.
         axis (int): The axis. Default: -1.
-        norm (str): Where to divide by the length. Default: None, in the inverse transform.
+        norm (str): Transform that is divided by the length, as in numpy.fft. Default: None, the inverse transform.
 
     Inputs:
         - **x** (Tensor) - Real or complex numbers.
@@ -82,18 +82,18 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     """Fourier transform along a dimension.
 
     Args:
-        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
+        input (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
+        n (int): Number of elements to which the dimension is cropped or padded with zeros. Default: None, no change.
         dim (int): The dimension. Default: -1.
-        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
-            its root in both. Default: None, "backward".
+        norm (str): "backward" divides the inverse transform by the length n, "forward" the forward transform by n,
+            "ortho" divides both by the square root of n. Default: None, "backward".
 
     Returns:
         Tensor of complex numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is another string.
     """
     return _transform_axis("fft", input, n, dim, norm)
 
@@ -103,39 +103,39 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     """Inverse of `fft`.
 
     Args:
-        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
+        input (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
+        n (int): Number of elements to which the dimension is cropped or padded with zeros. Default: None, no change.
         dim (int): The dimension. Default: -1.
-        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
-            its root in both. Default: None, "backward".
+        norm (str): "backward" divides the inverse transform by the length n, "forward" the forward transform by n,
+            "ortho" divides both by the square root of n. Default: None, "backward".
 
     Returns:
         Tensor of complex numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is another string.
     """
     return _transform_axis("ifft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of real numbers: only the nonnegative frequencies. The other half follows by conjugation.
+    """Fourier transform of real numbers. Only nonnegative frequencies are returned: the others are their conjugates.
 
     Args:
-        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
+        input (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
+        n (int): Number of elements to which the dimension is cropped or padded with zeros. Default: None, no change.
         dim (int): The dimension. Default: -1.
-        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
-            its root in both. Default: None, "backward".
+        norm (str): "backward" divides the inverse transform by the length n, "forward" the forward transform by n,
+            "ortho" divides both by the square root of n. Default: None, "backward".
 
     Returns:
         Tensor of complex numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is another string.
     """
     return _transform_axis("rfft", input, n, dim, norm)
 
@@ -145,39 +145,39 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     """Inverse of `rfft`; the result is real.
 
     Args:
-        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        input (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
         n (int): Length of the dimension in the result. Default: None.
         dim (int): The dimension. Default: -1.
-        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
-            its root in both. Default: None, "backward".
+        norm (str): "backward" divides the inverse transform by the length n, "forward" the forward transform by n,
+            "ortho" divides both by the square root of n. Default: None, "backward".
 
     Returns:
         Tensor of real numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is another string.
     """
     return _transform_axis("irfft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of a Hermitian signal from its first half. The result is real.
+    """Fourier transform of a Hermitian-symmetric signal, which is real. `input` is the first half of the signal.
 
     Args:
-        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        input (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
         n (int): Length of the dimension in the result. Default: None.
         dim (int): The dimension. Default: -1.
-        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
-            its root in both. Default: None, "backward".
+        norm (str): "backward" divides the inverse transform by the length n, "forward" the forward transform by n,
+            "ortho" divides both by the square root of n. Default: None, "backward".
 
     Returns:
         Tensor of real numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is another string.
     """
     return _transform_axis("hfft", input, n, dim, norm)
 
@@ -187,18 +187,18 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     """Inverse of `hfft`.
 
     Args:
-        input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
+        input (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
+        n (int): Number of elements to which the dimension is cropped or padded with zeros. Default: None, no change.
         dim (int): The dimension. Default: -1.
-        norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
-            its root in both. Default: None, "backward".
+        norm (str): "backward" divides the inverse transform by the length n, "forward" the forward transform by n,
+            "ortho" divides both by the square root of n. Default: None, "backward".
 
     Returns:
         Tensor of complex numbers.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
+        ValueError: If `dim` is out of range, `n` is not positive, or `norm` is another string.
     """
     return _transform_axis("ihfft", input, n, dim, norm)
 

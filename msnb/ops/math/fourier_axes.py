@@ -20,10 +20,10 @@ def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, 
 
     Args:
         kind (str): The transform, by its name in numpy.fft.
-        lengths (tuple[int]): Numbers of elements to which the axes are cut or padded with zeros. Default: None, as it
-            is.
+        lengths (tuple[int]): Numbers of elements to which the axes are cropped or padded with zeros. Default: None, no
+            change.
         axes (tuple[int]): The axes.
-        norm (str): Where to divide by the lengths. Default: None, in the inverse transform.
+        norm (str): Transform that is divided by the lengths, as in numpy.fft. Default: None, the inverse transform.
 
     Inputs:
         - **x** (Tensor) - Real or complex numbers.
@@ -73,7 +73,7 @@ _DOC = """{what}
 
 
 def _declare_transform(name: str, what: str, numbers: str = "complex") -> Callable[..., Tensor]:
-    """Declare the transform `name`: over two dimensions, or over any number if the name ends in "n"."""
+    """Declare the transform `name`. It is over two dimensions if the name ends in "2", else over any number."""
     kind = name.replace("2", "n")
 
     def over_two(

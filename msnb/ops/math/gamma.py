@@ -30,8 +30,8 @@ def Lgamma(x):
         - **x** (Tensor) - Floating point or int32, of any shape.
 
     Outputs:
-        Tensor of the shape of `x`, float32 for int32, else of the element type of `x`; infinite at 0 and the negative
-        integers.
+        Tensor of the shape of `x`. It is float32 if `x` is int32, else of the element type of `x`. The result is
+        infinite at 0 and at the negative integers.
 
     Raises:
         TypeError: If `x` is neither floating point nor int32.
@@ -52,7 +52,7 @@ def Digamma(x):
         - **x** (Tensor) - Floating point, of any shape.
 
     Outputs:
-        Tensor of the shape and element type of `x`; not a number at the negative integers.
+        Tensor of the shape and element type of `x`; NaN at the negative integers.
 
     Raises:
         TypeError: If `x` is not floating point.
@@ -74,7 +74,7 @@ def Igamma(a, x):
         - **x** (Tensor) - Of the element type of `a` and a shape that broadcasts with it.
 
     Outputs:
-        Tensor of the broadcast shape and the element type of `a`; not a number where an input is negative.
+        Tensor of the broadcast shape and the element type of `a`; NaN where an input is negative.
 
     Raises:
         TypeError: If the inputs are not floating point or of different types.
@@ -92,7 +92,7 @@ def Igamma(a, x):
 @operator(functional="igammac", called=("input", "other"), methods=("igammac",), generation=2)
 @shapes("a x: ~s")
 def Igammac(a, x):
-    """Regularised upper incomplete gamma function, 1 - Igamma(a, x), exact where that is near 0.
+    """Regularised upper incomplete gamma function, 1 - Igamma(a, x), accurate also where the result is near 0.
 
     Inputs:
         - **a** (Tensor) - Floating point, positive.
@@ -112,7 +112,7 @@ def Igammac(a, x):
 @operator
 @shapes("x y: ~s")
 def _Lbeta(x, y):
-    """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
+    """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), accurate also for large arguments.
 
     Inputs:
         - **x** (Tensor) - Floating point, positive.
@@ -204,7 +204,7 @@ def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
         Tensor of the broadcast shape.
 
     Raises:
-        TypeError: If neither is a Tensor, or they are not floating point.
+        TypeError: If neither input is a Tensor, or they are not floating point.
     """
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         raise TypeError("For 'zeta', 'input' or 'other' should be a Tensor, but both are numbers.")

@@ -1,4 +1,4 @@
-"""Histograms, and the assignment of elements to bins."""
+"""Histograms, and the indices of the bins of elements."""
 
 import jax.numpy as jnp
 
@@ -25,15 +25,15 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
     """Find for each element the index of the interval, between sorted boundaries, that contains it.
 
     Args:
-        boundaries (list[float]): The boundaries, in rising order.
-        right (bool): If True, an element equal to a boundary is in the interval above it. Default: True; the function's
-            is False.
+        boundaries (list[float]): The boundaries, in ascending order.
+        right (bool): If True, an element equal to a boundary is in the interval above the boundary. Default: True. The
+            default of the function `bucketize` is False.
 
     Inputs:
         - **input** (Tensor) - Numbers.
 
     Outputs:
-        Tensor of int32, of the shape of `input`: the number of boundaries below.
+        Tensor of int32, of the shape of `input`: the number of boundaries below the element.
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
@@ -49,11 +49,11 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
 
     Args:
         input (Tensor): Numbers.
-        boundaries (Union[list[float], tuple[float]]): The boundaries, in rising order.
-        right (bool): If True, an element equal to a boundary is in the interval above it. Default: False.
+        boundaries (Union[list[float], tuple[float]]): The boundaries, in ascending order.
+        right (bool): If True, an element equal to a boundary is in the interval above the boundary. Default: False.
 
     Returns:
-        Tensor of int32, of the shape of `input`: the number of boundaries below.
+        Tensor of int32, of the shape of `input`: the number of boundaries below the element.
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.

@@ -11,7 +11,7 @@ from msnb.ops._check import FLOAT, dtype_in, same_dtype
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 
-_NODES = np.linspace(-5.0, 3.5, 129)  # the weights beyond them are below the precision of float32
+_NODES = np.linspace(-5.0, 3.5, 129)  # weights of nodes outside this range are below the precision of float32
 _STEP = float(_NODES[1] - _NODES[0])
 
 
@@ -23,8 +23,9 @@ def _compute_betainc(a, b, x):
 def _compute_parameter_derivatives(a, b, x):
     """Return the derivatives of :math:`I_x(a, b)` with respect to a and b: integrals of the density's derivatives.
 
-    They are computed by the tanh-sinh rule (Takahasi and Mori, 1974) on the side of x with less mass, with t = x s and
-    log s = -log(1 + exp(-pi sinh u)). Powers of t stay finite at both ends.
+    The integrals are computed by the tanh-sinh rule (Takahasi and Mori, 1974) over [0, x] if x is below the mean of the
+    density, else over [x, 1]. The substitution is t = x s with log s = -log(1 + exp(-pi sinh u)). With it, powers of t
+    are finite at both ends of the interval.
     """
     is_upper = x > a / (a + b)
     a, b, x = jnp.where(is_upper, b, a), jnp.where(is_upper, a, b), jnp.where(is_upper, 1 - x, x)

@@ -32,7 +32,7 @@ def InplaceAdd(x, v, *, indices: IntOrTuple):
 
     Inputs:
         - **x** (Tensor) - Of any shape but a scalar.
-        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those
+        - **v** (Tensor) - Of the element type of `x`; its first dimension has the length of `indices`, the others those
           of `x`.
 
     Outputs:
@@ -62,7 +62,7 @@ def InplaceSub(x, v, *, indices: IntOrTuple):
 
     Inputs:
         - **x** (Tensor) - Of any shape but a scalar.
-        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those
+        - **v** (Tensor) - Of the element type of `x`; its first dimension has the length of `indices`, the others those
           of `x`.
 
     Outputs:
@@ -92,7 +92,7 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
 
     Inputs:
         - **x** (Tensor) - Of any shape but a scalar.
-        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those
+        - **v** (Tensor) - Of the element type of `x`; its first dimension has the length of `indices`, the others those
           of `x`.
 
     Outputs:
@@ -120,7 +120,7 @@ def InplaceUpdateV2(x, indices: IntOrTuple, v):
     Inputs:
         - **x** (Tensor) - Of any shape but a scalar.
         - **indices** (Union[int, tuple[int]]) - Rows of `x`, each in [0, x.shape[0]).
-        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those
+        - **v** (Tensor) - Of the element type of `x`; its first dimension has the length of `indices`, the others those
           of `x`.
 
     Outputs:

@@ -1,4 +1,4 @@
-"""Operators that test for NaN and infinities: elementwise, for a whole Tensor, and with the NPU's status words."""
+"""Operators that test for NaN and infinities: elementwise, for a whole Tensor, or with MindSpore's overflow status."""
 
 import math
 
@@ -164,8 +164,8 @@ _get = _make_status_operator(
 class NPUGetFloatStatus(HostPrimitive):
     """Set the first status word to 1 if a number has overflowed since NPUClearFloatStatus, else to 0.
 
-    An operator's result, or a gradient, that is infinite or not a number counts as overflow. Values computed after this
-    operator do not count until the next NPUClearFloatStatus. Without these two operators nothing is checked.
+    An overflow is a result of an operator, or a gradient, that is infinite or NaN. Values computed between this
+    operator and the next NPUClearFloatStatus are not checked. A program without these two operators is not checked.
 
     Inputs:
         - **x** (Tensor) - The status words, floating point of shape (8,); written in place.
@@ -222,8 +222,8 @@ def NanToNum(
 
     Args:
         nan (float): Replacement of nan. Default: None, 0.0.
-        posinf (float): Replacement of infinity. Default: None, the largest number.
-        neginf (float): Replacement of minus infinity. Default: None, the smallest number.
+        posinf (float): Replacement of infinity. Default: None, the largest finite number.
+        neginf (float): Replacement of minus infinity. Default: None, the lowest finite number.
 
     Inputs:
         - **input** (Tensor) - Floating point.
@@ -245,7 +245,7 @@ def isposinf(x: ArrayLike) -> Tensor:
         Tensor of bool, of the shape of `x`.
 
     Raises:
-        TypeError: If `x` is none of these.
+        TypeError: If `x` has another type.
     """
     x = as_tensor(x, "isposinf", "x")
     return LogicalAnd.functional(IsInf.functional(x), Greater.functional(x, 0))
@@ -262,7 +262,7 @@ def isneginf(x: ArrayLike) -> Tensor:
         Tensor of bool, of the shape of `x`.
 
     Raises:
-        TypeError: If `x` is none of these.
+        TypeError: If `x` has another type.
     """
     x = as_tensor(x, "isneginf", "x")
     return LogicalAnd.functional(IsInf.functional(x), Less.functional(x, 0))

@@ -56,7 +56,7 @@ def _make_definiteness_check(inputs):
 
 
 def _count_indefinite_matrices(factors):
-    diagonals = jnp.diagonal(jax.lax.stop_gradient(factors), axis1=-2, axis2=-1)  # NaN there marks a failure
+    diagonals = jnp.diagonal(jax.lax.stop_gradient(factors), axis1=-2, axis2=-1)  # NaN if not positive definite
     return jnp.sum(jnp.any(jnp.isnan(diagonals), -1), dtype=jnp.int32)
 
 
@@ -87,7 +87,7 @@ def Cholesky(x, *, upper: Bool = False):
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If the last two dimensions differ.
-        RuntimeError: If a matrix is not positive definite; in a graph it is raised when the values are known.
+        RuntimeError: If a matrix is not positive definite. A compiled graph raises it when it runs.
 
     Examples:
         >>> print(ops.cholesky(Tensor([[4., 0.], [0., 9.]], mindspore.float32)))
@@ -138,7 +138,7 @@ def Cross(input, other, *, dim: Axis = ()):
     """Cross product of vectors along a dimension of length 3.
 
     Args:
-        dim (int): The dimension; the first of length 3 for (). Default: ().
+        dim (int): The dimension; () selects the first dimension of length 3. Default: ().
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -174,7 +174,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
         - **axisc** (int) - The axis of the vectors in the result.
 
     Outputs:
-        Tensor; for two vectors of length 2 it has only the third component.
+        Tensor. If all vectors have length 2, it has only the third component, without a dimension for it.
 
     Raises:
         ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
@@ -183,7 +183,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
     lengths = x.shape[vector_axes[0]], y.shape[vector_axes[1]]
     if set(lengths) - {2, 3}:
         raise ValueError(f"For 'cross', the vectors should have length 2 or 3, but got {lengths[0]} and {lengths[1]}.")
-    # numpy 2.5, and JAX with it, supports only vectors of length 3
+    # Pad vectors of length 2 with 0: numpy 2.5, and JAX with it, only supports vectors of length 3.
     padded = [
         jnp.pad(v, [(0, 3 - v.shape[i]) if i == axis else (0, 0) for i in range(v.ndim)])
         for v, axis in zip((x, y), vector_axes, strict=True)
@@ -207,17 +207,17 @@ def _numpy_cross(
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers.
-        b (Union[Tensor, list, tuple]): Numbers, of a shape that broadcasts with that of `a` but for the vectors.
+        b (Union[Tensor, list, tuple]): Numbers. Without the axes of the vectors, the shapes of `a` and `b` broadcast.
         axisa (int): The axis of the vectors in `a`. Default: -1.
         axisb (int): The axis of the vectors in `b`. Default: -1.
         axisc (int): The axis of the vectors in the result. Default: -1.
         axis (int): Sets `axisa`, `axisb` and `axisc` if it is not None. Default: None.
 
     Returns:
-        Tensor; for two vectors of length 2 it has only the third component.
+        Tensor. If all vectors have length 2, it has only the third component, without a dimension for it.
 
     Raises:
-        TypeError: If `a` or `b` is none of these, or an axis is not an int.
+        TypeError: If `a` or `b` has another type, or an axis is not an int.
         ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
 
     Examples:
@@ -244,17 +244,17 @@ def _numpy_trace(
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of at least 2 dimensions.
-        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main diagonal, positive numbers are above it. Default: 0.
         axis1 (int): The dimension of the rows. Default: 0.
         axis2 (int): The dimension of the columns. Default: 1.
-        dtype (Union[mindspore.dtype, str]): Element type of the result. Default: None, that of `a`, and int64 for
-            integers.
+        dtype (Union[mindspore.dtype, str]): Element type of the result. Default: None, int64 for integers, else the
+            type of `a`.
 
     Returns:
         Tensor without the two dimensions.
 
     Raises:
-        TypeError: If an argument is not of the type given above.
+        TypeError: If an argument has the wrong type.
         ValueError: If `a` has fewer than 2 dimensions, or an axis is out of range.
     """
     a = as_tensor(a, "trace", "a")
@@ -264,7 +264,7 @@ def _numpy_trace(
 
 @spelling(MatrixDeterminant, function="matrix_determinant", method="matrix_determinant")
 def matrix_determinant(input: Tensor) -> Tensor:
-    """Determinants of square matrices; `det` under its older name.
+    """Determinants of square matrices. `det` is the newer name of this function.
 
     Args:
         input (Tensor): Floating point, of shape (*, N, N).

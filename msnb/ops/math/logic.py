@@ -60,7 +60,7 @@ def LogicalNot(x):
 def _as_bool(value):
     """Cast an operand to bool: True where it is not 0.
 
-    A value that is neither Tensor nor number is returned unchanged; the operator refuses it.
+    A value that is neither Tensor nor number is returned unchanged. The operator then raises an error.
     """
     if isinstance(value, Tensor):
         return value if value.dtype == mstype.bool_ else Cast.functional(value, mstype.bool_)
@@ -76,7 +76,7 @@ def _is_zero(self: Tensor) -> Tensor:
 @differs_in_api2(_NUMBERS)
 @spelling(LogicalAnd, Cast, function="logical_and", method="logical_and")
 def logical_and(input: Tensor, other: Tensor) -> Tensor:
-    """Return True where both operands are True; the number 0 counts as False, other numbers as True.
+    """Return True where both operands are True; nonzero numbers are treated as True.
 
     Args:
         input (Union[Tensor, Number, bool]): The first operand.
@@ -99,7 +99,7 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
 @differs_in_api2(_NUMBERS)
 @spelling(LogicalOr, Cast, function="logical_or", method="logical_or")
 def logical_or(input: Tensor, other: Tensor) -> Tensor:
-    """Return True where at least one operand is True; the number 0 counts as False, other numbers as True.
+    """Return True where at least one operand is True; nonzero numbers are treated as True.
 
     Args:
         input (Union[Tensor, Number, bool]): The first operand.
@@ -121,7 +121,7 @@ def logical_or(input: Tensor, other: Tensor) -> Tensor:
 
 @spelling(LogicalXor, Cast, function="logical_xor", method="logical_xor")
 def logical_xor(input: Tensor, other: Tensor) -> Tensor:
-    """Return True where exactly one operand is True; the number 0 counts as False, other numbers as True.
+    """Return True where exactly one operand is True; nonzero numbers are treated as True.
 
     Args:
         input (Union[Tensor, Number, bool]): The first operand.
@@ -185,10 +185,10 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
 
     Inputs:
         - **x** (Tensor) - Of bool.
-        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; () stands for all. Default: ().
 
     Outputs:
-        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+        Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
@@ -212,10 +212,10 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
 
     Inputs:
         - **x** (Tensor) - Of bool.
-        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; () stands for all. Default: ().
 
     Outputs:
-        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+        Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
@@ -255,7 +255,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
     Args:
         input (Tensor): Numbers or bool.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -270,7 +270,7 @@ def _tensor_all(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tenso
     """Return True if all elements along the reduced axes are True.
 
     Args:
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce; () stands for all. Default: ().
         keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -285,7 +285,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
     Args:
         input (Tensor): Numbers or bool.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -300,7 +300,7 @@ def _tensor_any(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tenso
     """Return True if any element along the reduced axes is True.
 
     Args:
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce; () stands for all. Default: ().
         keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -315,14 +315,14 @@ def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
 
     Raises:
-        TypeError: If `a` is none of these, or `axis` is not made of int.
+        TypeError: If `a` has another type, or `axis` is not made of int.
         ValueError: If `axis` is out of range.
     """
     return any_(as_tensor(a, "sometrue", "a"), axis, keepdims)

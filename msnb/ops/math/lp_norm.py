@@ -12,23 +12,23 @@ from msnb.ops._upcast import in_float32
 @operator
 @in_float32
 def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False, epsilon: Float = 1e-12):
-    r"""The p-norm :math:`(\sum |x|^p)^{1/p}` along axes; results below `epsilon` become `epsilon`.
+    r"""The p-norm :math:`(\sum |x|^p)^{1/p}` along axes. Results below `epsilon` are replaced by `epsilon`.
 
     Args:
         axis (Union[int, list[int], tuple[int]]): The axes to reduce.
         p (int): The order of the norm; 0 counts the nonzero elements. Default: 2.
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
-        epsilon (float): The smallest result. Default: 1e-12.
+        epsilon (float): Lower bound of the result. Default: 1e-12.
 
     Inputs:
-        - **input** (Tensor) - any shape, float.
+        - **input** (Tensor) - Floating point, of any shape.
 
     Outputs:
-        Tensor of the input's type.
+        Tensor of the element type of `input`.
 
     Raises:
-        TypeError: If `input` is not floating point, or `axis` or `p` is not a number of its kind.
-        ValueError: If an axis is not there, or `p` is negative.
+        TypeError: If `input` is not floating point, or `axis` or `p` is not made of int.
+        ValueError: If an axis is out of range, or `p` is negative.
 
     Examples:
         >>> print(ops.LpNorm(axis=1)(Tensor([[3., 4.], [0., 2.]], mindspore.float32)))
@@ -40,7 +40,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         total = jnp.sum(input != 0, axes, keepdims=keep_dims).astype(input.dtype)
     else:
         total = jnp.sum(jnp.abs(input) ** p, axes, keepdims=keep_dims)
-        nothing = total == 0  # the root has no gradient there
+        nothing = total == 0  # the root is not differentiable at 0, so it is not computed there
         total = jnp.where(nothing, 0, jnp.where(nothing, 1, total) ** (1 / p))
     return jnp.maximum(total, epsilon)
 

@@ -129,7 +129,7 @@ class _BatchMatMul(Primitive):
 
 @operator
 def _MatMulBroadcast(x1, x2):
-    """Matrix product in which vectors are rows or columns and batch dimensions broadcast, as numpy's matmul.
+    """Matrix product as in `numpy.matmul`: a vector is a row or column, and batch dimensions broadcast.
 
     Inputs:
         - **x1** (Tensor) - Of at least 1 dimension.
@@ -213,11 +213,11 @@ def _numpy_matmul(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: If `x1` or `x2` is none of these.
+        TypeError: If `x1` or `x2` has another type.
         ValueError: If one of them is a scalar, or the shapes do not fit.
     """
     x1, x2 = common_type(*as_tensors("matmul", x1=x1, x2=x2))
-    if x1._array.dtype.kind in "bu" or x1.dtype == mstype.int8:  # the operators refuse them, or give int32
+    if x1._array.dtype.kind in "bu" or x1.dtype == mstype.int8:  # unsupported, or int32 for int8
         wide = matmul(x1.astype(mstype.int64), x2.astype(mstype.int64))
         return in_type(wide, x1.dtype if dtype is None else dtype, "matmul")
     return in_type(matmul(x1, x2), dtype, "matmul")

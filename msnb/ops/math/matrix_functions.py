@@ -44,7 +44,7 @@ def MatrixExp(input):
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `input` is not made of such numbers.
+        TypeError: If `input` is neither floating point nor complex.
         ValueError: If the last two dimensions differ.
 
     Examples:
@@ -106,7 +106,7 @@ def _numpy_matrix_power(a: ArrayLike, n: NonNegInt) -> Tensor:
         Tensor of the shape and element type of `a`.
 
     Raises:
-        TypeError: If `a` is none of these, or `n` is not an int.
+        TypeError: If `a` has another type, or `n` is not an int.
         ValueError: If the last two dimensions differ, or `n` is negative.
 
     Examples:
@@ -118,7 +118,7 @@ def _numpy_matrix_power(a: ArrayLike, n: NonNegInt) -> Tensor:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For 'matrix_power', 'a' should have shape (*, N, N), but got {x.shape}.")
     power = None
-    for bit in reversed(f"{n:b}"):  # binary exponentiation
+    for bit in reversed(f"{n:b}"):  # exponentiation by squaring
         if bit == "1":
             power = x if power is None else _numpy_matmul(power, x)
             n -= n & -n
@@ -165,7 +165,7 @@ def LogMatrixDeterminant(input):
         Tuple of two Tensors, of shape (*): the signs, and the logarithms.
 
     Raises:
-        TypeError: If `input` is not made of such numbers.
+        TypeError: If `input` is neither floating point nor complex.
         ValueError: If the last two dimensions differ.
     """
     _check_square("LogMatrixDeterminant", "input", input)
@@ -205,7 +205,7 @@ def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
         Tensor of the shape of `rhs`.
 
     Raises:
-        TypeError: If the inputs are not made of such numbers, or differ in their type.
+        TypeError: If the inputs are neither floating point nor complex, or their element types differ.
         ValueError: If the shapes do not fit.
     """
     _check_square("MatrixSolve", "matrix", matrix)
@@ -219,7 +219,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
     """Solve systems of linear equations with triangular matrices. The other triangle is not read.
 
     Args:
-        lower (bool): Use the lower triangle of `matrix`, else the upper one. Default: True.
+        lower (bool): True to use the lower triangle of `matrix`, False to use the upper one. Default: True.
         adjoint (bool): Use the conjugate transpose of the triangle. Default: False.
 
     Inputs:
@@ -230,7 +230,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
         Tensor of the shape of `rhs`.
 
     Raises:
-        TypeError: If the inputs are not made of such numbers, or differ in their type.
+        TypeError: If the inputs are neither floating point nor complex, or their element types differ.
         ValueError: If the shapes do not fit.
     """
     _check_square("MatrixTriangularSolve", "matrix", matrix)
@@ -257,19 +257,20 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
     """Solve systems of linear equations by least squares.
 
     Args:
-        fast (bool): Solve the normal equations, with `l2_regularizer`; if False, use singular values, of all solutions
-            the shortest. Default: True.
+        fast (bool): True to solve the normal equations with `l2_regularizer`. False to use the singular value
+            decomposition: the result is the solution of minimum norm, and `l2_regularizer` has no effect. Default:
+            True.
 
     Inputs:
         - **matrix** (Tensor) - Floating point or complex, of shape (*, M, N).
         - **rhs** (Tensor) - Of the same element type, of shape (*, M, K).
-        - **l2_regularizer** (Tensor) - Weight of the squares of the solution, a scalar of float64.
+        - **l2_regularizer** (Tensor) - Weight of the squared norm of the solution, a scalar of float64.
 
     Outputs:
         Tensor of shape (*, N, K).
 
     Raises:
-        TypeError: If the inputs are not made of such numbers, or differ in their type.
+        TypeError: If the inputs are neither floating point nor complex, or their element types differ.
         ValueError: If the shapes do not fit.
     """
     check_matrices("MatrixSolveLs", "matrix", matrix)
@@ -325,10 +326,11 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
     """Compute the pseudo-inverses of matrices from their singular values.
 
     Args:
-        atol (float): Singular values up to `atol` count as 0. Default: None, 0.
-        rtol (float): Singular values up to `rtol` times the largest one count as 0. Default: None, the accuracy of the
-            element type times the longer side of the matrices, or 0 where `atol` is given.
-        hermitian (bool): Assume that each matrix is equal to its conjugate transpose. Default: False.
+        atol (float): Singular values up to `atol` are treated as 0. Default: None, 0.
+        rtol (float): Singular values up to `rtol` times the largest one are treated as 0. Default: None, 0 if `atol` is
+            given, else the machine epsilon times the longer side of the matrices.
+        hermitian (bool): True if each matrix is equal to its conjugate transpose. Only its lower triangle is then read.
+            Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -337,11 +339,11 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
         Tensor of shape (*, N, M).
 
     Raises:
-        TypeError: If `x` is not made of such numbers.
+        TypeError: If `x` is neither floating point nor complex.
         ValueError: If `x` has fewer than 2 dimensions.
     """
     check_matrices("pinv", "x", x)
-    if hermitian:  # only the lower triangle is read
+    if hermitian:  # replace the upper triangle by the conjugate transpose of the lower one
         _check_square("pinv", "x", x)
         lower = jnp.tril(x, -1)
         x = jnp.tril(x) + jnp.conj(lower.swapaxes(-1, -2))
@@ -357,8 +359,8 @@ def _pseudo_inverse(x):
 
 @_pseudo_inverse.defjvp
 def _pseudo_inverse_jvp(primals, tangents):
-    # Golub and Pereyra's formula. If no singular value but 0 is dropped, it is exact for equal singular values,
-    # where the derivatives of the singular vectors do not exist.
+    # This is Golub and Pereyra's formula. It also holds for equal singular values, where the derivatives of the
+    # singular vectors do not exist. It requires that the singular values treated as 0 are 0 up to rounding.
     (x,), (change,) = primals, tangents
     p = _pseudo_inverse(x)
     turned, adjoint = jnp.conj(change.swapaxes(-1, -2)), jnp.conj(p.swapaxes(-1, -2))
@@ -368,7 +370,7 @@ def _pseudo_inverse_jvp(primals, tangents):
 
 
 def _truncated_pseudo_inverse(x, atol, rtol):
-    """Return the pseudo-inverse; only singular values above max(atol, rtol * largest) count."""
+    """Return the pseudo-inverse. Singular values up to max(atol, rtol * largest) are treated as 0."""
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     counts = s > jnp.maximum(atol, rtol * s[..., :1])
     inverse = jnp.where(counts, 1 / jnp.where(counts, s, 1), 0)

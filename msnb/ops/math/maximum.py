@@ -63,7 +63,7 @@ def MaximumGrad(
     grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
     grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
 ):
-    """Gradients of Maximum; where both operands are equal, the first gets the cotangent."""
+    """Gradients of Maximum. Where both operands are equal, `x` gets the full gradient."""
     return _split_cotangent(x >= y, x, y, dout)
 
 
@@ -77,7 +77,7 @@ def MinimumGrad(
     grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
     grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
 ):
-    """Gradients of Minimum; where both operands are equal, the first gets the cotangent."""
+    """Gradients of Minimum. Where both operands are equal, `x` gets the full gradient."""
     return _split_cotangent(x <= y, x, y, dout)
 
 
@@ -87,7 +87,7 @@ def _split_cotangent(first, x, y, dout):
 
 
 def _sum_to_shape(x, shape):
-    """Sum `x` over the axes along which `shape` was broadcast, so that the result has that shape."""
+    """Sum `x` to the shape `shape`, which was broadcast to the shape of `x`."""
     x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
     axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
     return x.sum(axes, keepdims=True) if axes else x
@@ -103,10 +103,10 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         max (Union[Tensor, Number]): Upper bound. Default: None, no bound.
 
     Returns:
-        Tensor of the element type of `input`; the bounds are cast to it.
+        Tensor of the element type of `input`. The bounds are cast to this type.
 
     Raises:
-        ValueError: If there is no bound at all.
+        ValueError: If `min` and `max` are both None.
 
     Examples:
         >>> print(ops.clamp(Tensor([1., 5., 9.]), 2., 6.))
@@ -121,8 +121,8 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
 
 
 def _convert_bound(input, bound):
-    """Return `bound` in the element type of `input`: fractions are truncated, and a bound that is too large is
-    clipped.
+    """Convert `bound` to the element type of `input`. For an integer `input`, a number is truncated to an integer and
+    clipped to the range of the type.
     """
     if isinstance(bound, Tensor):
         return bound if bound.dtype == input.dtype else Cast.functional(bound, input.dtype)
@@ -146,7 +146,7 @@ def _clamp_inplace(input: Tensor, min: Tensor | float | None = None, max: Tensor
         Tensor, `input` itself.
 
     Raises:
-        ValueError: If there is no bound at all.
+        ValueError: If `min` and `max` are both None.
     """
     return take_over("clamp_", input, clamp(input, min, max))
 
@@ -159,15 +159,15 @@ def _numpy_clip(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dt
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         xmin (Union[Tensor, list, tuple, int, float, None]): Lower bound; None for no bound.
         xmax (Union[Tensor, list, tuple, int, float, None]): Upper bound; None for no bound.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`, or where a bound has a shape
-            their common type.
+        dtype (mindspore.dtype): Element type of the result. Default: None, the type of `x`, or its common type with
+            the bounds that are arrays.
 
     Returns:
         Tensor of the broadcast shape of the arguments.
 
     Raises:
-        TypeError: If an argument is none of these.
-        ValueError: If there is no bound at all, or the shapes do not broadcast.
+        TypeError: If an argument has another type.
+        ValueError: If `xmin` and `xmax` are both None, or the shapes do not broadcast.
     """
     if xmin is None and xmax is None:
         raise ValueError("For 'clip', at least one of 'xmin' and 'xmax' should be given.")
@@ -180,7 +180,7 @@ def _numpy_clip(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dt
 
 @operator(functional="fmax", methods=("fmax",), generation=2)
 def Fmax(input, other):
-    """Elementwise maximum; of a number and nan, the number.
+    """Elementwise maximum. If one of two elements is nan, the result is the other element.
 
     Inputs:
         - **input** (Union[Tensor, Number]) - The first operand.
@@ -199,7 +199,7 @@ def Fmax(input, other):
 
 @operator(functional="fmin", methods=("fmin",), generation=2)
 def Fmin(input, other):
-    """Elementwise minimum; of a number and nan, the number.
+    """Elementwise minimum. If one of two elements is nan, the result is the other element.
 
     Inputs:
         - **input** (Union[Tensor, Number]) - The first operand.

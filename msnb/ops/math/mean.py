@@ -27,19 +27,20 @@ from msnb.ops.math.sum import ReduceSum, _numpy_mean
 def average(
     x: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: Bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Weighted average over axes; integers without weights give an integer.
+    """Weighted average over axes. Without weights, the average of integers is an integer.
 
     Args:
         x (Union[Tensor, list, tuple]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        weights (Union[Tensor, list, tuple]): Of the shape of `x`, or a vector along one axis. Default: None, all 1.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
+        weights (Union[Tensor, list, tuple]): Weights of the elements, of the shape of `x`, or a vector along one axis.
+            Default: None, equal weights.
         returned (bool): Also return the sum of the weights. Default: False.
 
     Returns:
-        Tensor, or for `returned` a tuple of two of one shape: the average and the sum of the weights.
+        Tensor. With `returned`, a tuple of two Tensors of the same shape: the average and the sum of the weights.
 
     Raises:
-        TypeError: If `x` or `weights` is none of these, or `weights` has another shape and `axis` is not an int.
+        TypeError: If `x` or `weights` has another type, or `weights` has another shape and `axis` is not an int.
         ValueError: If `axis` is out of range, or the vector of weights does not have the length of the axis.
 
     Examples:
@@ -118,22 +119,22 @@ def _numpy_cov(
 
     Args:
         m (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
-        y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
+        y (Union[Tensor, list, tuple]): Additional variables of the same observations. Default: None.
         rowvar (bool): False if variables are columns. Default: True.
         bias (bool): Divide by the number of observations N rather than by N - 1. Default: False.
-        ddof (int): If set, the divisor is N - ddof, whatever `bias` is. Default: None.
+        ddof (int): If it is not None, the divisor is N - ddof, and `bias` has no effect. Default: None.
         fweights (Union[Tensor, list, tuple]): Number of times that each observation occurs, integers. Default: None,
             once.
         aweights (Union[Tensor, list, tuple]): Weight of each observation. Default: None, equal weights.
-        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float64 for float64, else float32.
 
     Returns:
         Tensor, a square matrix; a scalar for one variable.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `m` or `y` has more than 2 dimensions, or their observations differ in number.
-        RuntimeError: If weights do not fit the observations.
+        ValueError: If `m` or `y` has more than 2 dimensions, or they differ in the number of observations.
+        RuntimeError: If weights do not match the observations.
 
     Examples:
         >>> print(mindspore.numpy.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -167,16 +168,16 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtyp
 
     Args:
         x (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
-        y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
+        y (Union[Tensor, list, tuple]): Additional variables of the same observations. Default: None.
         rowvar (bool): False if variables are columns. Default: True.
-        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float64 for float64, else float32.
 
     Returns:
         Tensor, a square matrix; a scalar for one variable.
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If `x` or `y` has more than 2 dimensions, or their observations differ in number.
+        ValueError: If `x` or `y` has more than 2 dimensions, or they differ in the number of observations.
     """
     c = _numpy_cov(x, y, rowvar)
     if not c.ndim:
@@ -203,8 +204,8 @@ def cov(
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If it has more than 2 dimensions.
-        RuntimeError: If weights do not fit the observations.
+        ValueError: If `input` has more than 2 dimensions.
+        RuntimeError: If weights do not match the observations.
     """
     x = tensor_argument("cov", "input", input)
     return _numpy_cov(x, ddof=correction, fweights=fweights, aweights=aweights)

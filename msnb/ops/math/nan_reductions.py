@@ -1,4 +1,4 @@
-"""Statistics that ignore NaN. (`nansum` is in the module of its operator.)"""
+"""Statistics that ignore NaN. `nansum` is declared elsewhere, next to its operator."""
 
 import math
 from typing import Any
@@ -31,11 +31,11 @@ def _reduce_without_nan(function, reduction, least, a, axis, dtype, keepdims):
 
 @spelling(numpy="nanmax")
 def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """Largest element over axes without nan; nan where all elements are nan.
+    """Largest element over axes, ignoring nan. The result is nan if all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
@@ -43,7 +43,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     return _reduce_without_nan("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
@@ -51,11 +51,11 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
 
 @spelling(numpy="nanmin")
 def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """Smallest element over axes without nan; nan where all elements are nan.
+    """Smallest element over axes, ignoring nan. The result is nan if all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
@@ -63,14 +63,14 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     return _reduce_without_nan("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
 
 
 def _convert_to_real_floats(function, a, dtype):
-    """Convert `a` to floating point of at least 32 bits; return it and the element type of the result."""
+    """Convert `a` to floating point of at least 32 bits. Return the Tensor and the element type of the result."""
     x = as_tensor(a, function, "a")
     x = x if x.dtype == mstype.float64 else Cast.functional(x, mstype.float32)
     return x, x.dtype if dtype is None else element_type(dtype, function)
@@ -92,19 +92,19 @@ def _variance_without_nan(x, axis, ddof, keepdims):
 
 @spelling(numpy="nanmean")
 def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """Mean over axes without nan; nan where all elements are nan.
+    """Mean over axes, ignoring nan. The result is nan if all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float64 for float64, else float32.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -117,11 +117,11 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
 
 @spelling(function="nanmean", method="nanmean")
 def _ops_nanmean(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Mean over axes without nan; nan where all elements are nan.
+    """Mean over axes, ignoring nan. The result is nan if all elements are nan.
 
     Args:
         input (Tensor): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, float32 for integers.
 
@@ -139,13 +139,13 @@ def _ops_nanmean(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dt
 
 @spelling(numpy="nanvar")
 def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
-    """Variance over axes without nan; nan where all elements are nan.
+    """Variance over axes, ignoring nan. The result is nan if all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
-        ddof (int): Delta degrees of freedom: the sum of squares is divided by the number of elements without nan minus
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float64 for float64, else float32.
+        ddof (int): Delta degrees of freedom: the sum of squares is divided by the number of non-nan elements minus
             `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
@@ -153,7 +153,7 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x, dtype = _convert_to_real_floats("nanvar", a, dtype)
@@ -162,13 +162,13 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
 
 @spelling(numpy="nanstd")
 def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
-    """Standard deviation over axes without nan; nan where all elements are nan.
+    """Standard deviation over axes, ignoring nan. The result is nan if all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
-        ddof (int): Delta degrees of freedom: the sum of squares is divided by the number of elements without nan minus
+        axis (Union[None, int, tuple[int], list[int]]): Axes to reduce. Default: None, all axes.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float64 for float64, else float32.
+        ddof (int): Delta degrees of freedom: the sum of squares is divided by the number of non-nan elements minus
             `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
@@ -176,7 +176,7 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x, dtype = _convert_to_real_floats("nanstd", a, dtype)
@@ -185,18 +185,18 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
 
 @spelling(numpy="nancumsum")
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """Running sum along an axis in which nan counts as 0; bool and integers below 32 bits are added as int32.
+    """Running sum along an axis in which nan is treated as 0; bool and integers below 32 bits are added as int32.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axis (int): The axis; None flattens first. Default: None.
-        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int32.
+        axis (int): The axis; None flattens the Tensor. Default: None.
+        dtype (mindspore.dtype): Element type of the sum. Default: None, that of `a`, or int32 for bool and small ints.
 
     Returns:
         Tensor of the shape of `a`, or a vector.
 
     Raises:
-        TypeError: If `a` is none of these, or `axis` is not an int.
+        TypeError: If `a` has another type, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
     return _numpy_cumsum(without_nan(as_tensor(a, "nancumsum", "a")), axis, dtype)

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, slices scaled to bounded norm, and distances between rows."""
+"""Norms of vectors and matrices, scaling of slices to a maximum norm, and distances between rows."""
 
 import math
 
@@ -18,7 +18,7 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.statistics import NormOrder
 
-Order = Static(Number)  # the order of a norm is static: each one has its own formula
+Order = Static(Number)  # static, because the formula of a norm depends on its order
 
 
 def _take_root(total, order):
@@ -84,7 +84,7 @@ def VectorNorm(
     Args:
         x (Tensor): Floating point or complex.
         ord (Union[int, float]): Order of the norm; it may be infinite, 0 or negative. Default: 2.
-        axis (Union[None, int, tuple[int]]): Axes that make up a vector; all for None. Default: None.
+        axis (Union[None, int, tuple[int]]): Axes that make up a vector. Default: None, all axes.
         keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `x`.
 
@@ -92,7 +92,7 @@ def VectorNorm(
         Tensor.
 
     Raises:
-        TypeError: If `x` is not made of such numbers.
+        TypeError: If `x` is neither floating point nor complex.
         ValueError: If an axis is out of range.
     """
     x = _check_and_cast("vector_norm", "x", x, dtype)
@@ -108,8 +108,8 @@ def _MatrixNorm(
 
     Args:
         A (Tensor): Floating point or complex, of at least 2 dimensions.
-        ord (Union[int, float, "fro", "nuc"]): Order of the norm: "fro", "nuc", or 1, 2, infinity or one of their
-            negatives. Default: "fro".
+        ord (Union[int, float, "fro", "nuc"]): Order of the norm, as in `numpy.linalg.norm`: "fro", "nuc", 1, -1, 2, -2,
+            infinity or minus infinity. Default: "fro".
         axis (tuple[int]): The two axes of the matrices. Default: (-2, -1).
         keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `A`.
@@ -118,7 +118,7 @@ def _MatrixNorm(
         Tensor.
 
     Raises:
-        TypeError: If `A` is not made of such numbers.
+        TypeError: If `A` is neither floating point nor complex.
         ValueError: If `axis` is not two axes of `A`, or `ord` is no norm of matrices.
     """
     A = _check_and_cast("matrix_norm", "A", A, dtype)
@@ -129,7 +129,7 @@ def _MatrixNorm(
         return length(A, 2, axes, keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(f"For 'matrix_norm', 'ord' should be 'fro', 'nuc', 1, 2, inf or a negative, but got {ord!r}.")
-    if ord != "nuc":  # the norm is a largest or smallest sum over one axis, or singular value
+    if ord != "nuc":  # these norms are a maximum or minimum, which needs at least one element
         some("matrix_norm", "A", A, *{1: axes[1:], math.inf: axes[:1]}.get(abs(ord), axes))
     return jnp.linalg.norm(A if ord in ("nuc", 2, -2) else magnitude(A), ord, axes, keepdims)
 
@@ -162,7 +162,7 @@ def NuclearNorm(x, *, dim: Optional(Axis) = None, keepdim: Bool = False):
 
 @operator
 def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
-    """The root of the sum of squares over axes.
+    """The square root of the sum of squares over axes.
 
     Args:
         keep_dims (bool): Keep the axes with length 1. Default: False.
@@ -200,7 +200,7 @@ def Renorm(x, *, p: Order, dim: Int, maxnorm: Float):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of such numbers.
+        TypeError: If `x` is neither floating point nor complex.
         ValueError: If `dim` is out of range.
     """
     dtype_in("Renorm", "x", x, FLOAT | COMPLEX)
@@ -231,13 +231,13 @@ def Pdist(x, *, p: Order = 2.0):
     """Compute the distances between all pairs of rows.
 
     Args:
-        p (float): Order of the norm that measures the difference. Default: 2.0.
+        p (float): Order of the norm of the difference of two rows. Default: 2.0.
 
     Inputs:
         - **x** (Tensor) - Floating point, of shape (*, N, M).
 
     Outputs:
-        Tensor of shape (*, N * (N - 1) / 2): rows 0 and 1, 0 and 2, and so on.
+        Tensor of shape (*, N * (N - 1) / 2), for the pairs of rows (0, 1), (0, 2), and so on.
 
     Raises:
         TypeError: If `x` is not floating point.
@@ -248,7 +248,7 @@ def Pdist(x, *, p: Order = 2.0):
         raise ValueError(f"For 'Pdist', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
     if p < 0:
         raise ValueError(f"For 'Pdist', 'p' should not be negative, but got {p}.")
-    first, second = np.triu_indices(x.shape[-2], 1)  # of numpy: constants even where newer JAX traces
+    first, second = np.triu_indices(x.shape[-2], 1)  # constants, unlike those of newer JAX
     return length(x[..., first, :] - x[..., second, :], p, -1)
 
 
@@ -258,10 +258,10 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
     Args:
         input (Tensor): Floating point, of shape (*, N, M).
-        p (float): Order of the norm that measures the difference. Default: 2.0.
+        p (float): Order of the norm of the difference of two rows. Default: 2.0.
 
     Returns:
-        Tensor of shape (*, N * (N - 1) / 2): rows 0 and 1, 0 and 2, and so on.
+        Tensor of shape (*, N * (N - 1) / 2), for the pairs of rows (0, 1), (0, 2), and so on.
     """
     return Pdist.functional(input, p)
 

@@ -41,11 +41,11 @@ def _TensorDot(x1, x2, axes: DotAxes):
     Inputs:
         - **x1** (Tensor) - Floating point; in MindSpore 2 any number.
         - **x2** (Tensor) - Of the element type of `x1`.
-        - **axes** (Union[int, tuple]) - Number of last axes of `x1` that are paired with the first axes of `x2`, or the
-          pairs of axes.
+        - **axes** (Union[int, tuple]) - Number of last axes of `x1` that are paired with the first axes of `x2`, or a
+          pair: the axes of `x1` and the axes of `x2`.
 
     Outputs:
-        Tensor of the element type of the inputs, with the free axes of `x1`, then those of `x2`.
+        Tensor of the element type of the inputs, with the unpaired axes of `x1`, then the unpaired axes of `x2`.
 
     Raises:
         TypeError: If the element types differ or are not floating point.
@@ -71,7 +71,7 @@ def _TensorDot(x1, x2, axes: DotAxes):
             raise ValueError(f"For '{op}', 'axes' {side} is out of range for shape {x.shape}.")
     pairs = [(x1.shape[a], x2.shape[b]) for a, b in zip(*axes, strict=True)]
     if any(a != b for a, b in pairs):
-        # MindSpore accepts axes that fit when one side is read backwards.
+        # MindSpore also accepts axes whose lengths match after the axes of `x2` are reversed.
         axes = axes[0], axes[1][::-1]
         if any(x1.shape[a] != x2.shape[b] for a, b in zip(*axes, strict=True)):
             raise ValueError(f"For '{op}', the paired dimensions should agree, but got {pairs}.")
@@ -85,8 +85,8 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: int | tuple | list) -> Tensor:
     Args:
         x1 (Tensor): Floating point.
         x2 (Tensor): Of the element type of `x1`.
-        axes (Union[int, tuple, list]): Number of last axes of `x1` that are paired with the first axes of `x2`, or the
-            pairs of axes.
+        axes (Union[int, tuple, list]): Number of last axes of `x1` that are paired with the first axes of `x2`, or a
+            pair: the axes of `x1` and the axes of `x2`.
 
     Returns:
         Tensor.
@@ -107,7 +107,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         other (Tensor): Of the element type of `input`.
 
     Returns:
-        Tensor; their product, where one is a scalar.
+        Tensor. If an input is a scalar, it multiplies the other input.
     """
     if not (input.ndim and other.ndim):
         return Mul.functional(input, other)
@@ -116,7 +116,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 @operator(functional="dot", methods=("dot",))
 def Dot(input, other):
-    """Sum of products over the last axis of `input` and the last but one axis of `other`.
+    """Sum of products over the last axis of `input` and the second-to-last axis of `other`.
 
     Inputs:
         - **input** (Tensor) - Floating point.
@@ -207,9 +207,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
 
 def _contract_axes(function, x, y, pairs):
-    """Contract `x` and `y`: sum products over pairs of axes, counted from the front. The operands have one element
-    type.
-    """
+    """Contract `x` and `y`: sum products over pairs of nonnegative axes. Both operands have the same element type."""
     for a, b in pairs:
         if x.shape[a] != y.shape[b]:
             raise ValueError(
@@ -232,17 +230,17 @@ def _convert_to_common_type(function, a, b):
 
 @spelling(Dot, Einsum, numpy="dot")
 def _numpy_dot(a: ArrayLike, b: ArrayLike) -> Tensor:
-    """Sum of products over the last axis of `a` and the last but one axis of `b`, or the only axis of a vector `b`.
+    """Sum of products over the last axis of `a` and the second-to-last axis of `b`, or the only axis of a vector `b`.
 
     Args:
-        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
-        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies the other operand.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies the other operand.
 
     Returns:
         Tensor of the common element type of `a` and `b`.
 
     Raises:
-        TypeError: If `a` or `b` is none of these.
+        TypeError: If `a` or `b` has another type.
         ValueError: If the paired dimensions differ.
 
     Examples:
@@ -260,14 +258,14 @@ def _numpy_inner(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Inner product: the sum of products over the last axes of two Tensors.
 
     Args:
-        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
-        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies the other operand.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies the other operand.
 
     Returns:
         Tensor of the common element type of `a` and `b`.
 
     Raises:
-        TypeError: If `a` or `b` is none of these.
+        TypeError: If `a` or `b` has another type.
         ValueError: If the last dimensions differ.
     """
     x, y = _convert_to_common_type("inner", a, b)
@@ -283,14 +281,14 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         b (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axes (Union[int, tuple, list]): Number of last axes of `a` that are paired with the first axes of `b`, or the
-            pairs of axes. Default: 2.
+        axes (Union[int, tuple, list]): Number of last axes of `a` that are paired with the first axes of `b`, or a
+            pair: the axes of `a` and the axes of `b`. Default: 2.
 
     Returns:
-        Tensor with the free axes of `a`, then those of `b`, of their common element type.
+        Tensor of the common element type, with the unpaired axes of `a`, then the unpaired axes of `b`.
 
     Raises:
-        TypeError: If `a` or `b` is none of these, or `axes` is not made of int.
+        TypeError: If `a` or `b` has another type, or `axes` is not made of int.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
     """
     x, y = _convert_to_common_type("tensordot", a, b)
@@ -315,7 +313,7 @@ def _numpy_outer(a: ArrayLike, b: ArrayLike) -> Tensor:
         Tensor of shape (a.size, b.size).
 
     Raises:
-        TypeError: If `a` or `b` is none of these.
+        TypeError: If `a` or `b` has another type.
     """
     return Outer.functional(
         *(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _convert_to_common_type("outer", a, b))
@@ -331,10 +329,10 @@ def _numpy_kron(a: ArrayLike, b: ArrayLike) -> Tensor:
         b (Union[Tensor, list, tuple, int, float, bool]): Numbers.
 
     Returns:
-        Tensor; its dimensions are the products of those of `a` and `b`.
+        Tensor. The length of each axis is the product of the lengths in `a` and `b`.
 
     Raises:
-        TypeError: If `a` or `b` is none of these.
+        TypeError: If `a` or `b` has another type.
     """
     x, y = _convert_to_common_type("kron", a, b)
     if x.dtype == mstype.bool_:
@@ -398,7 +396,7 @@ def Ger(x1, x2):
 
     Raises:
         TypeError: If the element types differ.
-        ValueError: If one is no vector.
+        ValueError: If an input is no vector.
     """
     same_dtype("Ger", x1=x1, x2=x2)
     rank("Ger", "x1", x1, 1)
@@ -418,7 +416,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
         Tensor of shape (len(input), len(vec2)).
 
     Raises:
-        ValueError: If one is no vector.
+        ValueError: If an input is no vector.
     """
     return Outer.functional(input, vec2)
 
@@ -434,7 +432,8 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
         x1 (Tensor): Floating point, of shape (N, ...).
         x2 (Tensor): Of the element type of `x1`, of shape (N, ...).
         axes (Union[int, tuple[int], list[int]]): The dimension to sum over, or one dimension of each operand. Default:
-            None, the last of `x1` and the last but one of `x2`, of a matrix its last.
+            None, the last dimension of `x1` and the second-to-last dimension of `x2`. For a matrix `x2` it is the last
+            dimension.
 
     Returns:
         Tensor of shape (N, other dimensions of `x1`, other dimensions of `x2`); (N, 1) if there are no other
@@ -442,7 +441,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
 
     Raises:
         TypeError: If the element types are not floating point, or differ.
-        ValueError: If the batches or the dimensions do not fit, or a dimension is the first one.
+        ValueError: If the batches or the dimensions differ in length, or `axes` has the batch dimension 0.
     """
     for name, x in (("x1", x1), ("x2", x2)):
         if tensor_argument("batch_dot", name, x).ndim < 2:
@@ -472,7 +471,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         bias (Tensor): Of shape (K,). Default: None, 0.
 
     Returns:
-        Tensor of shape (*, K). Without `bias`, integers give int64.
+        Tensor of shape (*, K). For integers without `bias`, the element type is int64.
 
     Raises:
         TypeError: If an input is not a Tensor.
@@ -480,7 +479,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
     """
     operands = input1, weight, input2
     is_integer = all(isinstance(x, Tensor) and x._array.dtype in INT for x in operands)
-    if is_integer:  # so that the sums do not overflow
+    if is_integer:  # add in int64, so that the sums do not overflow
         operands = [Cast.functional(x, mstype.int64) for x in operands]
     total = einsum("...a,kab,...b->...k", *operands)
     if bias is None:

@@ -97,7 +97,7 @@ _abs = Abs()
 
 @spelling(Abs, Maximum, method="__abs__")
 def _tensor_abs(self: Tensor) -> Tensor:
-    """Absolute value of each element, also for a number that is an input of a graph."""
+    """Absolute value of each element. `Abs` rejects Python numbers that are graph inputs; `Maximum` accepts them."""
     return Maximum.functional(self, -self) if self._array.weak_type else _abs(self)
 
 
@@ -141,7 +141,7 @@ _neg = Neg()
 
 @spelling(Neg, Mul, method="__neg__")
 def _tensor_neg(self: Tensor) -> Tensor:
-    """Negate each element, also for a number that is an input of a graph."""
+    """Negate each element. `Neg` rejects Python numbers that are graph inputs; `Mul` accepts them."""
     return Mul.functional(self, -1) if self._array.weak_type else _neg(self)
 
 
@@ -257,7 +257,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
         Tensor of the broadcast shape of the operands.
 
     Raises:
-        TypeError: If an operand is none of these.
+        TypeError: If an operand has another type.
         ValueError: If the shapes do not broadcast.
     """
     return in_type(_CopySign.functional(*as_tensors("copysign", x1=x1, x2=x2)), dtype, "copysign")
@@ -274,7 +274,7 @@ def fix(x: ArrayLike) -> Tensor:
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If `x` is none of these.
+        TypeError: If `x` has another type.
     """
     return Trunc.functional(floating(as_tensor(x, "fix", "x")))
 
@@ -328,14 +328,14 @@ def _ops_copysign(x: Tensor | float, other: Tensor | float) -> Tensor:
     """Combine the magnitude of the first operand with the sign of the second.
 
     Args:
-        x (Union[Tensor, int, float]): Numbers whose magnitude is taken; integers count as float32.
+        x (Union[Tensor, int, float]): Numbers whose magnitude is taken; integers are converted to float32.
         other (Union[Tensor, int, float]): Numbers whose sign is taken; its shape broadcasts.
 
     Returns:
         Tensor of the broadcast shape of the operands.
 
     Raises:
-        TypeError: If an operand is none of these.
+        TypeError: If an operand has another type.
         ValueError: If the shapes do not broadcast.
     """
     x, other = as_tensors("copysign", x=x, other=other)

@@ -135,7 +135,7 @@ def _Cond(A, p: ConditionOrder = None):
 
     Raises:
         TypeError: If `A` is not floating point.
-        ValueError: If the shape does not fit, or `p` is none of those.
+        ValueError: If the shape does not fit, or `p` has another value.
     """
     dtype_in("cond", "A", A, FLOAT)
     if A.ndim < 2:
@@ -154,10 +154,10 @@ def CholeskyInverse(input_x, *, upper: Bool = False):
     """Invert a matrix, given its Cholesky factor.
 
     Args:
-        upper (bool): The factor is the upper one, else the lower one. Default: False.
+        upper (bool): If True, the factor is upper triangular; if False, it is lower triangular. Default: False.
 
     Inputs:
-        - **input_x** (Tensor) - Floating point, of shape (N, N); the other triangle counts as 0.
+        - **input_x** (Tensor) - Floating point, of shape (N, N); the other triangle is ignored.
 
     Outputs:
         Tensor of the shape and element type of `input_x`.
@@ -176,11 +176,11 @@ def CholeskySolve(x1, x2, *, upper: Bool = False):
     """Solve systems of linear equations, given the Cholesky factor of the matrix.
 
     Args:
-        upper (bool): The factor is the upper one, else the lower one. Default: False.
+        upper (bool): If True, the factor is upper triangular; if False, it is lower triangular. Default: False.
 
     Inputs:
         - **x1** (Tensor) - Right sides, floating point of shape (*, N, M).
-        - **x2** (Tensor) - Factors, of shape (*, N, N); the other triangle counts as 0.
+        - **x2** (Tensor) - Factors, of shape (*, N, N); the other triangle is ignored.
 
     Outputs:
         Tensor of the shape and element type of `x1`.
@@ -204,7 +204,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: Bool = False) -> Tensor
     Args:
         input (Tensor): Right sides, floating point of shape (*, N, M).
         input2 (Tensor): Factors, of shape (*, N, N).
-        upper (bool): The factors are the upper ones, else the lower ones. Default: False.
+        upper (bool): If True, the factors are upper triangular; if False, they are lower triangular. Default: False.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -225,10 +225,10 @@ def Lstsq(
     fast: OneOf(True, otherwise="the result is that of the precise way") = True,
     l2_regularizer: OneOf(0.0, otherwise="as in MindSpore, where it has none with `fast`") = 0.0,
 ):
-    """Solve overdetermined systems by least squares, and find the solution of least norm for others.
+    """Solve linear systems: the least-squares solution if overdetermined, otherwise the minimum-norm solution.
 
     Args:
-        fast (bool): No effect: the result is that of the precise way. Default: True.
+        fast (bool): No effect: the pseudo-inverse is always used. Default: True.
         l2_regularizer (float): No effect, as in MindSpore. Default: 0.0.
 
     Inputs:
@@ -253,7 +253,7 @@ def Lstsq(
 
 @spelling(Lstsq, function="lstsq", method="lstsq")
 def lstsq(input: Tensor, A: Tensor) -> Tensor:
-    """Solve overdetermined systems by least squares, and find the solution of least norm for others.
+    """Solve linear systems: the least-squares solution if overdetermined, otherwise the minimum-norm solution.
 
     Args:
         input (Tensor): The matrix, floating point of shape (M, N).
@@ -270,7 +270,7 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
 
 
 def _convert_pivots_to_permutation(pivots, rows):
-    """Convert LAPACK's row exchanges, which count from 1, to a permutation of the rows."""
+    """Convert LAPACK's 1-based row exchanges to a permutation of the rows."""
 
     def exchange(step, order):
         other = pivots[step] - 1
@@ -287,7 +287,7 @@ def LuSolve(x, lu_data, lu_pivots):
     Inputs:
         - **x** (Tensor) - Right sides, floating point of shape (*, N, K).
         - **lu_data** (Tensor) - Both factors in one matrix, of shape (*, N, N).
-        - **lu_pivots** (Tensor) - For each row the number, from 1, of the row it was exchanged with; int32 of shape (*,
+        - **lu_pivots** (Tensor) - 1-based index of the row that each row was exchanged with; int32 of shape (*,
           N).
 
     Outputs:
@@ -330,7 +330,7 @@ def LuUnpack(
 
     Inputs:
         - **LU_data** (Tensor) - Integers or floating point, of shape (*, M, N).
-        - **LU_pivots** (Tensor) - For each row the number, from 1, of the row it was exchanged with; int32 of shape (*,
+        - **LU_pivots** (Tensor) - 1-based index of the row that each row was exchanged with; int32 of shape (*,
           min(M, N)).
 
     Outputs:
@@ -364,7 +364,7 @@ def lu_unpack(
 
     Args:
         LU_data (Tensor): Floating point, of shape (*, M, N).
-        LU_pivots (Tensor): For each row the number, from 1, of the row it was exchanged with; int32 of shape (*, min(M,
+        LU_pivots (Tensor): 1-based index of the row that each row was exchanged with; int32 of shape (*, min(M,
             N)).
         unpack_data (bool): Return the two triangular factors. Default: True.
         unpack_pivots (bool): Return the permutation. Default: True.

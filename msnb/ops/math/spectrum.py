@@ -31,11 +31,11 @@ def FFTWithSize(
         signal_ndim (int): Number of transformed axes, 1 to 3.
         inverse (bool): Compute the inverse transform, from frequencies to the signal.
         real (bool): The signal is real.
-        norm (str): "backward" divides the inverse by the number of elements, "forward" the other, "ortho" both by its
-            root. Default: "backward".
+        norm (str): "backward" divides the inverse transform by the number of elements, "forward" divides the forward
+            transform, "ortho" divides both by the square root of the number. Default: "backward".
         onesided (bool): Omit the redundant frequencies of a real signal. Default: True.
-        signal_sizes (tuple[int]): Lengths of the real signal that an inverse of one-sided frequencies gives. Default:
-            (), even ones.
+        signal_sizes (tuple[int]): Lengths of the real signal that the inverse transform of one-sided frequencies
+            returns. Default: (), which makes the last length even.
 
     Inputs:
         - **x** (Tensor) - complex64 or complex128; float32, float64, integers or bool where a real signal is
@@ -46,7 +46,7 @@ def FFTWithSize(
 
     Raises:
         TypeError: If `x` is of another type.
-        ValueError: If `x` has fewer dimensions than `signal_ndim`, or an argument is none of those above.
+        ValueError: If `x` has fewer dimensions than `signal_ndim`, or an argument has an unsupported value.
     """
     op = "FFTWithSize"
     dtype_in(op, "x", x, _REAL | INT | BOOL if real and not inverse else COMPLEX)
@@ -143,17 +143,16 @@ def stft(
         center (bool): Pad the signal so that each frame is centred at its time. Default: True.
         pad_mode (str): The padding: "CONSTANT" with zeros, "REFLECT" or "SYMMETRIC". Default: "REFLECT".
         normalized (bool): Divide the result by the square root of `n_fft`. Default: False.
-        onesided (bool): Omit the redundant frequencies of a real signal. Default: None, True of a
-            real one.
+        onesided (bool): Omit the redundant frequencies of a real signal. Default: None, True for a real signal.
         return_complex (bool): Return complex numbers; if False, a last dimension of length 2 holds real and imaginary
-            parts. Default: None, as the signal is.
+            parts. Default: None, True for a complex signal.
 
     Returns:
         Tensor, (*, frequencies, frames), or (*, frequencies, frames, 2).
 
     Raises:
         TypeError: If `x` or `window` is of another type.
-        ValueError: If the lengths do not fit, or `pad_mode` is none of these.
+        ValueError: If the lengths do not fit, or `pad_mode` has another value.
     """
     rank("stft", "x", tensor_argument("stft", "x", x), 1, 2)
     hop_length = n_fft // 4 if hop_length is None else hop_length

@@ -32,7 +32,7 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
     """Variance over axes.
 
     Args:
-        input (Tensor): Numbers; integers count as float32.
+        input (Tensor): Numbers; integers are converted to float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
         ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
             `ddof`. Default: 0.
@@ -67,7 +67,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
     """Standard deviation over axes.
 
     Args:
-        input (Tensor): Numbers; integers count as float32.
+        input (Tensor): Numbers; integers are converted to float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
         ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
             `ddof`. Default: 0.
@@ -202,7 +202,7 @@ def _compute_lower_median(op, input, axis, keepdims, ignore_nan):
 
 @operator(generation=2)
 def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = False, ignore_nan: Bool = False):
-    """Median along an axis, the lower of two middle elements, and its index.
+    """Median along an axis, and its index. Of two middle elements, the lower one is the median.
 
     Args:
         global_median (bool): Median of all elements, with index 0. Default: False.
@@ -229,7 +229,7 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
 
 @spelling(Median, function="median")
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis, the lower of two middle elements, and its index.
+    """Median along an axis, and its index. Of two middle elements, the lower one is the median.
 
     Args:
         input (Tensor): Numbers.
@@ -290,7 +290,7 @@ def _numpy_std(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = 
     """Standard deviation over axes.
 
     Args:
-        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers are converted to float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
             `ddof`. Default: 0.
@@ -300,7 +300,7 @@ def _numpy_std(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = 
         Tensor, floating point.
 
     Raises:
-        TypeError: If `x` is none of these, or an argument has the wrong type.
+        TypeError: If `x` has another type, or an argument has the wrong type.
         ValueError: If `axis` is out of range.
     """
     return _Std.functional(real_numbers(as_tensor(x, "std", "x")), axis, ddof, keepdims)
@@ -311,7 +311,7 @@ def _numpy_var(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = 
     """Variance over axes.
 
     Args:
-        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers are converted to float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
             `ddof`. Default: 0.
@@ -321,7 +321,7 @@ def _numpy_var(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = 
         Tensor, floating point.
 
     Raises:
-        TypeError: If `x` is none of these, or an argument has the wrong type.
+        TypeError: If `x` has another type, or an argument has the wrong type.
         ValueError: If `axis` is out of range.
     """
     return _ReduceVar.functional(real_numbers(as_tensor(x, "var", "x")), axis, ddof, keepdims)
@@ -332,19 +332,19 @@ def _numpy_norm(x: ArrayLike, ord: float | str | None = None, axis: Axis = None,
     """Norm of vectors or matrices.
 
     Args:
-        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers are converted to float32.
         ord (Union[None, int, float, "fro", "nuc"]): Order of the norm; None is the 2-norm of all elements. Default:
             None.
-        axis (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None, all, of which
-            there may be one or two where `ord` is given.
+        axis (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None, all axes. If
+            `ord` is set, there must be one axis or two.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
 
     Raises:
-        TypeError: If `x` is none of these, or an argument has the wrong type.
-        ValueError: If `ord` is no norm of vectors or matrices, or the axes are not one or two.
+        TypeError: If `x` has another type, or an argument has the wrong type.
+        ValueError: If `ord` is not a norm of vectors or of matrices, or the number of axes is not 1 or 2.
 
     Examples:
         >>> print(mindspore.numpy.norm([[3.0, 4.0], [0.0, 1.0]], axis=1))
@@ -413,7 +413,7 @@ def _compute_mean_over_axes(input, axis, keepdims):
 
 @spelling(Median, method="nanmedian", function="nanmedian")
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis without nan, the lower of two middle elements, and its index.
+    """Median along an axis, ignoring NaN, and its index. Of two middle elements, the lower one is the median.
 
     Args:
         input (Tensor): Numbers.
@@ -514,7 +514,7 @@ CASES = [
     case(ReduceStd, F(2, 3), unbiased=False, keep_dims=True),
     case(Median, F(2, 3)),
     case(Median, F(2, 3), axis=1, keep_dims=True),
-    case(Median, F(2, 3), global_median=True).results(0),  # the index is uninitialized memory
+    case(Median, F(2, 3), global_median=True).results(0),  # the index is not compared: it is uninitialized memory
     case(Median, Values([[1.0, math.nan, 5.0, 2.0], [3.0, 4.0, 2.0, 1.0]]), axis=1, ignore_nan=True),
     case(median, F(2, 3)),
     case(_ReduceVar, F(2, 3), 1, ddof=1),

@@ -24,7 +24,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
 
     Args:
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
-        skip_mode (bool): An `axis` of () means no axis rather than all. Default: False.
+        skip_mode (bool): If True, an `axis` of () reduces no axis; if False, it reduces all axes. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -126,7 +126,8 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
         input (Tensor): Numbers or bool.
         dim (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdim (bool): Keep the axes with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
+        dtype (mindspore.dtype): Element type of the result. Default: None: int64 for integers and bool, otherwise that
+            of `input`.
 
     Returns:
         Tensor.
@@ -208,7 +209,8 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keep_dims (bool): Keep the axes with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
+        dtype (mindspore.dtype): Element type of the result. Default: None: int64 for integers and bool, otherwise that
+            of `input`.
 
     Returns:
         Tensor.
@@ -316,7 +318,7 @@ def CountNonZero(x, *, dims: Axis = ()):
     """Count the nonzero elements over axes.
 
     Args:
-        dims (Union[int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dims (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -341,7 +343,8 @@ def _numpy_sum(
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int64.
+        dtype (mindspore.dtype): Element type in which to add. Default: None: int64 for bool, signed integers and uint8,
+            otherwise that of `a`.
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Added to the sum. Default: None.
 
@@ -349,7 +352,7 @@ def _numpy_sum(
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = as_tensor(a, "sum", "a")
@@ -365,7 +368,7 @@ def _numpy_mean(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: 
     """Mean over axes; integers give an integer, unless `dtype` is another type.
 
     Args:
-        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool is converted to int32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `a`.
@@ -374,7 +377,7 @@ def _numpy_mean(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: 
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = in_type(as_tensor(a, "mean", "a"), dtype, "mean")
@@ -386,7 +389,7 @@ def _numpy_nansum(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: 
     """Sum over axes; nan counts as 0; integers are added in their own type.
 
     Args:
-        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool is converted to int32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
         keepdims (bool): Keep the axes with length 1. Default: False.
@@ -395,7 +398,7 @@ def _numpy_nansum(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: 
         Tensor.
 
     Raises:
-        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = without_nan(as_tensor(a, "nansum", "a"))
@@ -416,7 +419,7 @@ def _numpy_count_nonzero(x: ArrayLike, axis: Axis = None, keepdims: Bool = False
         Tensor of int32.
 
     Raises:
-        TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `x` has another type, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = as_tensor(x, "count_nonzero", "x")

@@ -45,7 +45,7 @@ def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int =
     """Integral along an axis by the trapezoidal rule.
 
     Args:
-        y (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
+        y (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers are converted to float32.
         x (Union[Tensor, list, tuple]): Positions of the points, of the shape of `y` or a vector along the axis.
             Default: None, at distances of `dx`.
         dx (float): Distance between two points if `x` is None. Default: 1.0.
@@ -73,7 +73,7 @@ def _ops_trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int 
     """Integral along an axis by the trapezoidal rule.
 
     Args:
-        y (Tensor): Numbers, of at least 1 dimension; integers count as float32.
+        y (Tensor): Numbers, of at least 1 dimension; integers are converted to float32.
         x (Tensor): Positions of the points, of the shape of `y` or a vector along the axis. Default: None, at distances
             of `dx`.
         dx (float): Distance between two points if `x` is None. Default: 1.0.

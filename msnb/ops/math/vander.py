@@ -26,7 +26,7 @@ def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
         Tensor of shape (x.size, count) and the element type of `x`.
     """
     rank("vander", "x", x, 1)
-    # Products rather than powers: their gradient is right at 0, too.
+    # The columns are computed as products, because the gradient of a power may be wrong at 0.
     powers = [jnp.ones_like(x)]
     for _ in range(count - 1):
         powers.append(powers[-1] * x)
@@ -48,7 +48,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
 
     Raises:
         TypeError: If `N` is not an int, or `increasing` not a bool.
-        ValueError: If `x` is no vector, or `N` is negative.
+        ValueError: If `x` is not a vector, or `N` is negative.
 
     Examples:
         >>> print(mindspore.numpy.vander([1., 2., 3.], 3))
@@ -73,7 +73,7 @@ def _ops_vander(x: Tensor, N: int | None = None) -> Tensor:
 
     Raises:
         TypeError: If `N` is not an int.
-        ValueError: If `x` is no vector, or `N` is negative.
+        ValueError: If `x` is not a vector, or `N` is negative.
     """
     tensor_argument("vander", "x", x)
     x = x.astype(mstype.int64) if x._array.dtype.kind in "iu" else x

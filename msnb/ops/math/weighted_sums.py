@@ -43,8 +43,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     Args:
         input (Tensor): The addend; it broadcasts to the shape of the sum.
         batch1 (Tensor): Matrices, of shape (B, M, K), or one matrix.
-        batch2 (Tensor): Matrices, of shape (B, K, N), or one matrix. The rows of the product of two matrices are
-            summed, as in MindSpore 2's example.
+        batch2 (Tensor): Matrices, of shape (B, K, N), or one matrix. If both inputs are single matrices, the rows of
+            their product are summed, as in MindSpore 2's example.
         beta (Number): Factor of `input`. Default: 1.
         alpha (Number): Factor of the sum. Default: 1.
 

@@ -93,7 +93,7 @@ def _accept_nonzero(value):
 
 Momentum = Between(Float, 0, 1)
 Epsilon = Between(Float, 0, 1, low_in=False)
-KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # 1 drops nothing
+KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # at 1, no element is dropped
 Probability = Between(Float, 0, 1)
 NotZero = Kind("a number other than 0", _accept_nonzero, traced=True)
 NonNegFloat = Between(StrictFloat, 0.0, float("inf"))

@@ -9,8 +9,8 @@ from jax import lax
 def weigh_neighbours(x, axis, weights):
     """Multiply `x` along `axis` by `weights`, a numpy matrix of shape (new length, old length).
 
-    Elements of weight 0 are not read, so NaN and infinity in them do not reach a sum. The gradient is the product with
-    the matrix. The transpose of the gathers would be a scatter, which is ten times slower on a CPU.
+    Elements of weight 0 are not read, so NaN and infinity in them do not reach a sum. A custom JVP multiplies tangents
+    by the matrix: the transpose of the gathers would be a scatter, which is ten times slower on a CPU.
     """
     weights = weights.astype(x.dtype)
     weighed = jax.custom_jvp(lambda x: _sum_weighted_neighbours(x, axis, weights))
@@ -37,7 +37,7 @@ def _sum_weighted_neighbours(x, axis, weights):
     order = np.argsort(weights == 0, 1, kind="stable")
     total = None
     for turn in range(counts.max()):
-        # A row without further neighbours reads its first one again, with weight 0.
+        # A row without further neighbours reads its first neighbour again, with weight 0.
         read = np.where(turn < counts, order[:, turn], order[:, 0])
         share = np.where(turn < counts, np.take_along_axis(weights, read[:, None], 1)[:, 0], weights.dtype.type(0))
         part = jnp.take(x, read, axis) * column(share)

@@ -1,4 +1,4 @@
-"""Pullbacks and transposes for the Grad operators, which custom `bprop` methods call. Each is differentiable."""
+"""Differentiable pullbacks and transposes, which implement the Grad operators that custom `bprop` methods call."""
 
 import jax
 import jax.numpy as jnp

@@ -42,7 +42,7 @@ def BiasAdd(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCH
     """Adds a bias to each channel.
 
     Args:
-        data_format (str): "NCHW", "NHWC" or "NCDHW": the layout, which tells the axis of the channels. Default: "NCHW".
+        data_format (str): "NCHW", "NHWC" or "NCDHW": the layout, which determines the channel axis. Default: "NCHW".
 
     Inputs:
         - **input_x** (Tensor) - 2-D to 5-D.

@@ -1,4 +1,4 @@
-"""Dropout. Every call samples a new mask; a program repeats its masks after the same seed."""
+"""Dropout operators. Every call samples a new mask. Setting the same seed repeats the same sequence of masks."""
 
 from math import prod
 
@@ -82,7 +82,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
     Args:
         input (Tensor): Any shape, float.
         p (float): Probability of dropping, in [0, 1]. Default: 0.5.
-        training (bool): False returns `input` as it is. Default: True.
+        training (bool): False returns `input` unchanged. Default: True.
         seed (int): Calls with different seeds draw different masks. Default: None.
 
     Returns:
@@ -133,7 +133,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Args:
         input (Tensor): Images (N, C, H, W).
         p (float): Probability of dropping, in [0, 1]. Default: 0.5.
-        training (bool): False returns `input` as it is. Default: True.
+        training (bool): False returns `input` unchanged. Default: True.
 
     Returns:
         Tensor, shape and type of `input`.
@@ -148,7 +148,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Args:
         input (Tensor): Sequences (N, C, L), or one (C, L).
         p (float): Probability of dropping, in [0, 1]. Default: 0.5.
-        training (bool): False returns `input` as it is. Default: True.
+        training (bool): False returns `input` unchanged. Default: True.
 
     Returns:
         Tensor, shape and type of `input`.
@@ -192,7 +192,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Args:
         input (Tensor): Volumes (N, C, D, H, W).
         p (float): Probability of dropping, in [0, 1]. Default: 0.5.
-        training (bool): False returns `input` as it is. Default: True.
+        training (bool): False returns `input` unchanged. Default: True.
 
     Returns:
         Tensor, shape and type of `input`.
@@ -217,7 +217,7 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
         - **keep_prob** (Union[Tensor, float]) - probability of a set bit.
 
     Outputs:
-        Tensor, uint8, 16 bytes for every started 128 elements.
+        Tensor, uint8, of 16 * ceil(number of elements / 128) bytes.
     """
     bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_count_mask_bytes(shape) * 8,))
     return jnp.packbits(bits)
@@ -230,8 +230,8 @@ def DropoutDoMask(input_x, mask, keep_prob):
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
-        - **mask** (Tensor) - uint8, of DropoutGenMask for the shape of `input_x`.
-        - **keep_prob** (Union[Tensor, float]) - as given to DropoutGenMask.
+        - **mask** (Tensor) - uint8, the result of DropoutGenMask for the shape of `input_x`.
+        - **keep_prob** (Union[Tensor, float]) - the same value as for DropoutGenMask.
 
     Outputs:
         Tensor, shape and type of `input_x`.

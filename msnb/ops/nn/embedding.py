@@ -23,12 +23,12 @@ def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degre
     scaling.
 
     Args:
-        max_norm (float): the largest norm that a named row keeps.
+        max_norm (float): the largest norm of a selected row after scaling.
         norm_type (float): degree of the norm. Default: 2.0.
 
     Inputs:
         - **weight** (Parameter) - the table, (rows, features); updated in place.
-        - **input** (Tensor) - indices of the named rows, int32 or int64.
+        - **input** (Tensor) - indices of the selected rows, int32 or int64.
 
     Outputs:
         The table, updated.

@@ -93,8 +93,9 @@ def _tensor_flatten(self: Tensor, order: str | int = "C", *last: int, start_dim:
     """Join dimensions into one.
 
     Args:
-        order (Union[str, int]): "C" for rows first, "F" for columns first; or `start_dim`. Default: "C".
-        last (int): After a number, `end_dim`.
+        order (Union[str, int]): "C" for row-major order, "F" for column-major order. An int is `start_dim`. Default:
+            "C".
+        last (int): `end_dim`, if `order` is an int.
 
     Keyword Args:
         start_dim (int): The first dimension. Default: 0.

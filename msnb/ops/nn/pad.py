@@ -133,14 +133,14 @@ def PadV3(
 
     Args:
         mode (str): "constant", "reflect", "edge" or "circular". Default: "constant".
-        paddings_contiguous (bool): whether before and after of a dimension are adjacent; otherwise all numbers
-            before come first. Default: True.
+        paddings_contiguous (bool): True: `paddings` lists (before, after) for one dimension after another. False: it
+            lists all numbers before, then all numbers after. Default: True.
 
     Inputs:
         - **x** (Tensor) - any shape.
         - **paddings** (tuple[int]) - number of elements before and after the last dimension, then the same for the
-          dimension before it, and so on; negative numbers cut.
-        - **constant_value** (Union[Tensor, number], optional) - the constant. Default: None, 0.
+          dimension before it, and so on; negative numbers remove elements.
+        - **constant_value** (Union[Tensor, number], optional) - the constant. Default: None, the same as 0.
 
     Outputs:
         Tensor, type of `x`.
@@ -173,9 +173,9 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
     Args:
         input_x (Tensor): Any shape.
         padding (tuple): Number of elements before and after the last dimension, then the same for the dimension before
-            it, and so on; negative numbers cut.
+            it, and so on; negative numbers remove elements.
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
-        value (number): The constant. Default: None, 0.
+        value (number): The constant. Default: None, the same as 0.
 
     Returns:
         Tensor, type of `input_x`.
@@ -209,8 +209,8 @@ def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "const
 
     Args:
         widths (tuple): A (before, after) pair for each dimension.
-        mode (str): One of numpy's. Default: "constant".
-        how (tuple): Pairs (name, value) of the further arguments that the mode takes. Default: ().
+        mode (str): A mode of `numpy.pad`. Default: "constant".
+        how (tuple): Pairs (name, value) of other arguments of `numpy.pad` that the mode uses. Default: ().
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -257,26 +257,25 @@ def numpy_pad(
     Args:
         arr (Union[Tensor, list, tuple]): Any Tensor; a number is returned unchanged.
         pad_width (Union[int, tuple, list]): Number of elements to add at each border.
-        mode (Union[str, Callable]): Source of the values: "constant", "edge" (the border), "empty" (zeros),
-            "linear_ramp"
-            (from the border to a value), "maximum", "mean", "median" or "minimum" (of the axis, or its end), "reflect"
-            (a mirror at the border), "symmetric" (a mirror behind it), "wrap" (the other end). A function is called for
-            each vector along each axis as ``function(vector, widths, axis, kwargs)``, where the borders are zeros,
-            and returns the vector that takes its place. Default: "constant".
+        mode (Union[str, Callable]): Source of the values: "constant", "edge" (the border element), "empty" (zeros),
+            "linear_ramp" (from the border element to a value), "maximum", "mean", "median" or "minimum" (of the axis,
+            or of its end), "reflect" (mirrored without the border element), "symmetric" (mirrored with it), "wrap" (the
+            other end). A function is called for each vector along each axis as ``function(vector, widths, axis,
+            kwargs)``. The vector is padded with zeros, and the function returns its replacement. Default: "constant".
         stat_length (Union[int, tuple, list]): Number of elements at the end of an axis from which "maximum", "mean",
             "median" and "minimum" are computed. Default: None, all.
         constant_values (Union[Number, tuple, list]): The padding of "constant". Default: 0.
         end_values (Union[Number, tuple, list]): The outermost values of "linear_ramp". Default: 0.
-        reflect_type (str): "even", or "odd" where "reflect" and "symmetric" take the mirrored values off twice the
-            border. Default: "even".
-        kwargs (Any): Last argument of a function, a dict.
+        reflect_type (str): "even", or "odd": "reflect" and "symmetric" then use 2 * border element - mirrored value.
+            Default: "even".
+        kwargs (Any): If `mode` is a function, passed to it as its last argument, a dict.
 
     Returns:
         Tensor of the element type of `arr`.
 
     Raises:
         TypeError: If an argument is not of the type given above.
-        ValueError: If `mode` is none of these, or a width is negative or does not fit the dimensions of `arr`.
+        ValueError: If `mode` has another value, or a width is negative or does not fit the dimensions of `arr`.
 
     Examples:
         >>> print(mindspore.numpy.pad([1., 2., 3.], (2, 1), mode="wrap"))

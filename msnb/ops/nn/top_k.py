@@ -17,8 +17,8 @@ def TopK(input_x, k: Int, *, sorted: Bool = False):
     """Return the `k` largest values along the last axis and their indices.
 
     Args:
-        sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
-            then stay where they are. Default: False.
+        sorted (bool): whether to sort the values in descending order. False has an effect only if `k` is the length of
+            the axis: the values are then returned in the order of the input. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - at least 1-D.
@@ -83,7 +83,7 @@ def InTopK(x1, x2, *, k: Int):
         - **x2** (Tensor) - targets (N,), int32 or int64.
 
     Outputs:
-        Tensor, (N,), bool. Ties with the k-th score count.
+        Tensor, (N,), bool. True also if the score equals the k-th largest.
     """
     op = "InTopK"
     _check.dtype_in(op, "x1", x1, _check.FLOAT)
@@ -121,7 +121,7 @@ def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
 
     Inputs:
         - **input** (Tensor) - Numbers.
-        - **k** (int) - Which one, counted from 1.
+        - **k** (int) - 1-based rank of the element.
         - **dim** (int) - The dimension. Default: -1.
         - **keepdim** (bool) - Keep the dimension with length 1. Default: False.
 

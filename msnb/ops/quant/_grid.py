@@ -52,7 +52,7 @@ class Grid(NamedTuple):
     def rounded(self, x):
         """Round each element of `x` to the nearest quantised value; halves are rounded up."""
         steps = _divide_by_width(jnp.clip(x, self.low, self.high), self.width) * (self.last - self.first)
-        # An integer times the scale: a sum of two products would give 0.0 a rounding error.
+        # The result is one product of an integer and the scale: a sum of two products would give 0.0 a rounding error.
         return jnp.floor(steps + 0.5) * self.scale
 
     def holds(self, x):
@@ -90,7 +90,9 @@ def grid_of(low, high, num_bits, symmetric, narrow_range):
 
 @jax.custom_jvp
 def straight_through(x, value, passes):
-    """Return `value` with a straight-through gradient: the derivative by `x` is 1 where `passes` is True, else 0."""
+    """Return `value` with a straight-through gradient: the derivative with respect to `x` is 1 where `passes` is True,
+    and 0 elsewhere.
+    """
     return value
 
 
@@ -112,7 +114,7 @@ def columns(op, x, axis, **vectors):
     """Reshape vectors of one value per channel so that they broadcast against `x`. Raise ValueError for another
     length."""
     if x.ndim == 1:
-        axis = 0  # as in r1.1, whatever `channel_axis` says
+        axis = 0  # as in r1.1: `channel_axis` is ignored
     if not 0 <= axis < x.ndim:
         raise ValueError(f"For '{op}', 'channel_axis' should be an axis of 'x' {x.shape}, but got {axis}.")
     for name, v in vectors.items():

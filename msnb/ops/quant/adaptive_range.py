@@ -16,7 +16,7 @@ def WtsARQ(w, w_min, w_max, *, num_bits: EightBits, offset_flag: Bool):
     """Rounds weights to the values that int8 can represent, for a range from the smallest to the largest weight.
 
     Args:
-        num_bits (int): number of bits; 8 is the only one.
+        num_bits (int): number of bits; only 8.
         offset_flag (bool): True shifts the integers so that all of them are used; False maps 0 to the integer 0.
 
     Inputs:
@@ -28,8 +28,8 @@ def WtsARQ(w, w_min, w_max, *, num_bits: EightBits, offset_flag: Bool):
         Tensor, shape and type of `w`. The gradient is passed to `w` unchanged; `w_min` and `w_max` get none.
 
     Raises:
-        TypeError: If an input is no float Tensor.
-        ValueError: If `w_min` or `w_max` does not fit on `w`.
+        TypeError: If an input is not a float Tensor.
+        ValueError: If `w_min` or `w_max` does not broadcast to the shape of `w`.
     """
     for name, value in (("w", w), ("w_min", w_min), ("w_max", w_max)):
         _check.dtype_in("WtsARQ", name, value, _check.FLOAT)

@@ -52,8 +52,8 @@ def BatchNormFold(
     """Return batch and running statistics for a convolution into which batch normalisation is folded.
 
     Args:
-        momentum (float): how much of the running statistics stays, momentum * running + (1 - momentum) * batch, with
-            the unbiased variance. Default: 0.9.
+        momentum (float): weight of the running statistics in the update, momentum * running + (1 - momentum) * batch,
+            with the unbiased variance. Default: 0.9.
         epsilon (float): added to each variance. Default: 1e-5.
         is_training (bool): False computes no statistics of the batch. Default: True.
         freeze_bn (int): number of steps after which no batch statistics are computed and the running statistics stay
@@ -61,16 +61,16 @@ def BatchNormFold(
 
     Inputs:
         - **x** (Tensor) - (N, C, ...), float: result of the convolution.
-        - **mean**, **variance** (Parameter) - (C,); moved in place while training, before `freeze_bn`.
-        - **global_step** (Tensor) - number of steps before this one, one whole number.
+        - **mean**, **variance** (Parameter) - (C,); updated in place while training, before step `freeze_bn`.
+        - **global_step** (Tensor) - number of steps before this one, a single integer.
 
     Outputs:
-        Tuple of mean and standard deviation of the batch, (C,), which are 0 and 1 if none are computed, and mean and
-        deviation that ran before this step, which get no gradient.
+        Tuple of mean and standard deviation of the batch, (C,), which are 0 and 1 if they are not computed, and the
+        running mean and standard deviation before this step, which get no gradient.
 
     Raises:
-        TypeError: If `x` is no float Tensor.
-        ValueError: If `mean` or `variance` has not one value a channel, or a number is out of range.
+        TypeError: If `x` is not a float Tensor.
+        ValueError: If `mean` or `variance` does not have one value per channel, or a number is out of range.
 
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
@@ -157,7 +157,7 @@ def BatchNormFoldD(
     """BatchNormFold that computes the statistics of the batch from the sums of BNTrainingReduce.
 
     Args:
-        momentum (float): how much of the running statistics stays. Default: 0.9.
+        momentum (float): weight of the running statistics in the update. Default: 0.9.
         epsilon (float): added to each variance. Default: 1e-5.
         is_training (bool): no effect: the statistics of the batch are always computed. Default: True.
         freeze_bn (int): no effect, as `is_training`. Default: 0.
@@ -165,10 +165,11 @@ def BatchNormFoldD(
     Inputs:
         - **x** (Tensor) - (N, C, ...), float.
         - **x_sum**, **x_square_sum** (Tensor) - (C,), from BNTrainingReduce.
-        - **mean**, **variance** (Tensor) - (C,), the running statistics; they stay as they are.
+        - **mean**, **variance** (Tensor) - (C,), the running statistics; they are not updated in place.
 
     Outputs:
-        Tuple of `x`, mean and deviation of the batch, the running mean and deviation, and the moved mean and variance.
+        Tuple of `x`, mean and deviation of the batch, the running mean and deviation, and the updated running mean and
+        variance.
     """
     _check_inputs("BatchNormFoldD", x, mean, variance)
     check_channels("BatchNormFoldD", x.shape[1], x_sum=x_sum, x_square_sum=x_square_sum)

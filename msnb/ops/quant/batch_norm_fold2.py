@@ -62,14 +62,14 @@ def BatchNormFold2(
         - **x** (Tensor) - (N, C, ...), float: result of the convolution with folded weights.
         - **beta**, **gamma** (Tensor) - (C,).
         - **batch_std**, **batch_mean**, **running_std**, **running_mean** (Tensor) - (C,), from BatchNormFold.
-        - **global_step** (Tensor) - number of steps before this one, one whole number.
+        - **global_step** (Tensor) - number of steps before this one, a single integer.
 
     Outputs:
         Tensor, shape and type of `x`. The running statistics get no gradient.
 
     Raises:
-        TypeError: If `x` is no float Tensor.
-        ValueError: If one of the others has not one value a channel.
+        TypeError: If `x` is not a float Tensor.
+        ValueError: If another input does not have one value per channel.
     """
     _check_inputs(
         "BatchNormFold2",

@@ -16,7 +16,7 @@ def CorrectionMul(x, batch_std, running_std, *, channel_axis: NonNegInt = 0):
     """x * batch_std / running_std, each standard deviation with one value per channel: fold batch normalisation into
     weights.
 
-    For the folded weights themselves, `batch_std` is the gamma of the normalisation.
+    To fold weights, pass the gamma of the normalisation as `batch_std`.
 
     Args:
         channel_axis (int): the axis of the channels. Default: 0.
@@ -30,8 +30,8 @@ def CorrectionMul(x, batch_std, running_std, *, channel_axis: NonNegInt = 0):
         Tensor, shape and type of `x`.
 
     Raises:
-        TypeError: If `x` is no float Tensor.
-        ValueError: If one of the others has not one value a channel.
+        TypeError: If `x` is not a float Tensor.
+        ValueError: If another input does not have one value per channel.
 
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q

@@ -52,24 +52,25 @@ def FakeQuantPerLayer(
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.
-        ema (bool): no effect, the range is moved by MinMaxUpdatePerLayer. Default: False.
+        ema (bool): no effect: MinMaxUpdatePerLayer updates the range. Default: False.
         ema_decay (float): no effect, as `ema`. Default: 0.999.
         quant_delay (int): number of training steps before rounding begins. Default: 0.
         symmetric (bool): whether to widen the range so that 0 is its middle. Default: False.
         narrow_range (bool): whether the smallest integer is left out. Default: False.
-        training (bool): whether `quant_delay` counts. Default: True.
+        training (bool): whether `quant_delay` applies. Default: True.
 
     Inputs:
         - **x** (Tensor) - any shape, float.
         - **min**, **max** (Tensor) - ends of the range, one value each.
-        - **step** (Tensor) - number of steps before this one, one value; needed for a `quant_delay` alone.
+        - **step** (Tensor) - number of steps before this one, one value; required only if `quant_delay` is not 0.
 
     Outputs:
         Tensor, shape and type of `x`.
 
     Raises:
-        TypeError: If `x`, `min` or `max` is no float Tensor.
-        ValueError: If `num_bits` is out of range, `min` or `max` has more than one value, or `quant_delay` no `step`.
+        TypeError: If `x`, `min` or `max` is not a float Tensor.
+        ValueError: If `num_bits` is out of range, `min` or `max` has more than one value, or `quant_delay` is set
+            without `step`.
 
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
@@ -126,26 +127,26 @@ def FakeQuantPerChannel(
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.
-        ema (bool): no effect, the ranges are moved by MinMaxUpdatePerChannel. Default: False.
+        ema (bool): no effect: MinMaxUpdatePerChannel updates the ranges. Default: False.
         ema_decay (float): no effect, as `ema`. Default: 0.999.
         quant_delay (int): number of training steps before rounding begins. Default: 0.
         symmetric (bool): whether to widen each range so that 0 is its middle. Default: False.
         narrow_range (bool): whether the smallest integer is left out. Default: False.
-        training (bool): whether `quant_delay` counts. Default: True.
+        training (bool): whether `quant_delay` applies. Default: True.
         channel_axis (int): the axis of the channels: 0 of weights, 1 of images. Default: 1.
 
     Inputs:
         - **x** (Tensor) - any shape, float.
         - **min**, **max** (Tensor) - ends of the ranges, (C,).
-        - **step** (Tensor) - number of steps before this one, one value; needed for a `quant_delay` alone.
+        - **step** (Tensor) - number of steps before this one, one value; required only if `quant_delay` is not 0.
 
     Outputs:
         Tensor, shape and type of `x`.
 
     Raises:
-        TypeError: If `x`, `min` or `max` is no float Tensor.
-        ValueError: If `num_bits` is out of range, `channel_axis` no axis, `min` or `max` has not one value a channel,
-            or `quant_delay` no `step`.
+        TypeError: If `x`, `min` or `max` is not a float Tensor.
+        ValueError: If `num_bits` is out of range, `channel_axis` is not an axis, `min` or `max` does not have one value
+            per channel, or `quant_delay` is set without `step`.
 
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q

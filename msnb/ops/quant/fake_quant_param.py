@@ -12,7 +12,7 @@ __all__ = ["FakeQuantParam"]
 
 
 class FakeQuantParam(PrimitiveWithInfer):
-    """Returns its input unchanged. Its attributes describe the integers that a deployed network stores the values as.
+    """Returns its input unchanged. Its attributes describe how a deployed network stores the values as integers.
 
     Args:
         quant_dtype (QuantDtype): Type of the integers.
@@ -28,7 +28,7 @@ class FakeQuantParam(PrimitiveWithInfer):
         Tensor, `input_x`.
 
     Raises:
-        TypeError: If `quant_dtype` is no QuantDtype, or another argument has a wrong type.
+        TypeError: If `quant_dtype` is not a QuantDtype, or another argument has a wrong type.
 
     Examples:
         >>> from mindspore.common.dtype import QuantDtype

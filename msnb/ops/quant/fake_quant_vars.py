@@ -13,8 +13,8 @@ from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 @jax.custom_jvp
 def _attach_clip_gradient(x, low, high, value, below, above):
-    """Return `value` with the gradient of clip(x, low, high): the derivative is 1 by `low` where `below` is True, by
-    `high` where `above` is True, and by `x` elsewhere.
+    """Return `value` with the gradient of clip(x, low, high): the derivative is 1 with respect to `low` where `below`
+    is True, to `high` where `above` is True, and to `x` elsewhere.
     """
     return value
 
@@ -74,7 +74,7 @@ def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bo
         Tensor, shape and type of `x`.
 
     Raises:
-        TypeError: If an input is no float Tensor.
+        TypeError: If an input is not a float Tensor.
         ValueError: If `num_bits` is out of range, or `min` or `max` has more than one value.
 
     Examples:
@@ -112,8 +112,8 @@ def FakeQuantWithMinMaxVarsPerChannel(x, min, max, *, num_bits: Bits = 8, narrow
         Tensor, shape and type of `x`.
 
     Raises:
-        TypeError: If an input is no float Tensor.
-        ValueError: If `num_bits` is out of range, or `min` or `max` has not one value a channel.
+        TypeError: If an input is not a float Tensor.
+        ValueError: If `num_bits` is out of range, or `min` or `max` does not have one value per channel.
     """
     return _fake_quant(
         x, *_check_channel_bounds("FakeQuantWithMinMaxVarsPerChannel", x, min, max), num_bits, narrow_range

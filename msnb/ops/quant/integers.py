@@ -36,7 +36,7 @@ def Quant(
         Tensor of the shape of `input_x`, int8.
 
     Raises:
-        TypeError: If `input_x` is no float Tensor.
+        TypeError: If `input_x` is not a float Tensor.
 
     Examples:
         >>> from mindspore.ops.operations import _inner_ops as inner
@@ -59,8 +59,8 @@ def Dequant(input_x, deq_scale, *, sqrt_mode: Bool = False, relu_flag: Bool = Fa
 
     Inputs:
         - **input_x** (Tensor) - (N, C, ...), int32.
-        - **deq_scale** (Tensor) - one value, or one a channel, (C,): floats, or uint64 whose lower 32 bits are those of
-          a float32.
+        - **deq_scale** (Tensor) - one value, or one value per channel, (C,): floats, or uint64 whose lower 32 bits are
+          those of a float32.
 
     Outputs:
         Tensor of the shape of `input_x`.

@@ -27,15 +27,17 @@ def _replace_small_alpha(alpha):
 
 
 def _compute_alpha_derivative(share, rounded, within):
-    """Return the derivative of the quantised value by `alpha`: rounded - share within the range, sign(share)
-    outside."""
+    """Return the derivative of the quantised value with respect to `alpha`: rounded - share within the range,
+    sign(share) outside.
+    """
     return jnp.where(within, rounded - share, jnp.sign(share))
 
 
 @jax.custom_jvp
 def _attach_scale_gradient(x, alpha, value, within, slope):
-    """Return `value` with a given gradient: the derivative by `x` is 1 where `within`, else 0; by `alpha` it is
-    `slope`."""
+    """Return `value` with a given gradient: the derivative with respect to `x` is 1 where `within` is True and 0
+    elsewhere, and with respect to `alpha` it is `slope`.
+    """
     return value
 
 
@@ -92,21 +94,21 @@ def FakeLearnedScaleQuantPerLayer(
     Args:
         quant_delay (int): number of training steps before rounding begins. Default: 0.
         neg_trunc (bool): whether negative numbers become 0, as for the result of a ReLU. Default: False.
-        training (bool): whether `quant_delay` counts. Default: True.
+        training (bool): whether `quant_delay` applies. Default: True.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
         - **alpha** (Tensor) - the end of the range, one value.
-        - **quant_max** (Tensor) - the largest whole number, 127 for 8 bits; one value.
-        - **step** (Tensor) - number of steps before this one, one value; needed for a `quant_delay` alone.
+        - **quant_max** (Tensor) - the largest integer, 127 for 8 bits; one value.
+        - **step** (Tensor) - number of steps before this one, one value; required only if `quant_delay` is not 0.
 
     Outputs:
         Tensor, shape and type of `input_x`. The gradient is passed to `input_x` unchanged within the range. The
-        derivative by `alpha` is the error of rounding within the range, and the sign outside.
+        derivative with respect to `alpha` is the rounding error within the range, and the sign of `input_x` outside.
 
     Raises:
-        TypeError: If an input is no float Tensor.
-        ValueError: If `alpha` or `quant_max` has more than one value, or `quant_delay` no `step`.
+        TypeError: If an input is not a float Tensor.
+        ValueError: If `alpha` or `quant_max` has more than one value, or `quant_delay` is set without `step`.
 
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
@@ -167,21 +169,21 @@ def FakeLearnedScaleQuantPerChannel(
     Args:
         quant_delay (int): number of training steps before rounding begins. Default: 0.
         neg_trunc (bool): whether negative numbers become 0, as for the result of a ReLU. Default: False.
-        training (bool): whether `quant_delay` counts. Default: True.
+        training (bool): whether `quant_delay` applies. Default: True.
         channel_axis (int): the axis of the channels. Default: 1.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
         - **alpha** (Tensor) - the ends of the ranges, (C,).
-        - **quant_max** (Tensor) - the largest whole number, one value.
-        - **step** (Tensor) - number of steps before this one, one value; needed for a `quant_delay` alone.
+        - **quant_max** (Tensor) - the largest integer, one value.
+        - **step** (Tensor) - number of steps before this one, one value; required only if `quant_delay` is not 0.
 
     Outputs:
         Tensor, shape and type of `input_x`.
 
     Raises:
-        TypeError: If an input is no float Tensor.
-        ValueError: If `alpha` has not one value a channel, or `quant_delay` no `step`.
+        TypeError: If an input is not a float Tensor.
+        ValueError: If `alpha` does not have one value per channel, or `quant_delay` is set without `step`.
     """
     ends = _check_channel_inputs("FakeLearnedScaleQuantPerChannel", input_x, alpha, quant_max, channel_axis)
     delay = quant_delay if training else 0

@@ -15,7 +15,7 @@ from msnb.ops.quant._grid import columns, one_value
 def _update_range(low, high, batch_low, batch_high, ema, ema_decay):
     """Return the updated (low, high), which includes 0. A bound stays unchanged if that of the batch is not finite.
 
-    An overflow, which loss scaling handles, would otherwise stay in the moving average for ever.
+    Otherwise an overflow, which is normal with loss scaling, would stay in the moving average.
     """
 
     def end(before, batch, bound):
@@ -41,7 +41,7 @@ def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum 
         Tuple of the new `min` and `max`, which get no gradient.
 
     Raises:
-        TypeError: If an input is no float Tensor.
+        TypeError: If an input is not a float Tensor.
         ValueError: If `min` or `max` has more than one value, or `ema_decay` is not in [0, 1].
 
     Examples:
@@ -75,9 +75,9 @@ def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentu
         Tuple of the new `min` and `max`, which get no gradient.
 
     Raises:
-        TypeError: If an input is no float Tensor.
-        ValueError: If `min` or `max` has not one value a channel, `channel_axis` is no axis, or `ema_decay` is not in
-            [0, 1].
+        TypeError: If an input is not a float Tensor.
+        ValueError: If `min` or `max` does not have one value per channel, `channel_axis` is not an axis, or `ema_decay`
+            is not in [0, 1].
     """
     _check.dtype_in("MinMaxUpdatePerChannel", "x", x, _check.FLOAT)
     _check.some("MinMaxUpdatePerChannel", "x", x)

@@ -16,8 +16,8 @@ LEAST = 1.192092896e-07  # the smallest step: the distance from 1 to the next nu
 
 @jax.custom_jvp
 def _attach_bound_gradients(x, low, high, value, inside_low, inside_high, loss):
-    """Return `value` with custom gradients. The derivative by `x` is 1 inside the range. `low` and `high` get the
-    gradients of the elements beyond them and of the rounding error `loss`.
+    """Return `value` with custom gradients. The derivative with respect to `x` is 1 inside the range. `low` and `high`
+    get the gradients of the elements beyond them and of the rounding error `loss`.
     """
     return value
 
@@ -47,21 +47,21 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     """Rounds to 256 equally spaced values between two learned bounds; 0 is one of the values.
 
     Args:
-        fixed_min (bool): whether the lower bound is 0, whatever `clamp_min` is. Default: False.
-        num_bits (int): number of bits; 8 is the only one. Default: 8.
+        fixed_min (bool): whether the lower bound is 0 and `clamp_min` is ignored. Default: False.
+        num_bits (int): number of bits; only 8. Default: 8.
 
     Inputs:
         - **x** (Tensor) - any shape, float.
         - **clamp_min**, **clamp_max** (Tensor) - the ends, one value each.
 
     Outputs:
-        Tuple of the rounded `x`, of its shape and type; where it is not below the lower end and where not above the
-        upper one (bool); and the error of rounding, as a share of the range, of the type of `x`. The gradient of the
-        first result is passed to `x` unchanged inside the range; `clamp_min` and `clamp_max` get the gradient of the
-        elements beyond them and of the error.
+        Tuple of four Tensors of the shape of `x`: the rounded `x`; a bool mask of the elements that are not below the
+        range; a bool mask of the elements that are not above it; and the rounding error as a fraction of the range. The
+        first and the last have the type of `x`. The gradient of the first result is passed to `x` unchanged inside the
+        range. `clamp_min` and `clamp_max` get the gradients of the elements beyond them and of the rounding error.
 
     Raises:
-        TypeError: If an input is no float Tensor.
+        TypeError: If an input is not a float Tensor.
         ValueError: If `clamp_min` or `clamp_max` has more than one value.
     """
     for name, value in (("x", x), ("clamp_min", clamp_min), ("clamp_max", clamp_max)):
@@ -88,7 +88,7 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
 @operator
 @shapes("y_grad clamp_min_mask clamp_max_mask: *s")
 def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
-    """Gradient of ActsULQ with respect to `x`: `y_grad` where both masks are True, else 0."""
+    """Gradient of ActsULQ with respect to `x`: `y_grad` where both masks are True, 0 elsewhere."""
     return jnp.where((clamp_min_mask != 0) & (clamp_max_mask != 0), y_grad, 0)
 
 

@@ -18,7 +18,7 @@ from msnb.ops.random._stream import seed_of, stream
 
 @operator(random=True)
 def Bernoulli(key, x, p, *, seed: Int = 0, offset: Int = 0):
-    """Draw each element: 1 with probability `p`, else 0.
+    """Draw each element: 1 with probability `p`, otherwise 0.
 
     Args:
         seed (int): Picks a stream of random numbers. Default: 0.
@@ -53,18 +53,18 @@ def _check_probability(function, p):
 
 @spelling(Bernoulli)
 def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -> Tensor:
-    """Draw each element: 1 with probability `p`, else 0.
+    """Draw each element: 1 with probability `p`, otherwise 0.
 
     Args:
         input (Tensor): Gives shape and element type.
         p (Union[Tensor, float]): The probability, of a shape that broadcasts to that of `input`. Default: 0.5.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `input` is not a Tensor, or `p` is no number.
+        TypeError: If `input` is not a Tensor, or `p` is not a number.
         ValueError: If `p` is not in [0, 1], or does not broadcast.
     """
     tensor_argument("bernoulli", "input", input)
@@ -73,7 +73,7 @@ def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -
 
 @spelling(Bernoulli, function="bernoulli_ext")
 def _bernoulli_ext(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Draw each element of the result: 1 with the probability in `input`, else 0.
+    """Draw each element of the result: 1 with the probability in `input`, otherwise 0.
 
     Args:
         input (Tensor): Probability of each element.
@@ -92,7 +92,7 @@ spelling(Bernoulli, method="bernoulli")(_bernoulli_ext)
 
 @spelling(Bernoulli, function="bernoulli_", method="bernoulli_")
 def _bernoulli_inplace(input: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill a Tensor in place: 1 with probability `p`, else 0. Return the Tensor.
+    """Fill a Tensor in place: 1 with probability `p`, otherwise 0. Return the Tensor.
 
     Args:
         input (Tensor): The Tensor to fill.

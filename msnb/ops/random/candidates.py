@@ -55,8 +55,8 @@ def UniformCandidateSampler(
         Three Tensors.
 
         - **sampled_candidates** - The drawn classes, of the type of `true_classes`, of shape (num_sampled,).
-        - **true_expected_count** - How often each true class is expected, float32 of shape (N, num_true).
-        - **sampled_expected_count** - How often each drawn class is expected, float32 of shape (num_sampled,).
+        - **true_expected_count** - Expected number of draws of each true class, float32 of shape (N, num_true).
+        - **sampled_expected_count** - Expected number of draws of each drawn class, float32 of shape (num_sampled,).
 
     Raises:
         TypeError: If an argument is not of the type given above.
@@ -114,8 +114,8 @@ def LogUniformCandidateSampler(
         Three Tensors.
 
         - **sampled_candidates** - The drawn classes, of the type of `true_classes`, of shape (num_sampled,).
-        - **true_expected_count** - How often each true class is expected, float32 of shape (N, num_true).
-        - **sampled_expected_count** - How often each drawn class is expected, float32 of shape (num_sampled,).
+        - **true_expected_count** - Expected number of draws of each true class, float32 of shape (N, num_true).
+        - **sampled_expected_count** - Expected number of draws of each drawn class, float32 of shape (num_sampled,).
 
     Raises:
         TypeError: If an argument is not of the type given above.
@@ -171,7 +171,8 @@ def NoRepeatNGram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
 
     Inputs:
         - **state_seq** (Tensor) - Words so far, int32 of shape (batch, beam, length).
-        - **log_probs** (Tensor) - Of the next word, floating point of shape (batch, beam, vocabulary).
+        - **log_probs** (Tensor) - Log probabilities of the next word, floating point of shape (batch, beam,
+          vocabulary).
 
     Outputs:
         Tensor of the shape and element type of `log_probs`.

@@ -36,7 +36,7 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
     Outputs:
         Two Tensors.
 
-        - **index** - Places, int32 of shape (count, input_x.ndim); zeros where there are not enough.
+        - **index** - Indices, int32 of shape (count, input_x.ndim); padded with zeros if there are not enough.
         - **mask** - True for the rows of `index` that are valid, bool of shape (count,).
 
     Raises:
@@ -79,8 +79,8 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     Inputs:
         - **logits** (Tensor) - Unnormalised log probabilities, floating point of shape (N, C).
         - **num_samples** (int) - Number of samples of each distribution, positive.
-        - **seed** (int) - 0 for new random numbers in each call. Another one gives the same samples in each call, those
-          of r1.1: all distributions get one sequence of the "minimal standard" generator (Park and Miller, 1988).
+        - **seed** (int) - 0 draws new random numbers in each call. Any other seed gives the same samples in each call,
+          as in r1.1: all distributions use one sequence of the "minimal standard" generator (Park and Miller, 1988).
           Default: 0.
 
     Outputs:
@@ -88,7 +88,7 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
 
     Raises:
         TypeError: If `logits` is not floating point or an argument is not an int.
-        ValueError: If `logits` has not 2 dimensions or `num_samples` is not positive.
+        ValueError: If `logits` does not have 2 dimensions or `num_samples` is not positive.
 
     Examples:
         >>> print(ops.RandomCategorical(mindspore.int64)(Tensor(np.ones((10, 5)), mindspore.float32), 8, 0).shape)
@@ -143,7 +143,7 @@ def Multinomial(
 
     Raises:
         TypeError: If `inputs` is not floating point or an argument is not an int.
-        ValueError: If `inputs` has not 1 or 2 dimensions, or `num_samples` is not positive.
+        ValueError: If `inputs` does not have 1 or 2 dimensions, or `num_samples` is not positive.
 
     Examples:
         >>> print(ops.Multinomial(seed=10)(Tensor([0., 9., 0.], mindspore.float32), 2))
@@ -191,7 +191,7 @@ def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed:
         inputs (Tensor): Non-negative weights, float32 or integers, of shape (C,) or (N, C).
         num_sample (int): Number of samples of each distribution.
         replacement (bool): Whether a class may be drawn again. Default: True.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, the same as 0.
 
     Returns:
         Tensor of int32, of shape (num_sample,) or (N, num_sample).
@@ -228,7 +228,7 @@ def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType
 
     Raises:
         TypeError: If an argument is not an int.
-        ValueError: If `n` has not shape (1,).
+        ValueError: If `n` does not have shape (1,).
 
     Examples:
         >>> print(ops.Randperm(max_length=3)(Tensor([3], mindspore.int32)).shape)
@@ -267,7 +267,7 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
     Args:
         input_x (Tensor): The mask, bool of 1 to 5 dimensions.
         count (int): Number of indices to draw. Default: 256.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         A tuple of two Tensors: the indices, int32 of shape (count, input_x.ndim), padded with zeros if there are not

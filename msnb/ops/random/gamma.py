@@ -55,7 +55,7 @@ def gamma(shape: tuple[int, ...], alpha: Tensor, beta: Tensor, seed: int | None 
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
         alpha (Tensor): Shape parameter, float32.
         beta (Tensor): Rate, float32.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, the same as 0.
 
     Returns:
         Tensor of float32.
@@ -108,7 +108,7 @@ def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Te
     Args:
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
         mean (Tensor): Mean, float32.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, the same as 0.
 
     Returns:
         Tensor of int32.
@@ -127,7 +127,8 @@ def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Te
 
 @operator(random=True)
 def _Beta(key, shape: PositiveShape, a, b, *, seed: NonNegInt = 0):
-    """Draw random numbers from beta distributions. The logarithms are drawn, so that small parameters give no 0 / 0.
+    """Draw random numbers from beta distributions. `jax.random.beta` computes with logarithms, so small parameters do
+    not give 0 / 0.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.

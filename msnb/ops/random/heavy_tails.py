@@ -24,7 +24,7 @@ def Cauchy(key, *, size: PositiveShape, median: Float = 0.0, sigma: Float = 1.0)
         Tensor of float32, of shape `size`.
 
     Raises:
-        TypeError: If `size` is not made of int, or a number is none.
+        TypeError: If `size` is not made of int, or `median` or `sigma` is not a number.
         ValueError: If a length is not positive.
 
     Examples:
@@ -40,7 +40,7 @@ def LogNormalReverse(key, input_x, *, mean: Float = 1.0, std: Float = 2.0):
 
     Args:
         mean (float): The mean of the logarithms. Default: 1.0.
-        std (float): Their standard deviation. Default: 2.0.
+        std (float): The standard deviation of the logarithms. Default: 2.0.
 
     Inputs:
         - **input_x** (Tensor) - Floating point; gives shape and element type.
@@ -61,7 +61,7 @@ def _tensor_cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Ten
 
     Args:
         median (float): Median of the distribution. Default: 0.0.
-        sigma (float): How wide it is. Default: 1.0.
+        sigma (float): Half width: half of the numbers are nearer to the median than `sigma`. Default: 1.0.
 
     Returns:
         Tensor.
@@ -76,7 +76,7 @@ def _tensor_log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Ten
 
     Args:
         mean (float): The mean of the logarithms. Default: 1.0.
-        std (float): Their standard deviation. Default: 2.0.
+        std (float): The standard deviation of the logarithms. Default: 2.0.
 
     Returns:
         Tensor.

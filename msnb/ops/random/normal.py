@@ -52,7 +52,7 @@ def standard_normal(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
 
     Args:
         shape (tuple[int]): Shape of the result.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor of float32.
@@ -75,7 +75,7 @@ def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float,
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
         mean (Tensor): Mean, of numbers.
         stddev (Tensor): Standard deviation, of numbers.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, the same as 0.
 
     Returns:
         Tensor of float32.
@@ -103,7 +103,7 @@ def randn(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Te
     Args:
         size (Union[int, tuple[int]]): Shape of the result.
         dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor.
@@ -118,7 +118,7 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = 
 
     Args:
         input (Tensor): Gives shape and type.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
         dtype (mindspore.dtype): Element type. Default: None, that of `input`.
 
     Returns:
@@ -132,7 +132,7 @@ def _numpy_randn(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     """Draw random numbers from the normal distribution with mean 0 and variance 1.
 
     Args:
-        shape (Union[int, tuple[int], list[int]]): Lengths of the result; one element without arguments.
+        shape (Union[int, tuple[int], list[int]]): Shape of the result. Default: (1,).
         dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
 
     Returns:
@@ -178,7 +178,7 @@ def standard_laplace(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
 
     Args:
         shape (tuple[int]): Shape of the result.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor of float32.
@@ -194,7 +194,7 @@ def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: in
         shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
         mean (Tensor): Mean, float32.
         lambda_param (Tensor): Scale, float32.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, the same as 0.
 
     Returns:
         Tensor of float32.

@@ -39,7 +39,7 @@ def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
 
     Args:
         x (Tensor): Any Tensor.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor of the shape and element type of `x`.
@@ -76,7 +76,7 @@ def random_gamma(shape: Tensor | tuple[int, ...], alpha: Tensor, seed: int | Non
     Args:
         shape (Union[Tensor, tuple[int]]): Shape of the numbers of each distribution, a constant.
         alpha (Tensor): Shape parameters, floating point, positive.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor of shape (*shape, *alpha.shape).
@@ -120,7 +120,7 @@ def random_poisson(
     Args:
         shape (Union[Tensor, tuple[int]]): Shape of the numbers of each distribution, a constant.
         rate (Tensor): Means, numbers that are not negative.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
         dtype (mindspore.dtype): Element type of the numbers. Default: mindspore.float32.
 
     Returns:
@@ -222,7 +222,7 @@ def NonDeterministicInts(key, shape: Shape, *, dtype: DType = mstype.int64):
         Tensor.
 
     Raises:
-        TypeError: If `dtype` is no integer type.
+        TypeError: If `dtype` is not an integer type.
     """
     kind = np_dtype(dtype)
     if not jnp.issubdtype(kind, jnp.integer):
@@ -240,7 +240,7 @@ def ParameterizedTruncatedNormal(key, shape: Shape, mean, stdevs, min, max, *, s
 
     Inputs:
         - **shape** (Union[Tensor, tuple[int]]) - Shape of the result, a constant.
-        - **mean** (Tensor) - Means, floating point, one or one for each first index.
+        - **mean** (Tensor) - Means, floating point: a single one, or one for each index of axis 0.
         - **stdevs** (Tensor) - Standard deviations, of the element type of `mean`.
         - **min** (Tensor) - The lower ends.
         - **max** (Tensor) - The upper ends.

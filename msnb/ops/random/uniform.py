@@ -55,7 +55,7 @@ def UniformInt(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt = 0
     Inputs:
         - **shape** (tuple[int]) - Shape of the result, of positive int.
         - **minval** (Tensor) - The smallest number, an int32 scalar.
-        - **maxval** (Tensor) - The number above the largest, an int32 scalar.
+        - **maxval** (Tensor) - Exclusive upper bound, an int32 scalar.
 
     Outputs:
         Tensor of int32, of shape `shape`.
@@ -92,7 +92,7 @@ def uniform(
         shape (tuple[int]): Shape of the numbers, broadcast with those of the bounds.
         minval (Tensor): Lower bound, of element type `dtype`; a scalar for int32.
         maxval (Tensor): Upper bound, of element type `dtype`; a scalar for int32.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, the same as 0.
         dtype (mindspore.dtype): mindspore.float32 or mindspore.int32. Default: mindspore.float32.
 
     Returns:
@@ -124,7 +124,7 @@ def rand(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Ten
     Args:
         size (Union[int, tuple[int]]): Shape of the result.
         dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
 
     Returns:
         Tensor.
@@ -139,7 +139,7 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = N
 
     Args:
         input (Tensor): Gives shape and type.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
         dtype (mindspore.dtype): Element type. Default: None, that of `input`.
 
     Returns:
@@ -156,9 +156,9 @@ def randint(
 
     Args:
         low (int): The smallest number.
-        high (int): The number above the largest.
+        high (int): Exclusive upper bound.
         size (tuple[int]): Shape of the result.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
         dtype (mindspore.dtype): Element type. Default: None, mindspore.int64.
 
     Returns:
@@ -174,7 +174,7 @@ def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     """Draw random numbers uniformly from [0, 1).
 
     Args:
-        shape (Union[int, tuple[int], list[int]]): Lengths of the result; one element without arguments.
+        shape (Union[int, tuple[int], list[int]]): Shape of the result. Default: (1,).
         dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
 
     Returns:
@@ -195,8 +195,9 @@ def _numpy_randint(
     """Draw random integers uniformly from [minval, maxval).
 
     Args:
-        minval (int): The smallest number; the number above the largest, from 0, if there is no `maxval`.
-        maxval (int): The number above the largest. Default: None.
+        minval (int): The smallest number. If `maxval` is None, it is the exclusive upper bound, and the smallest number
+            is 0.
+        maxval (int): Exclusive upper bound. Default: None.
         shape (Union[int, tuple[int], list[int]]): Shape of the result. Default: None, (1,).
         dtype (Union[mindspore.dtype, str]): A signed integer type. Default: mindspore.int32.
 
@@ -205,8 +206,8 @@ def _numpy_randint(
 
     Raises:
         TypeError: If an argument is not of the type given above.
-        ValueError: If there is no number between the bounds, `dtype` is no signed integer type, or an entry of `shape`
-            is not positive.
+        ValueError: If there is no number between the bounds, `dtype` is not a signed integer type, or an entry of
+            `shape` is not positive.
     """
     low, high = (0, minval) if maxval is None else (minval, maxval)
     low, high = check(Int, low, "minval", "randint"), check(Int, high, "maxval", "randint")
@@ -223,8 +224,8 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
     Args:
         input (Tensor): Gives shape and type.
         low (int): The smallest number.
-        high (int): The number above the largest.
-        seed (int): Picks a stream of random numbers. Default: None, 0.
+        high (int): Exclusive upper bound.
+        seed (int): Picks a stream of random numbers. Default: None, the same as 0.
         dtype (mindspore.dtype): Element type, of integers. Default: None, that of `input`.
 
     Returns:
@@ -232,7 +233,7 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If the element type is not one of integers.
+        ValueError: If the element type is not an integer type.
     """
     dtype = dtype or tensor_argument("randint_like", "input", input).dtype
     if dtype not in mstype.int_type:
@@ -281,8 +282,8 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
     Args:
         input (Tensor): The Tensor to fill.
         from_ (int): The smallest number. Default: 0.
-        to (int): The number above the largest. Default: None, above the largest whole number that the element type,
-            or int32, holds exactly.
+        to (int): Exclusive upper bound. Default: None, a bound below which the element type represents all integers, at
+            most 2 ** 31 - 1.
         generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 

@@ -1,4 +1,4 @@
-"""The devices as seen by a search: mesh axes, cost of a byte along each, and memory of a device."""
+"""Device properties for the strategy search: mesh axes, cost of a byte along each axis, and memory of a device."""
 
 import math
 

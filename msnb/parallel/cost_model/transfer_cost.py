@@ -6,7 +6,7 @@ hosts cost more.
 
 A value is resharded in steps that XLA executes as the cost model assumes. Sharding by a further axis sends nothing.
 The innermost mesh axes of a value's axis are gathered, or moved to another axis. Equal shards are permuted between
-devices. Without these steps XLA gathers the full value where it knows no better way.
+devices. Without these steps XLA may gather the full value.
 """
 
 import heapq
@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator
 
 Layout = tuple[tuple[str, ...], ...]
-_STEP_COST = 1e-4  # cost of a step as a share of the value, so that the shorter of two equal paths is taken
+_STEP_COST = 1e-4  # cost of a step as a share of the value, so that of equally cheap paths the shortest is taken
 
 
 class MeshCostModel:

@@ -69,7 +69,7 @@ def communication_of(root: Any, *args: Any) -> list[Collective]:
         args: Its arguments.
 
     Returns:
-        list[Collective], empty where one device computes all.
+        list[Collective], empty if the program runs on one device.
 
     Examples:
         >>> communication_of(nn.ReLU(), Tensor(np.ones((8, 4)), mindspore.float32))

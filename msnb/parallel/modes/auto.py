@@ -96,7 +96,7 @@ class Auto(SemiAuto):
         )
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Return the strategies that the search selected for a program's operators; see `Partitioner`."""
+        """Return {call name: strategy} that the search selected for a program's operators; see `Partitioner`."""
         return {call.name: strategy for call, strategy in self._list_operator_strategies(program)}
 
     def _list_operator_strategies(self, program):
@@ -177,7 +177,7 @@ def find_plan(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[
 
 def _make_decision_key(problem):
     """Return the key under which processes agree on a search: everything that the search depends on, except the memory
-    that a device reports. That may differ between processes; the value of process 0 is used.
+    that a device reports. This memory may differ between processes, and the value of process 0 is used.
     """
     sizes, weights = problem.cost_model.sizes, problem.cost_model.weights
     settings = _settings.auto_parallel_search_mode, sizes, weights, _costs.values.device_memory_capacity
@@ -237,7 +237,8 @@ def _match_choices(searched, choices, graph):
         candidates = equation_numbers.get(_make_equation_key(equation, value_numbers))
         if not candidates:
             matched.append(None)
-            # The variant selects between the new and the old value by a check. The result counts as the new value.
+            # This `select_n` of the variant returns the new or the old value, depending on a check. Its result is
+            # matched with the new value.
             if equation.primitive.name == "select_n":
                 operand_numbers = [value_numbers[id(v)] for v in equation.inputs[1:] if id(v) in value_numbers]
                 value_numbers.update({id(v): max(operand_numbers) for v in equation.outputs if operand_numbers})

@@ -1,7 +1,7 @@
 """`mindspore.communication.comm_func` of MindSpore 2: communication as functions of a Tensor.
 
-In PYNATIVE and GRAPH mode they act as the operators that they call. JAX always computes asynchronously, with or
-without `async_op`; only a handle waits.
+They behave like the operators that they call, in PYNATIVE and in GRAPH mode. JAX always computes asynchronously, so
+`async_op` only adds a handle, whose `wait` blocks until the result is available.
 """
 
 from typing import Literal

@@ -41,7 +41,7 @@ class Replicas:
         raise NotImplementedError("A pipeline has stages in parallel_mode 'semi_auto_parallel'.")
 
     def hold(self, array: Any, _strategy: tuple[int, ...], _what: str) -> Any:
-        """Return the array unchanged: strategies are for other modes; see `Partitioner`."""
+        """Return the array unchanged: this mode ignores strategies; see `Partitioner`."""
         log.once(
             "shard() of Cells and functions acts in the modes 'semi_auto_parallel' and 'auto_parallel'; here every "
             "device computes the whole program on its rows."
@@ -53,7 +53,7 @@ class Replicas:
         return {}
 
     def shards(self, _program: Any, /) -> dict[str, Any]:
-        """Return an empty dict: strategies are for other modes; see `Partitioner`."""
+        """Return an empty dict: this mode ignores strategies; see `Partitioner`."""
         return {}
 
     def operators(self, _program: Any, /) -> int:
@@ -93,8 +93,9 @@ class DataParallel(Replicas):
 def _shard_map_program(form, mesh, argument_specs, error_index):
     """Return a function of global arrays that runs `form`, a function of one device's arrays, on each device.
 
-    Results of the devices are combined: a scalar becomes the mean, an array with more axes is concatenated along the
-    first, and the error code at `error_index` is the maximum.
+    Results of the devices are combined. A floating point scalar becomes the mean over devices. Any other scalar is
+    taken from the first device. Arrays are concatenated along the first axis. The error code at `error_index` is the
+    maximum.
     """
 
     def local(params, extra, arrays):

@@ -5,9 +5,9 @@ stages there are m + s - 1 rounds. Each stage idles in s - 1 of them: the bubble
 computes some examples of a micro-batch, provided that the stage computes examples independently.
 
 Between steps, the Parameters of the stages and the optimizer's states are sharded over the stages, so that each device
-stores its share of their bytes. All arrays of a program have the same set of devices, so no Parameter can be on the
-devices of one stage alone. The Parameters are sent to their stages when a step begins, and gradients are sent back:
-each device sends at most its own share, once.
+stores its share of their bytes. All arrays of a program have the same set of devices, so a Parameter cannot be stored
+only on the devices of one stage. The Parameters are sent to their stages when a step begins, and gradients are sent
+back: each device sends at most its own share, once.
 """
 
 import math

@@ -56,7 +56,7 @@ def sharded_calls(jaxpr: Any, devices: int) -> Iterator[ShardedCall]:
 def input_readers(program: Any, devices: int) -> Iterator[tuple[int, ShardedCall, int]]:
     """Iterate over (index of a program's input, call with a strategy that reads it, index among the call's inputs).
 
-    A copy in another type counts as the input itself.
+    A reader of a cast or constrained copy of an input counts as a reader of the input.
     """
     jaxpr = program.jaxpr.jaxpr
     origin = {v: i for i, v in enumerate(jaxpr.invars)}
@@ -175,7 +175,7 @@ def check_parameters(program: Any, devices: int) -> None:
     """Raise an error if two operators require different shardings of one Parameter or argument, as r1.1 does.
 
     Raises:
-        RuntimeError: If there is one.
+        RuntimeError: If there are two such operators.
     """
     first_uses: dict[int, tuple[Any, ShardedCall]] = {}
     for number, call, index in input_readers(program, devices):
@@ -197,7 +197,7 @@ def write_strategy_file(program: Any, devices: int, path: str) -> None:
     file.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     cuts: dict[str, Any] = {}
     parameter_layouts: dict[str, ParallelLayouts] = {}

@@ -3,7 +3,7 @@ Parameters and loss.
 
 Every process runs the program on its own data, and waits for the others only in communication operators. Arrays stay on
 the process's own device before and after a call, so all other code works as in a single process. A program without
-communication runs in one process alone: rank 0 may evaluate while the others do not.
+communication does not involve other processes: for example, rank 0 may evaluate while the other ranks do not.
 """
 
 from collections.abc import Callable, Iterable
@@ -75,7 +75,7 @@ class PerProcessCall:
         return self.call.lower(*self._convert_arguments(_make_abstract_argument, *arguments))
 
     def _globalize_argument(self, value, sharding):
-        """Return the arrays of all processes as one array, which JAX takes for replicated."""
+        """Return the arrays of all processes as one array, which JAX treats as replicated."""
         local = (
             value
             if getattr(value, "sharding", None) == self._local_sharding
@@ -155,7 +155,7 @@ def run_in_all_processes(fn: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return `fn` as a function that each process of a group calls with its own arrays. Return None in a single
     process.
 
-    Outside a graph each communication operator is such a call.
+    Outside a graph, a communication operator runs through such a function.
     """
     if world_size() == 1:
         return None
@@ -179,7 +179,7 @@ def run_in_all_processes(fn: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def make_global(value: Any, sharding: NamedSharding) -> jax.Array:
-    """Return the values of all processes as one array, which JAX takes for replicated."""
+    """Return the values of all processes as one array, which JAX treats as replicated."""
     local = jax.device_put(value, next(iter(sharding.addressable_devices)))
     return jax.make_array_from_single_device_arrays(local.shape, sharding, [local])
 

@@ -1,7 +1,7 @@
 """SEMI_AUTO_PARALLEL and AUTO_PARALLEL in several processes: the devices of all processes form one mesh.
 
 Each process runs the same script. A Parameter is one array on all devices, and each process stores the shards of its
-own devices. The first value of a Parameter is the one of process 0. With ``full_batch=True`` each process passes every
+own devices. The initial value of a Parameter is that of process 0. With ``full_batch=True`` each process passes every
 argument in full. Otherwise it passes its own examples, and receives its own examples of each result with the batch
 size of an argument. All other results are replicated to every process.
 """
@@ -62,8 +62,8 @@ class GlobalMeshCall:
     Args:
         call (Callable): The `jax.jit` function of arrays on the devices of all processes.
         places (Places): The shardings of these arrays.
-        random (int): 1 if the first argument is a random number, of which the one of process 0 is used; otherwise 0.
-        results (int): Number of outputs that are the program's own.
+        random (int): 1 if the first argument is a random number, otherwise 0. The random number of process 0 is used.
+        results (int): Number of outputs that are results of the program, without extra outputs.
         full_batch (bool): True if each process passes the full batch.
     """
 
@@ -88,8 +88,8 @@ class GlobalMeshCall:
         return shard_full_value(value, sharding)
 
     def _extract_local_result(self, index, value, batch_sizes):
-        """Return a result in this process: the rows of its own examples if the result has a batch axis, else the full
-        result.
+        """Return a result in this process: the rows of its own examples if the result has a batch axis, otherwise the
+        full result.
         """
         batch_size = value.shape[0] // world_size() if value.ndim and index < self._results else None
         if batch_size not in batch_sizes or batch_size * world_size() != value.shape[0]:
@@ -162,7 +162,7 @@ def whole(tensor: Tensor) -> Tensor:
         Tensor of this process. In a single process, or if each process has all values, a copy.
 
     Raises:
-        TypeError: If it is no Tensor.
+        TypeError: If it is not a Tensor.
         RuntimeError: If another process does not call it within a minute.
 
     Examples:

@@ -94,7 +94,7 @@ def _create_multiprocess_partitioner():
     """Return the partitioner of a program over several processes.
 
     Raises:
-        ValueError: If the context has another number of devices.
+        ValueError: If `device_num` of the context differs from the number of available devices.
     """
     mode, number = _settings.parallel_mode, _get_device_num()
     if mode in (ParallelMode.STAND_ALONE, *_REPLICAS):
@@ -187,7 +187,7 @@ def follow_context() -> None:
     """Apply changed settings of ``set_auto_parallel_context``."""
     trace_state.epoch.bump()
     if _settings.parallel_mode != ParallelMode.AUTO_PARALLEL:
-        clear_plan()  # the applied plan
+        clear_plan()  # a plan applies only in AUTO_PARALLEL mode
     if _settings.device_num > 1 and world_of_environment().size == 1:  # in every mode: a parallel mode may be set later
         request_devices(_settings.device_num)
 

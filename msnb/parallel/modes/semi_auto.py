@@ -55,7 +55,9 @@ class SemiAuto:
         self.strategy_file: StrategyFile | None = StrategyFile(file) if file else None
 
     def within(self, value: Any) -> Any:
-        """Return the argument; if each process passes its own examples, the shape of all of them. See `Partitioner`."""
+        """Return the argument, or the shape of the global batch if each process passes its own part. See
+        `Partitioner`.
+        """
         shape = np.shape(value)
         if world_size() == 1 or self.full_batch or not shape:
             return value
@@ -112,7 +114,7 @@ class SemiAuto:
         return gpipe.run_pipeline(stage, arrays, keys, parts, mesh, axes)
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
-        """Constrain a traced array to its own strategy; see `Partitioner`."""
+        """Constrain a traced array to a strategy; see `Partitioner`."""
         return _constrain_array(array, sharding_of_array(np.shape(array), strategy, self.devices, what))
 
     def places(self, program: Any) -> ArrayShardings:

@@ -30,7 +30,7 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
         folder (str): A folder that does not exist yet, on a file system that all processes share.
 
     Raises:
-        TypeError: If `net` is no Cell.
+        TypeError: If `net` is not a Cell.
         ValueError: If two Parameters have the same name, or the folder exists.
         RuntimeError: If another process does not call it within a minute.
         ImportError: If orbax is not installed.
@@ -64,8 +64,9 @@ def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
         list[str], Parameters of `net` that the folder does not have, which keep their values.
 
     Raises:
-        TypeError: If `net` is no Cell, or a Parameter has another type in the folder.
-        ValueError: If there is no such folder, two Parameters have the same name, or one has another shape there.
+        TypeError: If `net` is not a Cell, or a Parameter has another type in the folder.
+        ValueError: If there is no such folder, two Parameters have the same name, or a Parameter has another shape in
+            the folder.
         ImportError: If orbax is not installed.
     """
     orbax, path = _import_orbax("load_sharded"), os.path.abspath(folder)

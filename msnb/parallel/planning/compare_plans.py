@@ -39,7 +39,7 @@ class Plans(Sequence[Plan]):
         refused (list[Refused]): The strategies that are not possible, with their reasons.
         notes (list[str]): Notes about all plans, such as a batch that the devices do not divide.
         rows (int), items (int), unit (str): Examples of a batch, and the number of its items: "tokens" if the first
-            argument is a matrix of integers, else "samples", which are the examples; 0 without a batch.
+            argument is a matrix of integers, otherwise "samples", which are the examples; 0 without a batch.
         ideal (float): Seconds of a step's matrix products and convolutions on one device at its peak.
     """
 
@@ -65,8 +65,8 @@ class Plans(Sequence[Plan]):
     ) -> list[int]:
         """Return the index of the choice for each node with which the total cost is lowest.
 
-        Sending, arithmetic and writing cost their time on the hardware. The time of arithmetic and writing is
-        multiplied by `work`.
+        The cost is the time of sending, arithmetic and memory writes on the hardware. The time of arithmetic and writes
+        is multiplied by `work`.
         """
         prices = work * self.operation_price, work * self.write_price
         return dynamic_programming(problem, memory, seconds or self.seconds, *prices)
@@ -178,7 +178,7 @@ def plan(
     in which a stage idles.
 
     Args:
-        root (Union[Cell, Callable]): The program, such as `nn.TrainOneStepCell` to plan a training.
+        root (Union[Cell, Callable]): The program, such as `nn.TrainOneStepCell` to plan training.
         batch (Union[Tensor, tuple]): Arguments of the program for all devices together; only shapes and dtypes matter.
         devices (int): Number of devices, at least two. Default: 64.
         mesh (Union[Sequence, Mapping]): Devices along each axis, with names or without, the innermost last.

@@ -42,7 +42,7 @@ class Time(NamedTuple):
 
 def communication(problem: Problem, chosen: list[int]) -> list[Sent]:
     """Return the communication of a solution: all-reduces of partial sums, then resharding of values for their readers.
-    Resharding for several readers of one layout counts once.
+    Resharding for several readers that need the same layout counts once.
     """
     cost_model = problem.cost_model
     operations, resharded = [], set()
@@ -106,8 +106,8 @@ def step_time(
     """Return the predicted time of a step. A device computes the equations in order, while its links send values that
     are available.
 
-    An equation waits only for its operands, so that gradients are summed while others are still computed. A value that
-    becomes available while the links are busy is sent without additional latency, like fused all-reduces.
+    An equation waits only for its operands, so some gradients are all-reduced while others are still computed. A value
+    that becomes available while the links are busy is sent without additional latency, like fused all-reduces.
 
     Args:
         problem (Problem): The search problem.

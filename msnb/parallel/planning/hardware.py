@@ -1,7 +1,7 @@
 """Hardware presets of `plan`, each with the source of its figures.
 
-Operations are those of dense products. Bandwidths count one direction. The chips of a TPU use the same links inside a
-host and between the hosts of a slice; the bandwidth is that of all links of a chip.
+Peak operation rates are those of dense matrix products. Bandwidths count one direction. The chips of a TPU use the same
+links inside a host and between the hosts of a slice; the bandwidth is that of all links of a chip.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,8 @@ class Hardware(NamedTuple):
 
     Attributes:
         name (str): Name of the machine.
-        peak (Mapping[str, float]): Operations per second by the name of the dtype; other dtypes count as float32.
+        peak (Mapping[str, float]): Operations per second by the name of the dtype; other dtypes use the value of
+            float32.
         memory (float): Bytes of a device.
         memory_bandwidth (float): Bytes per second that a device reads or writes.
         inside (float): Bytes per second that a device sends inside a host.
@@ -118,7 +119,7 @@ def hardware_of(hardware: str | Mapping[str, Any] | Hardware) -> Hardware:
 
     Raises:
         ValueError: If there is no preset with that name, or an attribute is missing or unknown.
-        TypeError: If it is something else.
+        TypeError: If `hardware` has another type.
     """
     if isinstance(hardware, Hardware):
         return hardware

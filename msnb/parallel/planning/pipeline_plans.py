@@ -2,8 +2,8 @@
 costs are predicted.
 
 The mesh has an axis for the stages and one for the devices of each stage, which share the batch axis of each
-micro-batch. The stages are one equation in the forward pass and one in the backward pass. Each is a loop, whose rounds
-all count, including those in which a stage idles.
+micro-batch. The stages are one equation in the forward pass and one in the backward pass. Each is a loop. The costs of
+all its rounds are counted, including those in which a stage idles.
 """
 
 import math

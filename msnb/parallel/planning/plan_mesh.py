@@ -11,8 +11,8 @@ def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardwa
     """Return the axes of a mesh as {name: number of devices}.
 
     Raises:
-        TypeError: If it does not consist of ints.
-        ValueError: If they do not multiply to the number of devices.
+        TypeError: If `mesh` does not consist of ints.
+        ValueError: If the product of these ints is not the number of devices.
     """
     numbers = mesh.values() if isinstance(mesh, Mapping) else mesh or ()
     if isinstance(mesh, str) or not all(type(number) is int for number in numbers):

@@ -15,7 +15,7 @@ from msnb.parallel.search.solver import show_bytes
 
 Strategy = tuple[Problem, list[int]]
 _MEMORY_RETRIES = 3  # searches with a lower memory limit
-# Prices of a sent byte in a search, in addition to its transfer time: a price stands for the latency of messages.
+# Prices of a sent byte in a search, in addition to its transfer time: a price represents the latency of messages.
 # Measured on eight networks: solutions with 12 were as fast as with 0 and 2, or faster. The higher prices are for
 # problems in which 12 still sends too much, and for small networks, where latency dominates.
 _BYTE_PRICES = 12.0, 96.0, 1000.0
@@ -145,7 +145,7 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
         candidates += _search_with_prices(
             plans, problem, limit, min(plans.duration(problem, solution).step for solution in candidates)
         )
-    except RuntimeError as error:  # then one of the others, if one fits
+    except RuntimeError as error:  # one of `others` is returned instead, if it fits
         failed = error
     fit = [
         solution

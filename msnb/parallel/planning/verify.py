@@ -60,10 +60,10 @@ def compile_strategy(
         returned (dict[int, int]): {output: input} of outputs that are assigned to inputs.
         seconds (float): Time limit. Default: 600.
         is_constrained (bool): If True, each equation is constrained to its choice. If False, only the inputs are,
-            and XLA decides the rest. Default: True.
+            and XLA chooses the other shardings. Default: True.
 
     Raises:
-        RuntimeError: If it does not compile, or not in time.
+        RuntimeError: If compilation fails or exceeds the time limit.
     """
     start, sizes = time.monotonic(), problem.cost_model.sizes
     settings = json.dumps({"mesh": sizes, "donated": sorted(set(returned.values())), "options": READ_ONLY})

@@ -26,7 +26,7 @@ def _gather_rule(call: Call) -> Rule:
             return f"cuts the rows of the table, along axis {axis}, and the indices: one of them has to stay whole"
         return ""
 
-    least = 1 if call.settings.get("data_parallel") else None  # a mark of r1.1: the strategy describes the table only
+    least = 1 if call.settings.get("data_parallel") else None  # r1.1: the strategy describes only the table
     return Rule(
         [letters, index_letters],
         [letters[:axis] + index_letters + letters[axis + 1 :]],

@@ -1,6 +1,6 @@
 """Constrain a graph to the selected choices: each equation's operands and results get the layouts of its choice.
 
-All equations are constrained. XLA's own propagation between them may cost several times the predicted amount. A value
+All equations are constrained, because XLA's sharding propagation may send several times the predicted bytes. A value
 is resharded in the predicted steps, each of which is constrained as well.
 """
 

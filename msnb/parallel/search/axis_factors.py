@@ -25,7 +25,7 @@ class InnerSum(NamedTuple):
     """A value inside an equation that is a sum over an axis of the equation.
 
     Attributes:
-        factor (int): The factor over which is summed.
+        factor (int): The factor that is summed over.
         bytes (float): Size of the value times the number of sums.
         labels (list): The factor of each of its axes.
     """
@@ -66,8 +66,8 @@ def factors_of(equation: Equation) -> Factors:
 
 
 def _elementwise_factors(equation):
-    """Return the factors of an equation whose operands have one shape, or size 1 where they are broadcast; otherwise
-    None.
+    """Return the factors of an equation whose operands have the shape of the result, or size 1 where they are
+    broadcast. Return None for other shapes.
     """
     out = equation.outputs[0].shape
     if any(o.shape != out for o in equation.outputs):

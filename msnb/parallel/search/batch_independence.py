@@ -1,7 +1,7 @@
 """Check that a function does not mix examples of a batch, so that the batch axis can be sharded.
 
 The function is traced with the full batch and with a shard of it. Both traces must be the same graph, in which the
-batch axis is never summed over, mixed with another axis or counted.
+batch axis is never summed over, mixed with another axis, or used by position.
 """
 
 from collections.abc import Callable

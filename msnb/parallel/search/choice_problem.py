@@ -81,7 +81,7 @@ class Problem:
         values (list[list[Value]]): The results of each node.
         peak_nodes (frozenset[int]): The nodes whose results are live at peak memory: all inputs, and results that are
             computed before the peak and read after it.
-        memo (dict[Any, Any]): Cache for other modules, of facts that do not depend on choices.
+        memo (dict[Any, Any]): Cache in which other modules store results that do not depend on choices.
     """
 
     def __init__(self, graph: FlatGraph, cost_model: MeshCostModel, returned: dict[int, int]) -> None:
@@ -117,8 +117,8 @@ class Problem:
         self.peak_nodes = frozenset([*range(len(graph.inputs)), *self._find_nodes_at_peak()])
 
     def _find_nodes_at_peak(self):
-        """Return the equations whose results are live at peak memory. Results of cheap equations count as views of the
-        operand.
+        """Return the equations whose results are live at peak memory. Results of cheap equations are treated as views
+        of the operand.
         """
         first, last = len(self.graph.inputs), {}
         light = {n for n, e in enumerate(self.graph.equations, first) if e.primitive.name in _LIGHT}
@@ -173,7 +173,7 @@ class Problem:
     ) -> NodeChoices:
         """Return the ways to shard an equation. In each, a mesh axis shards one factor (a labelled dimension) or none.
 
-        Of the ways with equal layouts, only the one that sends the least remains.
+        Of several ways with equal layouts, only the one that sends the fewest bytes is kept.
         """
         cost_model = self.cost_model
         sizes: dict[int, int] = {}

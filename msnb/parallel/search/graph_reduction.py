@@ -2,7 +2,7 @@
 
 A node with one or two neighbors is solved for each pair of their choices, and its cost is added to theirs. MindSpore's
 source, edge and merge eliminations are special cases. If there is no such node, a choice is dropped if another
-choice of the same node is never more expensive. An integer program solves the rest.
+choice of the same node is never more expensive. An integer program solves the remaining problem.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ Array = np.ndarray
 
 
 class ReducedProblem:
-    """A choice problem that eliminating nodes and choices makes smaller.
+    """A choice problem, reduced by the elimination of nodes and choices.
 
     Args:
         costs (list[Array]): For each node the cost of each choice.

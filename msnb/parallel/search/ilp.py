@@ -1,6 +1,7 @@
 """Solve a choice problem as an integer linear program, with HiGHS.
 
-Each node has one choice and each pair of neighbors one pair of choices. The linear form of pairs is that of Alpa.
+Exactly one choice is selected for each node, and one pair of choices for each pair of neighbors. Pairs are written in
+linear form as in Alpa.
 """
 
 from typing import Any

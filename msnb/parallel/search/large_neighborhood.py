@@ -11,7 +11,7 @@ from msnb.parallel.search.graph_reduction import Array, ReducedProblem
 from msnb.parallel.search.ilp import solve_ilp
 
 _WINDOW_SIZE = 80  # nodes in a window; 40 and 140 took longer and gave no better solution
-_WINDOW_SECONDS = 3.0  # time limit for the program of a window; few windows need one
+_WINDOW_SECONDS = 3.0  # time limit of the integer program of a window
 
 
 def improve_by_windows(

@@ -55,7 +55,7 @@ def first_devices(number: int) -> list[Any]:
     ranks.
 
     Raises:
-        RuntimeError: If there are fewer.
+        RuntimeError: If there are fewer devices.
     """
     devices = all_devices() if world_size() > 1 else context.devices()
     if len(devices) < number and world_size() == 1 and devices[0].platform == "cpu" and _can_emulate_devices(number):
@@ -69,7 +69,7 @@ def device_mesh(number: int) -> Mesh:
     """Return the mesh of the first `number` devices of the platform that the context names.
 
     Raises:
-        RuntimeError: If there are fewer.
+        RuntimeError: If there are fewer devices.
     """
     return _make_mesh(tuple(first_devices(number)))
 
@@ -118,11 +118,11 @@ def _format_verb_and_count(count, kind):
 
 
 def take_axes(mesh: AbstractMesh | Mesh, shard_counts: tuple[int, ...]) -> list[tuple[str, ...]]:
-    """Select mesh axes for each number of shards; return one tuple of names per number. Unused axes are the first ones
-    of the mesh.
+    """Select mesh axes for each number of shards, and return one tuple of their names per number. The first axes of the
+    mesh that fit are left unused.
 
     Raises:
-        ValueError: If the numbers do not divide that of the devices.
+        ValueError: If the product of `shard_counts` does not divide the number of devices.
 
     Examples:
         >>> from msnb.parallel.sharding.mesh import named_mesh, take_axes
@@ -151,7 +151,8 @@ def sharding(mesh: AbstractMesh | Mesh, axes: list[tuple[str, ...]]) -> NamedSha
 
 
 def request_devices(number: int) -> None:
-    """Make JAX emulate `number` devices on a CPU if nothing has been computed yet. More than 64 are for planning only.
+    """Make JAX emulate `number` devices on a CPU if nothing has been computed yet. More than 64 devices are not
+    emulated.
 
     A number of devices in XLA_FLAGS has precedence.
     """

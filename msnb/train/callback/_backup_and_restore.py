@@ -10,7 +10,7 @@ from msnb.train._save_checkpoint import save_checkpoint
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 
@@ -24,7 +24,7 @@ class BackupAndRestore(Callback):
         delete_checkpoint (bool): Whether the file is deleted at the end of the training. Default: True.
 
     Raises:
-        TypeError: If `delete_checkpoint` is no bool, or `save_freq` neither "epoch" nor an int.
+        TypeError: If `delete_checkpoint` is not a bool, or `save_freq` neither "epoch" nor an int.
         ValueError: If `save_freq` is not positive.
 
     Examples:

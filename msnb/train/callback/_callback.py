@@ -51,7 +51,7 @@ class CallbackManager(Callback):
         callbacks (Union[Callback, list[Callback]]): The callbacks.
 
     Raises:
-        TypeError: If one of them is no Callback.
+        TypeError: If one of them is not a Callback.
     """
 
     def __init__(self, callbacks):

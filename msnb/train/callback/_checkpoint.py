@@ -93,7 +93,7 @@ class CheckpointConfig:
         format (str): File format and extension: "ckpt" or "safetensors". Default: "ckpt".
 
     Raises:
-        ValueError: If a number is negative, all are None or 0, or arguments do not go together.
+        ValueError: If a number is negative, all are None or 0, or arguments contradict each other.
         TypeError: If an argument is of another type.
 
     Examples:
@@ -189,10 +189,10 @@ class CheckpointConfig:
     format = _make_setting_property("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
-        """Return the settings of the times at which checkpoints are saved and the number that are kept, as a dict.
+        """Return the settings that determine when checkpoints are saved and how many are kept.
 
         Returns:
-            dict, the arguments but `integrated_save` and `async_save`; None for those that another one overrides.
+            dict of the first four arguments and `saved_network`; None for an argument that another one overrides.
         """
         return dict(self._policy)
 
@@ -201,7 +201,7 @@ class ModelCheckpoint(Callback):
     """Saves checkpoints `prefix-epoch_step.ckpt` while a network is trained, and its graph as `prefix-graph.meta`.
 
     When checkpoints of an earlier run have the prefix, "_1", "_2" and so on is added to it. Old checkpoints are removed
-    when a new one is complete; other files in the folder are left alone.
+    when a new one is complete; other files in the folder are not changed.
 
     Args:
         prefix (str): Beginning of the file names. Default: "CKP".
@@ -209,8 +209,8 @@ class ModelCheckpoint(Callback):
         config (CheckpointConfig): Configuration of checkpoints. Default: None, `CheckpointConfig()`.
 
     Raises:
-        ValueError: If `prefix` is no string or has a "/".
-        TypeError: If `config` is no CheckpointConfig.
+        ValueError: If `prefix` is not a string or has a "/".
+        TypeError: If `config` is not a CheckpointConfig.
 
     Examples:
         >>> checkpoint = ModelCheckpoint(prefix="lenet", directory="checkpoint")
@@ -294,7 +294,7 @@ class ModelCheckpoint(Callback):
     def save_graph(self, network):
         try:
             save_graph(network, os.path.join(self._directory, f"{self._prefix}-graph.meta"))
-        except Exception as error:  # a graph that cannot be drawn is no reason to stop training
+        except Exception as error:  # an error in the graph must not stop training
             log.warning("The graph of the network could not be saved: %s", error)
 
     def _is_checkpoint_due(self, step):
@@ -342,7 +342,8 @@ class ModelCheckpoint(Callback):
 class CheckpointManager:
     """The checkpoint files of one prefix in one folder, the oldest first.
 
-    The order is that of `add`. Clocks may be set back, so file times count only for files that existed before.
+    The order is that of `add`. Clocks may be set back, so file times are used only for files that were not added by
+    `add`.
     """
 
     def __init__(self):

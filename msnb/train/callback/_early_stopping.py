@@ -29,7 +29,7 @@ class EarlyStopping(Monitored):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If `mode` is unknown, `patience` negative, or the measure is no number.
+        ValueError: If `mode` is unknown, `patience` negative, or the measure is not a number.
 
     Examples:
         >>> stopping = mindspore.EarlyStopping(monitor="accuracy", patience=3)

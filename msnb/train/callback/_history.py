@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.train.callback._callback import Callback, _handle_loss
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 

@@ -85,5 +85,5 @@ class LambdaCallback(Callback):
         for name, function in functions.items():
             if function is not None and not callable(function):
                 raise TypeError(f"For 'LambdaCallback', '{name}' should be a function, but got {function!r}.")
-        # Only the functions that were passed are set on the instance, so other events cost a step nothing.
+        # Only the functions that were passed are set on the instance, so other events take no time.
         self.__dict__.update({name: function for name, function in functions.items() if function is not None})

@@ -8,7 +8,7 @@ from msnb.common.arguments import answered
 from msnb.core.operator import api_generations
 from msnb.train.callback._callback import Callback, _handle_loss
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 
@@ -19,7 +19,7 @@ class LossMonitor(Callback):
         per_print_times (int): Steps between prints, 0 for never. Default: 1.
 
     Raises:
-        ValueError: If `per_print_times` is no int or negative.
+        ValueError: If `per_print_times` is not an int, or is negative.
 
     Examples:
         >>> model.train(1, dataset, callbacks=LossMonitor(2))

@@ -22,7 +22,7 @@ class Monitored(Callback):
     """Base of callbacks that act when a measure stops improving.
 
     Args:
-        monitor (str): "loss" for the loss of training, else a metric of `Model.fit`.
+        monitor (str): "loss" for the loss of training, otherwise a metric of `Model.fit`.
         mode (str): "min", "max", or "auto", which derives it from the name.
         min_delta (float): The smallest change that counts as an improvement.
     """

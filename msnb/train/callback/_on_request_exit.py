@@ -33,7 +33,7 @@ class OnRequestExit(Callback):
         sig (int): The signal. Default: signal.SIGTERM.
 
     Raises:
-        TypeError: If `save_ckpt` or `save_mindir` is no bool, or `sig` no int.
+        TypeError: If `save_ckpt` or `save_mindir` is not a bool, or `sig` is not an int.
         ValueError: If `sig` is SIGKILL, which no program can handle.
 
     Examples:

@@ -29,7 +29,8 @@ class ReduceLROnPlateau(Monitored):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If one is out of range, the measure is no number, or the optimizer has no single learning rate.
+        ValueError: If an argument is out of range, the measure is not a number, or the optimizer has no single learning
+            rate.
 
     Examples:
         >>> reduction = mindspore.ReduceLROnPlateau(monitor="eval_loss", factor=0.5, patience=3)

@@ -39,21 +39,21 @@ class SummaryCollector(Callback):
     """Records a training automatically: the loss, the first input, Parameters, the graphs of network and dataset, and
     the values of summary operators, in MindSpore's event files; and the lineage of the training.
 
-    The first step is recorded, and then each whose number is a multiple of `collect_freq`. In MindSpore the unit is an
-    epoch in sink mode; here it is the step in either mode. Use one collector for a training.
+    The first step is recorded, and then every step whose number is a multiple of `collect_freq`. In MindSpore the unit
+    is an epoch in sink mode; here it is the step in either mode. Use one collector for a training.
 
     Args:
         summary_dir (str): Folder to write to; it is created if it does not exist.
         collect_freq (int): Steps between recordings. Default: 10.
-        collect_specified_data (Union[None, dict]): Data to record, each by default: "collect_metric" (bool), the loss;
-            "collect_graph" (bool), the graph of the network; "collect_train_lineage" and "collect_eval_lineage" (bool);
-            "collect_input_data" (bool), the first column of the dataset, if it holds images; "collect_dataset_graph"
-            (bool); "histogram_regular" (Union[str, None]), a pattern of the names of Parameters, None for the first
-            five of the optimizer. Default: None, the defaults of all of them.
+        collect_specified_data (Union[None, dict]): Data to record; entries that are missing are recorded by default:
+            "collect_metric" (bool), the loss; "collect_graph" (bool), the graph of the network; "collect_train_lineage"
+            and "collect_eval_lineage" (bool); "collect_input_data" (bool), the first column of the dataset, if it holds
+            images; "collect_dataset_graph" (bool); "histogram_regular" (Union[str, None]), a pattern of the names of
+            Parameters, None for the first five of the optimizer. Default: None, the defaults of all of them.
         keep_default_action (bool): Whether data that `collect_specified_data` does not name is recorded. Default: True.
         custom_lineage_data (Union[dict, None]): Numbers and texts by name, for the lineage. Default: None.
-        collect_tensor_freq (Optional[int]): Steps between recordings of TensorSummary. Default: None, about 20 times in
-            all, and not more often than the rest.
+        collect_tensor_freq (Optional[int]): Steps between recordings of TensorSummary. Default: None, at most about 20
+            times in total, and not more often than other values.
         max_file_size (Optional[int]): Largest size of each file in bytes. Default: None, any size.
         export_options (Union[None, dict]): {"tensor_format": "npy"} also writes Tensors to .npy files. Default: None.
 

@@ -8,7 +8,7 @@ from msnb.common.arguments import answered
 from msnb.core.tensor.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
 

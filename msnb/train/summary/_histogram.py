@@ -92,9 +92,10 @@ def _count_bins_and_sum(numbers, least, largest, bin_count):
 
 
 def _choose_scale_exponent(distance, most):
-    """Return n such that numbers times 2**n, which is exact, have a distance that neither overflows nor is tiny.
+    """Return n for which the distance of the smallest and the largest number, scaled by 2**n, neither overflows nor is
+    tiny.
 
-    It is 0 for usual distances. `most` is the exponent at which the dtype overflows.
+    n is 0 for usual distances. `most` is the exponent at which the dtype overflows.
     """
     if distance < 2.0**-64:
         return 1 - math.frexp(distance)[1]

@@ -1,7 +1,8 @@
 """Storage of the values of summary operators until `take` is called.
 
-A compiled program returns its values before it has computed them, and a flag that tells later whether an operator in a
-branch or loop ran. Nothing here waits for that, unless many such values have arrived.
+A compiled program returns arrays that may not be computed yet. For an operator in a branch or loop it also returns a
+flag, which is True if the operator ran. Storing a value does not wait for these arrays, unless many values of one
+operator are pending.
 """
 
 import threading
@@ -13,7 +14,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.train.summary._writer import on_host
 
-_MAX_CANDIDATES = 16  # values of one operator, before the last computed one is searched for
+_MAX_CANDIDATES = 16  # maximum number of stored values of one operator; then all but one are dropped
 _lock = threading.Lock()
 _values: dict[str, "Tensor | PendingValue"] = {}  # by "tag[:Kind]"
 
@@ -26,13 +27,17 @@ class Candidate(NamedTuple):
 
 
 class PendingValue:
-    """Successive values, of which some may not be computed yet. `array` is the newest that is."""
+    """Successive values of an operator in a branch or loop. `array` returns the newest value of an operator that
+    ran.
+    """
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates
 
     def followed_by(self, candidate: Candidate) -> "PendingValue":
-        """Return a copy with one more value. If there are too many, values with a newer computed one are dropped."""
+        """Return a copy with one more value. If there are too many, only the newest value of an operator that ran is
+        kept.
+        """
         candidates = self._candidates
         if len(candidates) >= _MAX_CANDIDATES:
             newest = next((s for s in reversed(candidates) if s.ran), None)
@@ -63,8 +68,10 @@ def put(values: dict[str, Tensor]) -> None:
         _values.update(values)
 
 
+
+"""
 def take() -> dict[str, "Tensor | PendingValue"]:
-    """Return and remove the stored values, by name. For values that are not computed yet it is a `PendingValue`."""
+    """Return and remove the stored values, by name. The value of an operator in a branch or loop is a `PendingValue`."""
     with _lock:
         values = dict(_values)
         _values.clear()

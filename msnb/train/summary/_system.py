@@ -1,10 +1,10 @@
-"""Memory and CPU use of this process, sampled now and then for the record of a run."""
+"""Memory and CPU use of this process, sampled at intervals for the record of a run."""
 
 import os
 import time
 
 SYSTEM = "system/"  # prefix of the names of these numbers
-_SECONDS = 2.0  # between samples
+_SECONDS = 2.0  # minimum time between samples
 _STATM = "/proc/self/statm"  # Linux: numbers of pages, the second is the resident set
 
 
@@ -15,8 +15,9 @@ class System:
         self._wall, self._cpu = time.monotonic(), time.process_time()
 
     def look(self) -> dict[str, float]:
-        """Return megabytes in memory and busy cores since the last sample, by name; {} if that was less than two
-        seconds ago."""
+        """Return megabytes in memory and busy cores since the last sample, by name; {} if that sample was taken less
+        than two seconds ago.
+        """
         wall = time.monotonic()
         if wall - self._wall < _SECONDS:
             return {}

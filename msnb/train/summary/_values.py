@@ -14,7 +14,7 @@ from msnb import log
 from msnb.formats.summary_events import Image
 from msnb.train.summary._histograms import histograms
 
-_IMAGES_PER_ROW = 8  # images of a batch
+_IMAGES_PER_ROW = 8  # images of a batch in one row of the recorded image
 
 
 def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:

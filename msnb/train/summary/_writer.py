@@ -1,8 +1,8 @@
-"""The thread that writes records while the training goes on.
+"""The thread that writes records during the training.
 
 All pending records go to their file in one system call. After a crash all earlier records are complete, and at most the
 last one is truncated, which readers treat as not yet written. If a file cannot be written, for example to a full disk,
-it is closed with one line in the log, and the training goes on without it.
+it is closed with one line in the log, and the training continues without it.
 """
 
 import contextlib
@@ -22,9 +22,9 @@ import numpy as np
 from msnb import log
 from msnb.formats.event_records import frames
 
-_MAX_JOBS = 1024  # jobs; a caller that records faster than the disk writes then blocks
+_MAX_JOBS = 1024  # maximum number of queued jobs; a further `submit` waits until they are done
 _POLL_SECONDS = 0.25  # seconds between polls for jobs
-_MAX_PENDING_BYTES = 1 << 20  # bytes of pending records, before they are written
+_MAX_PENDING_BYTES = 1 << 20  # records are written when more bytes than this are pending
 
 
 class EventFile:
@@ -61,7 +61,7 @@ class EventFile:
         """Write the pending records.
 
         Raises:
-            OSError: If one could not be written, the first time.
+            OSError: If a record cannot be written. It is raised only once.
         """
         payloads, self._waiting, self._bytes = self._waiting, [], 0
         if self.failed is not None or not payloads:
@@ -110,7 +110,7 @@ class SummaryWriter:
     """Runs jobs in their order in a thread that starts with the first one.
 
     The thread polls every quarter of a second, or when a caller waits: waking it for each step would cost the training
-        more than the jobs do.
+    more than the jobs do.
 
     Args:
         name (str): Name of the thread.
@@ -181,7 +181,7 @@ class SummaryWriter:
 
 
 def on_host(value: Any) -> Any:
-    """Return a device's array as a numpy array, after waiting for it, and anything else unchanged."""
+    """Return a device's array as a numpy array, after waiting for it, and other values unchanged."""
     return np.asarray(value) if hasattr(value, "__array__") else value
 
 

@@ -44,12 +44,12 @@ class SummaryRecord:
     """Writes values of a training to MindSpore's event files, which MindInsight and msnb read.
 
     Two files are created in `log_dir` with the first values: one with numbers, images, arrays, histograms and the
-    graph, and one with the lineage. A thread writes them while the training goes on. If the disk is full the recording
-    ends with one line in the log, and the training goes on.
+    graph, and one with the lineage. A thread writes them during the training. If the disk is full the recording
+    ends with one line in the log, and the training continues.
 
     While a record is open, the values of summary operators are collected and written with the next `record`. If an
-    operator runs several times in a step, for example in a loop, its last value is. Without a record the operators cost
-    nothing.
+    operator runs several times in a step, for example in a loop, its last value is recorded. Without a record the
+    operators cost nothing.
 
     Args:
         log_dir (str): Folder to write to.
@@ -63,7 +63,7 @@ class SummaryRecord:
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a name holds characters that names of files should not, or an option is unknown.
+        ValueError: If a name contains characters that are not allowed in file names, or an option is unknown.
 
     Examples:
         >>> with mindspore.SummaryRecord("summary") as record:
@@ -136,7 +136,7 @@ class SummaryRecord:
             mode (str): "train" or "eval".
 
         Raises:
-            ValueError: If it is another one.
+            ValueError: If `mode` is neither of these.
         """
         if mode not in ("train", "eval"):
             raise ValueError(f"{mode!r} is not a recognized mode: it should be 'train' or 'eval'.")
@@ -202,7 +202,7 @@ class SummaryRecord:
             bool, False for a closed record.
 
         Raises:
-            ValueError: If `step` is no int.
+            ValueError: If `step` is not an int.
         """
         if self._closed:
             log.error("The record writer is closed.")
@@ -273,7 +273,7 @@ class SummaryRecord:
         for file in (self._summary, self._lineage, *self.takers):
             try:
                 getattr(file, "flush", lambda: None)()
-            except OSError as error:  # logged by the file; the others continue
+            except OSError as error:  # `file` has logged the error, and the other files continue
                 self._store_error(error)
 
     def _store_error(self, error):
@@ -337,7 +337,7 @@ def _make_lineage_content(plugin, value):
 
 
 def _detach_array(tensor):
-    """Return the array of a Tensor, safe from being overwritten; a device's array remains on the device.
+    """Return the array of a Tensor, or a copy if a later step may overwrite it. A device's array remains on the device.
 
     The device copies a Parameter after it has computed it, so that the caller does not wait. A large one is copied to
     the host instead, to spare device memory.
@@ -367,8 +367,8 @@ _subscriptions: list[Any] = []
 def _get_summary_tensor_data() -> dict[str, Tensor]:
     """Return the last value of each summary operator since the last call: ``{"loss[:Scalar]": Tensor, ...}``.
 
-    Libraries that measure coverage call it without a record: from the first call on, all values of operators are
-        stored.
+    Libraries that measure coverage call this function without a record. After the first call, all values of summary
+    operators are stored.
     """
     if not _subscriptions:
         _subscriptions.append(on_summary(_pending_values.keep))

@@ -12,7 +12,7 @@ import numpy as np
 class Hint:
     """Number of rows per chunk that a consumer requests.
 
-    It is fixed, or grows from `size` to `limit`, so that the first row arrives early.
+    The number is fixed, or doubles from `size` up to `limit`, so that the first row arrives early.
     """
 
     __slots__ = ("size", "limit")

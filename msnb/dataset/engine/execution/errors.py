@@ -56,7 +56,7 @@ class NoDataError(RuntimeError):
 def find_user_line(error: BaseException) -> str | None:
     """Return ``file:line, in function: text`` of the innermost stack frame in the user's code.
 
-    If there is none, return that of a library, and "" if all frames are msnb's.
+    If there is none, return the innermost frame of a library. If all frames are msnb's, return "".
     """
     if hasattr(error, "msnb_line"):  # set for an error of a worker process
         return error.msnb_line

@@ -11,11 +11,10 @@ _LARGEST_BLOCK = 31 << 20  # bytes; glibc does not go beyond 32 MiB
 def keep_freed_memory():
     """Let the C library reuse freed memory of images and batches instead of returning it to the kernel.
 
-    Other C libraries than glibc are not affected.
+    With a C library other than glibc this has no effect.
     """
-    # glibc maps every block above a threshold from the kernel, which clears each page: a fifth of the time of decoding
-    # a
-    # picture. The threshold grows to the largest such block that was freed, so one is allocated and freed here.
+    # glibc maps each block above a threshold from the kernel, which clears its pages. This took a fifth of the time of
+    # decoding a picture. Freeing such a block raises the threshold to its size, so one is allocated and freed here.
     np.empty(_LARGEST_BLOCK, np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""Measurements of the operators of a running pipeline: rows, time, fill of the queue before the consumer.
+"""Measurements of the operators of a running pipeline: rows, time, and the fill level of the consumer's queue.
 
 They cost nothing unless a pipeline is monitored. Then each node of its plan is wrapped.
 """
@@ -16,7 +16,7 @@ from msnb.dataset.engine.execution.workers import processors
 
 _clock = time.perf_counter
 _SLOW_WAIT_SHARE = 0.05  # share of the time that a consumer may wait before its pipeline is called slow
-_EMPTY_LOOP_SHARE = 0.02  # share of the time below which a consumer counts as an empty loop
+_EMPTY_LOOP_SHARE = 0.02  # a consumer whose own work takes a smaller share of the time counts as an empty loop
 _SHORTEST_STEP = 1e-4  # seconds; every training step is longer
 _BOTTLENECK_SHARE = 0.3  # share of the pipeline's time from which an operator is the bottleneck
 
@@ -83,7 +83,7 @@ class Monitor:
         self.queue: Any = None
         self.rows: int = 0
         self.waited = self.used = 0.0
-        self._filled, self._capacity = 0, 0  # sums over all items
+        self._filled, self._capacity = 0, 0  # sums over all items, for the average fill level of the queue
         self.running: bool = False
         self._started_at = self._ended_at = None
         self._returned_at = None

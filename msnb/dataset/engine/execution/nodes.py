@@ -199,7 +199,7 @@ class Map(Node):
     def run(self, chunk: Chunk) -> Chunk:
         """Apply all steps to a chunk.
 
-        An error has the rows before the failing one, after all steps, as its attribute ``before``.
+        If a row fails, the error's attribute ``before`` contains the results of all steps for the rows before it.
         """
         failure = None
         for step in self.steps:
@@ -232,7 +232,7 @@ class Map(Node):
 class CachedMap(Node):
     """Runs the first, deterministic transforms of a pipeline, and caches the result of each sample in memory.
 
-    If the result of a sample has another shape than the first one's, caching stops and everything is computed again.
+    If a sample's result differs in shape from the first one's, caching stops. Later results are computed in each epoch.
     """
 
     def __init__(

@@ -1,10 +1,10 @@
 """Rewrites of a plan that make it faster and do not change its rows.
 
 1. Neighbouring ``map`` nodes are merged.
-2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the sample numbers instead of the rows, if
-   everything below them is deterministic. Skipped samples are then never computed.
-3. The deterministic prefix of such a pipeline is cached in memory, up to its last costly transform, within a budget.
-   Samples that are costly to decode are cached, too.
+2. If samples are fetched by index and all nodes before ``shuffle``, ``take`` and ``skip`` are deterministic, these
+   three act on the sample indices instead of the rows. Skipped samples are then never computed.
+3. The results of the first, deterministic transforms of such a pipeline, up to the last costly one, are cached in
+   memory within a budget. Samples that are costly to decode are cached, too.
 4. Pointwise transforms of uint8 images become one table look-up.
 """
 
@@ -114,7 +114,7 @@ def _set_columns(node, columns):
 def _split_deterministic_prefix(steps, width):
     """Split the steps of a ``map`` into (steps whose results are cached, other steps).
 
-    The prefix ends with the last costly step that depends on nothing random.
+    The prefix ends with the last costly step that does not depend on a random step.
     """
     tainted, candidates = set(), []
     for number, step in enumerate(steps):

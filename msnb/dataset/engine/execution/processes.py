@@ -108,7 +108,7 @@ def _end_workers(workers, turn):
 class ProcessPool:
     """Pool of `size` worker processes that call `functions`.
 
-    They start at the first use. They end with :meth:`close`, with the pool, or with this process.
+    They start at the first use. They end when :meth:`close` is called, the pool is deleted or this process ends.
     """
 
     def __init__(self, functions: Sequence[Callable[..., Any]], size: int) -> None:

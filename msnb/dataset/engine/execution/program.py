@@ -64,7 +64,7 @@ class Step:
     def run(self, chunk: "Chunk") -> Any:
         """Return the columns of `chunk` after this step.
 
-        An error has the columns of the rows before the failing one as its attribute ``before``.
+        If a row fails, the error's attribute ``before`` contains the columns of the rows before it.
         """
         try:
             results = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
@@ -174,7 +174,8 @@ class LibraryStep(Step):
         raise self.wrap_error(failure, first + n, done, n) from failure
 
     def _sample_params_for_rows(self, rows, extra=0):
-        """Draw random values for each row. Return (rows that begin with these values, the error that ended it or None).
+        """Draw random values for each row. Return (rows that begin with these values, the error that stopped it or
+        None).
 
         The last `extra` values of a row are not passed to the transform.
         """
@@ -207,8 +208,8 @@ class UserStep(Step):
     """A chain of the user's functions or Python transforms, applied to one row after the other.
 
     Attributes:
-        precedes_library_step: A transform of the library comes next, so a PIL image becomes an array. In MindSpore 2 a
-            PIL image becomes an array at the end of ``map``, too.
+        precedes_library_step: True if a transform of the library comes next. PIL images are then converted to arrays.
+            In MindSpore 2 they are also converted at the end of ``map``.
     """
 
     precedes_library_step = False

@@ -1,6 +1,6 @@
 """Samplers of a running pipeline over a MindDataset.
 
-MindRecord draws with an engine of its own and continues from the order of the last epoch.
+MindRecord uses a different random number engine. Its samplers shuffle the order of the previous epoch again.
 """
 
 from typing import Any
@@ -15,9 +15,9 @@ from msnb.dataset.engine.execution.sampling import Distributed, Random, Sequenti
 class RecordOrder:
     """Order in which a sampler and its children read the rows of a MindDataset.
 
-    In the first epoch each sampler selects among the numbers of its child. In later epochs the shuffling samplers
-    permute the remaining order. If one of the samplers divides the rows again in each epoch, it and its parents start
-    again from the order that was below it in the first epoch.
+    In the first epoch each sampler selects among the indices of its child. In later epochs the random samplers shuffle
+    the order of the previous epoch again. A sampler that divides the rows, such as a distributed one, is an exception:
+    it and its parents select again from the order that its child had in the first epoch.
     """
 
     def __init__(self, top: Any) -> None:

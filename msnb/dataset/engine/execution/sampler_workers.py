@@ -14,7 +14,7 @@ class SamplerFn:
     Args:
         dataset (object): The object, with ``__getitem__``.
         num_worker (int): Number of workers.
-        multi_process (bool): Whether they are processes instead of threads.
+        multi_process (bool): True to use processes, False to use threads.
     """
 
     def __init__(self, dataset: object, num_worker: int, multi_process: bool) -> None:

@@ -15,7 +15,7 @@ class Running:
         self.sampler = sampler
         self.child: Any = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
         self.rows: Any = self.child.count if self.child is not None else rows
-        self.count: Any = self.rows  # as num_samples_ in MindSpore: the number of rows of a parent
+        self.count: Any = self.rows  # number of rows of a parent sampler, at least `size()`
         self.epoch: int = 0
         self.begin(sampler, class_ids)
 
@@ -38,7 +38,7 @@ class Running:
         raise NotImplementedError
 
     def draw_of(self, rows: Any) -> np.ndarray:
-        """Draw positions from 0 to `rows` - 1, for samplers whose number of rows may change."""
+        """Draw positions from 0 to `rows` - 1. `RecordRandom` accepts any `rows`; others ignore it."""
         return self.draw()
 
     def size(self) -> int | None:

@@ -38,7 +38,7 @@ class Shuffle(Node):
 
     def skip_epoch(self) -> None:
         size = self.children[0].size()
-        if size is None:  # the number of draws depends on the rows
+        if size is None:  # only reading the rows shows how many random numbers are drawn
             for _ in self.chunks(Hint(256)):
                 pass
             return
@@ -52,7 +52,7 @@ class Shuffle(Node):
         def rows():
             nonlocal row_count, origin
             for chunk in child.chunks(Hint(max(hint.limit, 16))):
-                if chunk.origin is not None and chunk.origin.numbers is None:  # these are the files of all rows
+                if chunk.origin is not None and chunk.origin.numbers is None:  # the files are those of all rows
                     origin = chunk.origin
                 for row in zip(*map(rows_of, chunk.columns), strict=True):
                     if ended:
@@ -77,8 +77,8 @@ class Shuffle(Node):
                 yield self._make_chunk(pending, first, origin)
         finally:
             if self.cut_short:
-                # A Take above has stopped early. Draw the remaining random numbers, so that the next epoch is the
-                # same as without it.
+                # A later Take has stopped this epoch early. Draw its remaining random numbers, because the next epoch
+                # depends on them.
                 self.cut_short, ended = False, True
                 for _ in order:
                     pass
@@ -133,9 +133,9 @@ class Repeat(Node):
 
 
 def _mark_epoch_cut_short(node):
-    """Set ``cut_short`` of all nodes below.
+    """Set ``cut_short`` of all Shuffle and Repeat nodes from `node` to the sources.
 
-    When closed, they then draw the random numbers for the rest of the epoch.
+    When closed, they then draw the remaining random numbers of the epoch.
     """
     if isinstance(node, Shuffle | Repeat):
         node.cut_short = True
@@ -248,7 +248,7 @@ class Zip(Node):
                 return
 
     def _close_children(self, streams):
-        """Close the iterators of the children. A longer child draws for the rest of its epoch, as below a `Take`."""
+        """Close the iterators of the children. A longer child draws its remaining random numbers."""
         for child in self.children:
             _mark_epoch_cut_short(child)
         for stream in streams:

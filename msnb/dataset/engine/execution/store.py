@@ -31,7 +31,7 @@ def _reserve_bytes(octets, budget):
 class Store:
     """Cache of the transformed columns of `rows` samples.
 
-    The store closes itself if the results are not uniform or exceed the rest of `budget` bytes.
+    Caching stops if the results differ in shape or dtype, or if all stores together would exceed `budget` bytes.
     """
 
     def __init__(self, rows: int, budget: int) -> None:

@@ -43,7 +43,7 @@ if hasattr(os, "register_at_fork"):
 def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list[Any]:
     """Return ``[function(*item) for item in items]``, computed on `workers` threads.
 
-    The first error stops it. The error has the results of the items before as its attribute ``msnb_results``.
+    The first error stops the computation. Its attribute ``msnb_results`` contains the results of the items before it.
     """
     n = len(items)
     share = -(-n // workers)
@@ -86,7 +86,7 @@ class ClosableQueue:
         return len(self._items)
 
     def put(self, item: Any) -> bool:
-        """Wait for space and append the item. Return False, without the item, if the queue was closed."""
+        """Wait for space and append the item. If the queue was closed, drop the item and return False."""
         with self._changed:
             while len(self._items) >= self.capacity and not self._closed:
                 self._changed.wait()
@@ -135,10 +135,10 @@ def _put_items_in_queue(iterator, queue):
 class Prefetcher:
     """Prefetches the items of an iterator in a background thread, if that saves time.
 
-    The first items are produced in the consumer's own thread, and both sides are timed. A thread would not pay off for
-    a consumer that does nothing between items, or for a cheap producer. With `always`, the thread starts after the
-    first item, so that transfers to a device overlap. The thread ends with the items, with :meth:`stop`, or when the
-    Prefetcher is deleted. Therefore `iterator` must not refer to the owner of the Prefetcher.
+    The first items are produced in the consumer's own thread, and the producer and the consumer are timed. A thread
+    does not pay off for a consumer that does nothing between items, or for a cheap producer. With `always`, the thread
+    starts after the first item, so that transfers to a device overlap. The thread ends after the last item, with
+    :meth:`stop`, or when the Prefetcher is deleted. Therefore `iterator` must not refer to the owner of the Prefetcher.
     """
 
     TRIAL = 4

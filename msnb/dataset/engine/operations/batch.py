@@ -108,18 +108,17 @@ def batch(
 
     Args:
         batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that returns it.
-        drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
+        drop_remainder (bool, optional): True to drop an incomplete last batch. Default: False.
         num_parallel_workers (int, optional): Number of workers. Default: None.
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
             rows are stacked; returns one list per output column. Default: None.
         input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
-        output_columns (Union[str, list[str]], optional): Names of the results of `per_batch_map`. Default: None, those
-            of the input
-            columns.
+        output_columns (Union[str, list[str]], optional): Names of the results of `per_batch_map`. Default: None, the
+            names of the input columns.
         column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
-        pad_info (dict, optional): Maps columns to (shape, fill value); None in a shape is the longest row of the batch.
-            Default: None.
-        python_multiprocessing (bool, optional): Whether `per_batch_map` runs in processes. Default: False.
+        pad_info (dict, optional): Maps columns to (shape, fill value). None in a shape stands for the length of the
+            longest row of the batch. Default: None, no padding.
+        python_multiprocessing (bool, optional): True to run `per_batch_map` in processes. Default: False.
         max_rowsize (int, optional): MindSpore 2's argument, no effect: rows may have any size. Default: 16.
 
     Returns:
@@ -162,11 +161,10 @@ def padded_batch(
 
     Args:
         batch_size (Union[int, Callable]): Rows per batch.
-        drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
+        drop_remainder (bool, optional): True to drop an incomplete last batch. Default: False.
         num_parallel_workers (int, optional): Number of workers. Default: None.
-        pad_info (dict, optional): Maps columns to (shape, fill value). Default: None, every column, to the longest
-            row, with
-            zeros.
+        pad_info (dict, optional): Maps columns to (shape, fill value). Default: None, which pads every column with
+            zeros to its longest row.
 
     Returns:
         BatchDataset.
@@ -195,7 +193,7 @@ def _contains_repeat(dataset):
 
 
 def _set_sync_batch_size(dataset, batch_size):
-    """Let each ``sync_wait`` below a ``batch`` count batches instead of rows."""
+    """Let each ``sync_wait`` before a ``batch`` count batches instead of rows."""
     update = getattr(dataset, "update_sync_batch_size", None)
     if update is not None and not callable(batch_size):
         update(batch_size)

@@ -90,17 +90,17 @@ def bucket_batch_by_length(
     """Batch rows of similar length together.
 
     Args:
-        column_names (list[str]): Columns whose length counts.
+        column_names (list[str]): Columns that determine the length of a row.
         bucket_boundaries (list[int]): Increasing upper bounds (exclusive) of the buckets; n bounds make n + 1
             buckets.
         bucket_batch_sizes (list[int]): Batch size of each bucket.
-        element_length_function (Callable, optional): Returns the length of a row, given the columns. Default: None,
-            the first dimension of the one column.
-        pad_info (dict, optional): Maps columns to (shape, fill value); None in a shape is the longest row of the batch.
-            Default: None, no padding.
-        pad_to_bucket_boundary (bool, optional): Whether None in a shape is the bucket's bound - 1 instead. Default:
-            False.
-        drop_remainder (bool, optional): Whether incomplete batches are dropped. Default: False.
+        element_length_function (Callable, optional): Takes these columns and returns the length of a row. Default:
+            None, the first dimension of the only column.
+        pad_info (dict, optional): Maps columns to (shape, fill value). None in a shape stands for the length of the
+            longest row of the batch. Default: None, no padding.
+        pad_to_bucket_boundary (bool, optional): True if None in a shape stands for the bucket's bound - 1 instead.
+            Default: False.
+        drop_remainder (bool, optional): True to drop incomplete batches. Default: False.
 
     Returns:
         BucketBatchByLengthDataset.
@@ -110,8 +110,9 @@ def bucket_batch_by_length(
         ValueError: If bounds or sizes do not fit together.
 
     Examples:
-        Texts of any length in three shapes, so that a graph is compiled three times and not for each length. A column
-        of ones is padded with zeros like the text. It is a mask that excludes the padding from sums and means.
+        Texts of any length are batched in three shapes. A graph is then compiled three times instead of once per
+        length. A column of ones is padded with zeros like the text. It is a mask that excludes the padding from sums
+        and means.
 
         >>> def texts():
         ...     for ids in ([3, 1], [5], [4, 4, 2], [7, 7, 7, 7, 7]):

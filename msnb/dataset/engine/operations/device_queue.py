@@ -74,8 +74,8 @@ class TransferDataset(Dataset):
 
     Args:
         input_dataset (Dataset): Data set whose rows are sent.
-        send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
-        create_data_info_queue (bool, optional): Whether types and shapes of rows are recorded. Default: False.
+        send_epoch_end (bool, optional): True to send ends of epochs. Default: True.
+        create_data_info_queue (bool, optional): True to record types and shapes of rows. Default: False.
     """
 
     def __init__(
@@ -169,8 +169,8 @@ def to_device(self: Dataset, send_epoch_end: Flag = True, create_data_info_queue
     """Return a data set whose rows are sent to the device in the background.
 
     Args:
-        send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
-        create_data_info_queue (bool, optional): Whether shapes and types are recorded for each row. Default: False.
+        send_epoch_end (bool, optional): True to send ends of epochs. Default: True.
+        create_data_info_queue (bool, optional): True to record shapes and types of each row. Default: False.
 
     Returns:
         TransferDataset.

@@ -1,5 +1,5 @@
-"""``map`` applies transforms and functions to columns of every row; ``flat_map`` concatenates a data set for every
-row.
+"""``map`` applies transforms and functions to columns of every row. ``flat_map`` calls a function for every row and
+concatenates the data sets that it returns.
 """
 
 from collections.abc import Callable, Sequence
@@ -166,15 +166,16 @@ def map(
             column.
         output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input
             columns.
-        column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ, but in
-            MindSpore 2, where the results then come first. Default: None.
-        num_parallel_workers (int, optional): Workers. The user's functions run on that many threads if it is set
-            and greater than 1, and otherwise one at a time, in order. Default: None.
-        python_multiprocessing (bool, optional): Whether the user's functions run in processes. Default: False.
+        column_order (list[str], optional): Order of the columns afterwards. It is required if the numbers of input and
+            output columns differ. In MindSpore 2 it is not: the results then come first. Default: None.
+        num_parallel_workers (int, optional): Number of workers. If it is greater than 1, the user's functions run on
+            that many threads. Otherwise they run one at a time, in order. Default: None.
+        python_multiprocessing (bool, optional): True to run the user's functions in processes. Default: False.
         cache (DatasetCache, optional): Cache of the results. Default: None.
-        callbacks (Union[DSCallback, list[DSCallback]], optional): Called around steps and epochs. Default: None.
+        callbacks (Union[DSCallback, list[DSCallback]], optional): Called before and after steps and epochs. Default:
+            None.
         max_rowsize (int, optional): MindSpore 2's argument, no effect: rows may have any size. Default: 16.
-        offload (bool, optional): Of 2.x; without effect, the plan is optimised anyway. Default: None.
+        offload (bool, optional): MindSpore 2's argument, no effect: the plan is always optimised. Default: None.
 
     Returns:
         MapDataset.
@@ -217,7 +218,7 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
         Dataset.
 
     Raises:
-        TypeError: If `func` is no function or returns something else.
+        TypeError: If `func` is not a function or returns something else.
     """
 
     if not callable(func):

@@ -53,7 +53,7 @@ def pad_rows(rows: Any, shape: Any, value: Any, name: str) -> Any:
 def make_padder(pad_info: dict[str, Any] | None, names: Sequence[str]) -> Any:
     """Return a function that pads the columns of a batch as the argument ``pad_info`` of ``batch`` describes.
 
-    If it is empty, every column is padded with zeros to its longest row.
+    If `pad_info` is empty, every column is padded with zeros to its longest row.
     """
     for name in pad_info:
         if name not in names:

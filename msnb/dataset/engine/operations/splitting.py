@@ -37,7 +37,7 @@ def split(self: Dataset, sizes: Shares, randomize: Flag = True) -> tuple[Dataset
 
     Args:
         sizes (Union[list[int], list[float]]): Rows of each part, or fractions that add up to 1.
-        randomize (bool, optional): Whether rows are shuffled first, in the same way in every epoch. Default: True.
+        randomize (bool, optional): True to shuffle rows first, in the same way in every epoch. Default: True.
 
     Returns:
         tuple(Dataset), the parts.

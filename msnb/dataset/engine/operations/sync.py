@@ -49,7 +49,10 @@ class BlockReleasePair:
             self._share, self._free = self._share * batch_size, self._free * batch_size
 
     def block_func(self, left: Callable[[], bool] = lambda: False) -> bool:
-        """Wait until a row may pass and return True; return False if ``left()`` is true, also after :meth:`wake`."""
+        """Wait until a row may pass and return True. Return False if ``left()`` is true.
+
+        A waiting call checks ``left()`` again after :meth:`wake`.
+        """
         with self._changed:
             timeout = get_callback_timeout()
             if not self._changed.wait_for(lambda: self._free > 0 or self._open or left(), timeout):

@@ -95,7 +95,7 @@ def filter(
 
     Args:
         predicate (Callable): Takes the input columns, returns a bool.
-        input_columns (Union[str, list[str]], optional): Columns that `predicate` takes. Default: None, all.
+        input_columns (Union[str, list[str]], optional): Columns that `predicate` takes. Default: None, which means all.
         num_parallel_workers (int, optional): Without effect: predicates run in order. Default: 1.
 
     Returns:

@@ -61,7 +61,7 @@ def zip(datasets: Annotated[tuple[Dataset, ...], of_type(tuple)]) -> ZipDataset:
 
     Raises:
         ValueError: If there are fewer than two.
-        TypeError: If `datasets` is no tuple of data sets.
+        TypeError: If `datasets` is not a tuple of data sets.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -92,7 +92,7 @@ class ConcatDataset(Dataset):
                 )
 
     def use_sampler(self, sampler: "DistributedSampler | RandomSampler") -> None:
-        """Return a data set of one shard of the concatenated samples, or of all samples in random order.
+        """Read one shard of the concatenated samples, or all samples in random order.
 
         In a random order, the samples of each data set keep their own order.
 
@@ -161,7 +161,7 @@ def concat(self: Dataset, datasets: Annotated[list[Dataset] | Dataset, of_type(l
 
 
 def _undo_automatic_sharding(dataset):
-    """Let the sources below read all their data in each process, because `dataset` is sharded as a whole."""
+    """Let the sources of `dataset` read all data in each process, because `dataset` is sharded as a whole."""
     dataset.dataset_size = None
     for child in dataset.children:
         _undo_automatic_sharding(child)

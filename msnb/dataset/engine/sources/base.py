@@ -57,7 +57,7 @@ class SourceDataset(Dataset):
         return list(chain.from_iterable(matches))
 
     def read_all(self) -> None:
-        """Read all data in this process: an operator above does the sharding among processes."""
+        """Read all data in this process, because a later operator does the sharding among processes."""
         if self._divided:
             self._divided = False
             self.num_shards = self.shard_id = self.dataset_size = None

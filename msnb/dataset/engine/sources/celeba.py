@@ -24,13 +24,13 @@ class CelebADataset(MappableDataset):
     Args:
         dataset_dir (str): Folder with the images, ``list_attr_celeba.txt`` and ``list_eval_partition.txt``.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         usage (str, optional): 'all', 'train', 'valid' or 'test'. Default: 'all'.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
-        decode (bool, optional): Whether images are decoded. Default: False.
-        extensions (list[str], optional): Extensions of the files to use. Default: None, all.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        decode (bool, optional): True to decode images. Default: False.
+        extensions (list[str], optional): Extensions of the files to use. Default: None, which means all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.

@@ -84,10 +84,10 @@ class Cifar10Dataset(_CifarDataset):
 
     Args:
         dataset_dir (str): Folder with ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
@@ -117,10 +117,10 @@ class Cifar100Dataset(_CifarDataset):
 
     Args:
         dataset_dir (str): Folder with ``train.bin`` and ``test.bin``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.

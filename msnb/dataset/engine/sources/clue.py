@@ -60,7 +60,7 @@ class CLUEDataset(StreamDataset):
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         task (str, optional): 'AFQMC', 'TNEWS', 'IFLYTEK', 'CMNLI', 'WSC' or 'CSL'. Default: 'AFQMC'.
         usage (str, optional): 'train', 'test' or 'eval'. Default: 'train'.
-        num_samples (int, optional): Maximal number of rows. Default: None, all.
+        num_samples (int, optional): Maximal number of rows. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
@@ -70,8 +70,8 @@ class CLUEDataset(StreamDataset):
         encoding (str, optional): Encoding of the files, such as 'gbk'; rows are UTF-8 in any case. Default: 'utf-8'.
 
     Raises:
-        ValueError: If `task` or `usage` is another, or no file matches.
-        RuntimeError: If arguments exclude each other, or a line is no JSON object with the task's keys.
+        ValueError: If `task` or `usage` is not supported, or no file matches.
+        RuntimeError: If arguments exclude each other, or a line is not a JSON object with the task's keys.
 
     Examples:
         >>> import mindspore.dataset as ds

@@ -86,17 +86,17 @@ class CocoDataset(MappableDataset):
         annotation_file (str): JSON file with the annotations.
         task (str, optional): 'Detection', 'Stuff', 'Panoptic', 'Keypoint' or 'Captioning' (``image``, ``captions``).
             Default: 'Detection'.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
+        decode (bool, optional): True to decode images. Default: False.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
-        extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
-            without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
+        extra_metadata (bool, optional): True to add a column ``_meta-filename`` with the names of the images without
+            extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
             Default: False.
         decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 

@@ -25,7 +25,7 @@ class AGNewsDataset(_CsvTexts, TextSet):
 
     Args:
         dataset_dir (str): Folder with ``train.csv`` and ``test.csv``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.
 
@@ -38,7 +38,7 @@ class AGNewsDataset(_CsvTexts, TextSet):
 
 
 class AmazonReviewDataset(_CsvTexts, TextSet):
-    """Amazon's reviews, polarity or full: columns ``label``, ``title``, ``content`` (strings).
+    """Reviews of Amazon, the data set "polarity" or "full": columns ``label``, ``title``, ``content`` (strings).
 
     The arguments are those of :class:`AGNewsDataset`.
     """
@@ -75,7 +75,7 @@ class SogouNewsDataset(_CsvTexts, WorkersLastTextSet):
 
 
 class YelpReviewDataset(_CsvTexts, WorkersLastTextSet):
-    """Yelp's reviews, polarity or full: columns ``label``, ``text`` (strings).
+    """Reviews of Yelp, the data set "polarity" or "full": columns ``label``, ``text`` (strings).
 
     The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` comes after the shards.
     """

@@ -100,7 +100,7 @@ Defaults = Annotated[list[str | int | float], Worded("a list of values", _check_
 
 
 class CSVDataset(StreamDataset):
-    """The rows of CSV files; a column per field.
+    """The rows of CSV files, with a column for each field.
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
@@ -108,7 +108,7 @@ class CSVDataset(StreamDataset):
         column_defaults (list, optional): One value per column; its type (int, float or str) is the type of the column.
             Default: None, all str.
         column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
-        num_samples (int, optional): Maximal number of rows. Default: None, all.
+        num_samples (int, optional): Maximal number of rows. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
@@ -119,7 +119,7 @@ class CSVDataset(StreamDataset):
 
     Raises:
         TypeError, ValueError: If an argument is wrong.
-        RuntimeError: If a file is no CSV file or not in this encoding, or its columns do not fit.
+        RuntimeError: If a file is not a CSV file or not in this encoding, or its columns do not fit.
 
     Examples:
         >>> import mindspore.dataset as ds

@@ -51,7 +51,7 @@ class EMnistDataset(_IdxSet):
     Args:
         dataset_dir (str): Folder with ``emnist-mnist-train-images-idx3-ubyte`` and the like.
         name (str): 'byclass', 'bymerge', 'balanced', 'letters', 'digits' or 'mnist'.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -95,8 +95,8 @@ class QMnistDataset(_IdxSet):
     Args:
         dataset_dir (str): Folder with ``qmnist-train-images-idx3-ubyte``, ``qmnist-train-labels-idx2-int``, the same
             of ``qmnist-test`` and of ``xnist``.
-        usage (str, optional): 'train', 'test', 'test10k', 'test50k', 'nist' or 'all'. Default: None, 'all'.
-        compat (bool, optional): Whether the label is the digit alone. Default: True.
+        usage (str, optional): 'train', 'test', 'test10k', 'test50k', 'nist' or 'all'. Default: None, which means 'all'.
+        compat (bool, optional): True for the digit as label, False for eight numbers about it. Default: True.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -169,7 +169,7 @@ class USPSDataset(TextSet):
 
     Args:
         dataset_dir (str): Folder with ``usps`` (for training) and ``usps.t``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.
 

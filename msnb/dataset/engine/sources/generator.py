@@ -111,16 +111,16 @@ class GeneratorDataset(MappableDataset):
         column_names (Union[str, list[str]], optional): Names of the columns. Default: None, from `schema`.
         column_types (list[mindspore.dtype], optional): Types the columns must have. Default: None, any.
         schema (Union[Schema, str], optional): Replaces `column_names` and `column_types`. Default: None.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Workers that fetch samples of an object with ``__getitem__``. Default: 1.
-        shuffle (bool, optional): Whether the order is random; needs ``__getitem__``. Default: None, True where
-            possible.
+        shuffle (bool, optional): True for a random order, which needs ``__getitem__``. Default: None, which means True
+            if `source` has ``__getitem__``.
         sampler (Union[Sampler, Iterable], optional): Selects and orders the samples; needs ``__getitem__``. Default:
             None.
         num_shards (int, optional): Number of shards; needs ``__getitem__``. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
-        python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default:
-            True.
+        python_multiprocessing (bool, optional): True if several workers are processes, False if they are threads.
+            Default: True.
         max_rowsize (int, optional): No effect: processes pass rows of any size. Default: 6.
         batch_sampler (Iterable, optional): Lists of sample numbers, each of which becomes a batch; needs
             ``__getitem__`` and excludes `num_samples`, `shuffle`, `sampler` and shards. Default: None.
@@ -128,7 +128,7 @@ class GeneratorDataset(MappableDataset):
             returned array is the batch; a returned list contains its rows. Default: None, the rows are stacked.
 
     Raises:
-        TypeError: If `source` is no function, iterable or sequence.
+        TypeError: If `source` is not a function, iterable or sequence.
         ValueError: If arguments exclude each other.
 
     Examples:
@@ -247,9 +247,9 @@ class NumpySlicesDataset(MappableDataset):
             array.
         column_names (Union[str, list[str]], optional): Names of the columns. Default: None, the dict's keys, or
             column_0, column_1, ...
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Accepted; slicing needs none. Default: 1.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         sampler (Union[Sampler, Iterable], optional): Selects and orders the samples. Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
@@ -334,14 +334,14 @@ class NumpySlicesDataset(MappableDataset):
 
 
 class PaddedDataset(GeneratorDataset):
-    """Data set of samples that are appended to another one, so that it divides into equal shards.
+    """Samples that are appended to another data set, so that it can be divided into equal shards.
 
     Args:
-        padded_samples (list(dict)): The samples, column name to array.
+        padded_samples (list(dict)): The samples, each a dict of column name to array.
 
     Raises:
-        ValueError: If there is none.
-        TypeError: If `padded_samples` is no list of dicts.
+        ValueError: If `padded_samples` is empty.
+        TypeError: If `padded_samples` is not a list of dicts.
 
     Examples:
         >>> import numpy as np

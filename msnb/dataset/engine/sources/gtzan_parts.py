@@ -1,7 +1,7 @@
 """Lists of the GTZAN recordings for training, validation and test.
 
-This is the published split without repetitions, distortions and artists on both sides (Kereliuk, Sturm and Larsen,
-2015).
+This is the published split of Kereliuk, Sturm and Larsen (2015). It leaves out repeated and distorted recordings, and
+no artist is in two of the lists.
 """
 
 _NUMBERS = {

@@ -21,14 +21,14 @@ class ImageFolderDataset(MappableDataset):
 
     Args:
         dataset_dir (str): Folder with the folders of the classes.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
-        extensions (list[str], optional): Extensions of the files to use, '.jpg'. Default: None, all files.
+        extensions (list[str], optional): Extensions of the files to use, such as '.jpg'. Default: None, all files.
         class_indexing (dict, optional): Maps folder names to class indices; other folders are skipped. Default: None.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.

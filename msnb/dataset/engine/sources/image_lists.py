@@ -34,7 +34,7 @@ class SBUDataset(UndividedImageSet):
     Args:
         dataset_dir (str): Folder with ``SBU_captioned_photo_dataset_captions.txt``,
             ``SBU_captioned_photo_dataset_urls.txt`` and ``sbu_images``. There is a row for each existing image.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -62,7 +62,7 @@ class SBUDataset(UndividedImageSet):
 
 
 def _url_to_file_name(url):
-    """Return the file name in which SBU stores a URL: last letter of the host, then the path, "m_2723_438.jpg"."""
+    """Return the name of SBU's file for a URL: last letter of the host, then the path, such as "m_2723_438.jpg"."""
     host, _, rest = url.strip().partition("://")[2].partition("/")
     return f"{host[-1:]}_{rest.replace('/', '_')}"
 
@@ -74,7 +74,7 @@ class FlickrDataset(PublicSet):
     Args:
         dataset_dir (str): Folder with the images.
         annotation_file (str): The list of captions, ``name.jpg#0``, a tab and the caption on each line.
-        decode (bool, optional): Whether images are decoded. Default: None, False.
+        decode (bool, optional): True to decode images. Default: None, which means False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -119,13 +119,13 @@ class FlickrDataset(PublicSet):
 class KITTIDataset(ImageSet):
     """KITTI, street scenes with objects: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``label``
     (uint32, the number of its class among those that occur), ``truncated`` (float32), ``occluded`` (uint32), ``alpha``
-    (float32), ``bbox`` (float32, (n, 4)), ``dimensions``, ``location`` (float32, (n, 3)), ``rotation_y`` (float32), a
-    row for each object; ``image`` alone for the test.
+    (float32), ``bbox`` (float32, (n, 4)), ``dimensions``, ``location`` (float32, (n, 3)), ``rotation_y`` (float32). All
+    columns but ``image`` have a row for each object. With usage 'test', ``image`` is the only column.
 
     Args:
         dataset_dir (str): Folder with ``data_object_image_2`` and ``data_object_label_2``.
-        usage (str, optional): 'train' or 'test'. Default: None, 'train'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        usage (str, optional): 'train' or 'test'. Default: None, which means 'train'.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -177,10 +177,10 @@ class LFWDataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``lfw``, ``lfw_funneled`` or ``lfw-deepfunneled`` and the lists.
-        task (str, optional): 'people' or 'pairs'. Default: None, 'people'.
+        task (str, optional): 'people' or 'pairs'. Default: None, which means 'people'.
         usage (str, optional): '10fold', 'train', 'test' or 'all', which is train and test. Default: None, 'all'.
-        image_set (str, optional): 'original', 'funneled' or 'deepfunneled'. Default: None, 'funneled'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        image_set (str, optional): 'original', 'funneled' or 'deepfunneled'. Default: None, which means 'funneled'.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -246,12 +246,12 @@ class LFWDataset(PublicSet):
 class WIDERFaceDataset(ImageSet):
     """WIDER FACE, photos with faces: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``bbox`` (int32,
     (n, 4)), ``blur``, ``expression``, ``illumination``, ``occlusion``, ``pose``, ``invalid`` (int32, one for each
-    face); ``image`` alone for the test.
+    face). With usage 'test', ``image`` is the only column.
 
     Args:
         dataset_dir (str): Folder with ``WIDER_train``, ``WIDER_val``, ``WIDER_test`` and ``wider_face_split``.
         usage (str, optional): 'train', 'valid', 'test' or 'all', which is train and valid. Default: None, 'all'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -291,11 +291,11 @@ class CityscapesDataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``leftImg8bit`` and ``gtFine`` or ``gtCoarse``.
-        usage (str, optional): 'train', 'val', 'test' or 'all' if `quality_mode` is 'fine', else 'train',
-            'train_extra', 'val' or 'all'. Default: 'train'.
+        usage (str, optional): 'train', 'val', 'test' or 'all' if `quality_mode` is 'fine'; 'train', 'train_extra',
+            'val' or 'all' if it is 'coarse'. Default: 'train'.
         quality_mode (str, optional): 'fine' or 'coarse'. Default: 'fine'.
         task (str, optional): 'instance', 'semantic', 'polygon' or 'color'. Default: 'instance'.
-        decode (bool, optional): Whether images are decoded. Default: None, False.
+        decode (bool, optional): True to decode images. Default: None, which means False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -364,16 +364,17 @@ class DIV2KDataset(PublicSet):
     Args:
         dataset_dir (str): Folder with ``DIV2K_train_HR``, ``DIV2K_train_LR_bicubic`` and the like.
         usage (str, optional): 'train', 'valid' or 'all'. Default: 'train'.
-        downgrade (str, optional): Kind of downscaling: 'bicubic', 'unknown', or by a camera, which is 'mild',
+        downgrade (str, optional): Kind of downscaling: 'bicubic', 'unknown', or for a simulated camera 'mild',
             'difficult' or 'wild'. Default: 'bicubic'.
-        scale (int, optional): Factor of downscaling: 2, 3, 4 or, of 'bicubic', 8; of a camera 4. Default: 2.
-        decode (bool, optional): Whether images are decoded. Default: None, False.
+        scale (int, optional): Factor of downscaling. 'bicubic' has 2, 3, 4 and 8; 'unknown' has 2, 3 and 4; a camera
+            has 4. Default: 2.
+        decode (bool, optional): True to decode images. Default: None, which means False.
 
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
         RuntimeError: If a file is missing, or arguments exclude each other.
-        ValueError: If the folder does not exist, there is no such scale of `downgrade` or an argument is out of range.
+        ValueError: If the folder does not exist, `downgrade` has no such scale, or an argument is out of range.
     """
 
     columns: tuple[str, ...] = ("hr_image", "lr_image")

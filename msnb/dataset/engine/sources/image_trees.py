@@ -25,7 +25,7 @@ class Caltech256Dataset(UndividedImageSet):
 
     Args:
         dataset_dir (str): Folder with ``001.ak47`` and the like.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -51,7 +51,7 @@ class SUN397Dataset(UndividedImageSet):
 
     Args:
         dataset_dir (str): Folder with ``ClassName.txt``, which lists the folders of the classes.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -84,8 +84,8 @@ class Food101Dataset(ImageSet):
 
     Args:
         dataset_dir (str): Folder with ``images`` and the lists ``meta/train.txt`` and ``meta/test.txt``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -111,8 +111,8 @@ class RenderedSST2Dataset(ImageSet):
 
     Args:
         dataset_dir (str): Folder with ``train/negative`` and ``train/positive``, and the like for ``valid``, ``test``.
-        usage (str, optional): 'train', 'val', 'test' or 'all'. Default: None, 'all'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        usage (str, optional): 'train', 'val', 'test' or 'all'. Default: None, which means 'all'.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -144,8 +144,9 @@ class OmniglotDataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``images_background`` and ``images_evaluation``.
-        background (bool, optional): Whether to read the former. Default: None, True.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        background (bool, optional): True to read ``images_background``, False to read ``images_evaluation``. Default:
+            None, True.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -201,8 +202,8 @@ class LSUNDataset(PublicSet):
     Args:
         dataset_dir (str): Folder with ``bedroom_train``, ``bedroom_val`` and the like, and ``test``.
         usage (str, optional): 'train', 'valid', 'test' or 'all', which is 'train' and 'valid'. Default: None, 'all'.
-        classes (Union[str, list[str]], optional): The classes to read. Default: None, all.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        classes (Union[str, list[str]], optional): The classes to read. Default: None, which means all.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -264,8 +265,8 @@ class Places365Dataset(PublicSet):
         dataset_dir (str): Folder with ``categories_places365.txt``, the lists ``places365_train_standard.txt``,
             ``places365_train_challenge.txt``, ``places365_val.txt`` and the folders of images.
         usage (str, optional): 'train-standard', 'train-challenge' or 'val'. Default: None, 'train-standard'.
-        small (bool, optional): Whether to read the images of 256 by 256 pixels. Default: True.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        small (bool, optional): True to read the images of 256 by 256 pixels. Default: True.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 

@@ -35,19 +35,19 @@ class ManifestDataset(MappableDataset):
     Args:
         dataset_file (str): The manifest.
         usage (str, optional): Usage of the lines to read: 'train', 'eval' or 'inference'. Default: 'train'.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
         class_indexing (dict, optional): Maps class names to class indices; other classes are skipped. Default: None.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
-        RuntimeError: If the file is no manifest, has no such line, or arguments exclude each other.
+        RuntimeError: If the file is not a manifest, has no such line, or arguments exclude each other.
         ValueError: If there is no such file or an argument is out of range.
 
     Examples:

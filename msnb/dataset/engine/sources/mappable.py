@@ -104,7 +104,7 @@ class MappableDataset(SourceDataset):
             new_sampler (Sampler): The sampler to use.
 
         Raises:
-            TypeError: If it is no sampler.
+            TypeError: If it is not a sampler.
         """
         if not isinstance(new_sampler, samplers.BuiltinSampler | samplers.Sampler):
             problem = "can not be None" if new_sampler is None else "is not an instance of a sampler"
@@ -128,8 +128,8 @@ class MappableDataset(SourceDataset):
         for count in part_sizes(self, sizes):
             subset = copy.deepcopy(self)
             subset.dataset_size = None
-            # If the subsets were shuffled again in each epoch, they would overlap. Subsets of MindRecord files keep
-            # the order of the first epoch, so they do not.
+            # If the subsets were shuffled again in each epoch, they would overlap. Subsets of MindRecord files cannot
+            # overlap, because they keep the order of the first epoch.
             if isinstance(subset.sampler, samplers.RandomSampler) and not self.of_records:
                 subset.sampler.own_seed, subset.sampler.reshuffle_each_epoch = seed, False
             added_samplers = [samplers.SequentialSampler(start, count), samplers.SequentialSampler()]

@@ -28,7 +28,7 @@ class SVHNDataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``train_32x32.mat``, ``test_32x32.mat`` and ``extra_32x32.mat``.
-        usage (str, optional): 'train', 'test', 'extra' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'test', 'extra' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -64,14 +64,14 @@ class SVHNDataset(PublicSet):
 
 
 class Flowers102Dataset(PublicSet):
-    """Flowers of 102 classes: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``segmentation`` (the same,
-    for that task) and ``label`` (uint32).
+    """Flowers of 102 classes: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``segmentation`` (like
+    ``image``, only for the task 'Segmentation') and ``label`` (uint32).
 
     Args:
         dataset_dir (str): Folder with ``jpg``, ``segmim``, ``imagelabels.mat`` and ``setid.mat``.
         task (str, optional): 'Classification' or 'Segmentation'. Default: 'Classification'.
         usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: 'all'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -121,8 +121,8 @@ class Caltech101Dataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``101_ObjectCategories`` and ``Annotations``.
-        target_type (str, optional): 'category', 'annotation' or 'all'. Default: None, 'category'.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        target_type (str, optional): 'category', 'annotation' or 'all'. Default: None, which means 'category'.
+        decode (bool, optional): True to decode images. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -132,7 +132,7 @@ class Caltech101Dataset(PublicSet):
     """
 
     classes: int | None = 101
-    # Four folders of annotations and images have different names.
+    # {folder of images: folder of annotations}, where the two have different names.
     _annotation_folders = {
         "Faces": "Faces_2",
         "Faces_easy": "Faces_3",
@@ -187,13 +187,13 @@ class Caltech101Dataset(PublicSet):
 
 class SBDataset(PublicSet):
     """SBD, photos with the borders or the areas of objects: columns ``image`` and ``task`` (uint8: the file's bytes,
-    or RGB pixels; the task is 20 planes of borders, or one of classes).
+    or RGB pixels). In ``task``, 'Boundaries' gives 20 planes of borders, 'Segmentation' one plane of classes.
 
     Args:
         dataset_dir (str): Folder with ``img``, ``cls``, ``train.txt``, ``val.txt`` and ``train_noval.txt``.
         task (str, optional): 'Boundaries' or 'Segmentation'. Default: 'Boundaries'.
         usage (str, optional): 'train', 'val', 'train_noval' or 'all'. Default: 'all'.
-        decode (bool, optional): Whether images are decoded. Default: None, False.
+        decode (bool, optional): True to decode images. Default: None, which means False.
 
     The other arguments are those of :class:`MnistDataset`.
 

@@ -62,21 +62,22 @@ class MindDataset(MappableDataset):
         dataset_file (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
         columns_list (list[str], optional): Fields to read. Default: None, all, in the order of their names.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         num_shards (int, optional): Number of shards that the rows are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         sampler (Sampler, optional): Selects and orders the rows; cannot be combined with `shuffle` or shards. Default:
             None.
-        padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default:
-            None.
+        padded_sample (dict, optional): A row to add, a dict of field to value. It needs `columns_list` and
+            `num_padded`.
+            Default: None.
         num_padded (int, optional): Number of times that `padded_sample` is added. Default: None.
-        num_samples (int, optional): Maximal number of rows. Default: None, all.
+        num_samples (int, optional): Maximal number of rows. Default: None, which means all.
         cache (DatasetCache, optional): Cache of the rows. Default: None.
         dataset_files (Union[str, list[str]], optional): MindSpore 2's name of `dataset_file`.
 
     Raises:
         ValueError: If a file does not exist or an argument is out of range.
-        RuntimeError: If arguments exclude each other, or a file is no MindRecord file.
+        RuntimeError: If arguments exclude each other, or a file is not a MindRecord file.
 
     Examples:
         >>> import mindspore.dataset as ds

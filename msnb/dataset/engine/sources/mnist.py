@@ -92,12 +92,11 @@ class MnistDataset(MnistFormat):
 
     Args:
         dataset_dir (str): Folder with the files ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
-            ``t10k-images-idx3-ubyte``,
-            ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+            ``t10k-images-idx3-ubyte`` and ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.

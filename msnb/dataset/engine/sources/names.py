@@ -1,4 +1,4 @@
-"""Table of the data sets that MindSpore 2 adds to r1.1, by the module that defines them."""
+"""Table of the data sets that MindSpore 2 adds to r1.1, with the module of each."""
 
 _SETS = {
     "digits": "EMnistDataset FashionMnistDataset KMnistDataset QMnistDataset SemeionDataset USPSDataset",

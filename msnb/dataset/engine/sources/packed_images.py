@@ -27,8 +27,8 @@ from msnb.formats import text_files
 
 
 class STL10Dataset(UsageSet):
-    """STL-10, images of ten classes and many without: columns ``image`` (uint8, (96, 96, 3)) and ``label`` (int32, -1
-    where there is none).
+    """STL-10, images of ten classes and many unlabelled images: columns ``image`` (uint8, (96, 96, 3)) and ``label``
+    (int32, -1 for an unlabelled image).
 
     Args:
         dataset_dir (str): Folder with ``train_X.bin``, ``train_y.bin``, ``test_X.bin``, ``test_y.bin`` and
@@ -82,14 +82,14 @@ _PATCH_COUNTS = {
 
 
 class PhotoTourDataset(PublicSet):
-    """PhotoTour, patches of photos of the same places: column ``image`` (uint8, (64, 64, 1)); for the test ``image1``,
-    ``image2`` and ``matches`` (uint32, 1 for the same point).
+    """PhotoTour, patches of photos of the same places: column ``image`` (uint8, (64, 64, 1)). With usage 'test', the
+    columns are ``image1``, ``image2`` and ``matches`` (uint32, 1 for the same point).
 
     Args:
         dataset_dir (str): Folder with ``liberty`` and the like: ``patches0000.bmp``, ``info.txt``,
             ``m50_100000_100000_0.txt``.
         name (str): 'notredame', 'yosemite', 'liberty', 'notredame_harris', 'yosemite_harris' or 'liberty_harris'.
-        usage (str, optional): 'train' or 'test'. Default: None, 'train'.
+        usage (str, optional): 'train' or 'test'. Default: None, which means 'train'.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -147,7 +147,7 @@ def _check_image_size(size, name):
 
 
 class FakeImageDataset(PublicSet):
-    """Images of random points: columns ``image`` (uint8) and ``label`` (uint32); an image depends on its number alone.
+    """Images of random points: columns ``image`` (uint8) and ``label`` (uint32). An image depends only on its index.
 
     Args:
         num_images (int, optional): Number of images. Default: 1000.

@@ -26,7 +26,7 @@ class Files:
     """Column whose values are read from files when they are needed.
 
     Args:
-        paths (Sequence): One file, or other argument of `read`, for each row.
+        paths (Sequence): For each row, the path of a file or another argument of `read`.
         read (Callable): Function of a path that returns an array. Default: reads the bytes of the file.
     """
 
@@ -102,10 +102,10 @@ class SetSamples(Samples):
 
 
 class PublicSet(MappableDataset):
-    """Base of the data sets in one folder whose rows are fetched by number.
+    """Base of the data sets in one folder whose rows are fetched by index.
 
     Attributes:
-        usages: Valid values of `usage`; empty if `usage` is no argument.
+        usages: Valid values of `usage`; empty if `usage` is not an argument.
         usual: The usage if the argument is None.
         classes: Number of classes, or None if it is unknown.
         class_column: Name of the column with the class of a row.
@@ -245,8 +245,8 @@ class StreamedSet(StreamDataset):
 
     Attributes:
         usages, usual: See `PublicSet`.
-        files: Maps a usage to the names of its files. Without an entry, "all" has the files of all usages.
-        by_name: Files are read in the order of their names, and not of the usages.
+        files: Maps a usage to the names of its files. If there is no entry "all", that usage has all files.
+        by_name: True if files are read in the order of their names, False for the order of the usages.
     """
 
     usages: tuple[str, ...] = ("train", "test", "all")

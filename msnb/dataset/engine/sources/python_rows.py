@@ -64,8 +64,8 @@ class RowMaker:
         return columns
 
     def _convert_samples_to_rows(self, values):
-        """Convert each sample to a tuple of arrays. An error has the earlier tuples as its attribute
-        ``msnb_results``."""
+        """Convert each sample to a tuple of arrays. If a sample cannot be converted, the error's attribute
+        ``msnb_results`` contains the tuples of the samples before it."""
         rows = []
         try:
             for value in values:
@@ -78,7 +78,8 @@ class RowMaker:
     def before(self, error, values):
         """Return (error, columns, count) for the samples before the one that failed.
 
-        `values` are the samples as the user's object returned them. If one of them is invalid, its error comes first.
+        `values` are the samples as the user's object returned them. If one of them is invalid, its error is returned
+        instead.
         """
         rows = getattr(error, "msnb_results", None)
         if rows is None:
@@ -231,7 +232,7 @@ def _raise_when_iterated(error):
 
 
 def read_ahead(iterator, rows=16, seconds=0.001):
-    """Return an iterator over the same items that has read the first ones already: up to `rows`, for up to `seconds`.
+    """Read up to `rows` items for up to `seconds`, and return an iterator over these and the remaining items.
 
     In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it unknowingly: for example, if
     the loop variable has the name of a variable that the generator reads.

@@ -53,11 +53,11 @@ class RandomDataset(MappableDataset):
     Args:
         total_rows (int, optional): Number of samples. Default: None, the schema's ``numRows``, or a random number.
         schema (Union[str, Schema], optional): The columns: a JSON file or a Schema. Default: None, random columns.
-        columns_list (list[str], optional): Columns to use. Default: None, all.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        columns_list (list[str], optional): Columns to use. Default: None, which means all.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
-        shuffle (bool, optional): Whether the order is random. Default: None, False.
+        shuffle (bool, optional): True for a random order. Default: None, which means False.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
     """

@@ -1,4 +1,4 @@
-"""Samples that are fetched by index, from arrays or from one file each."""
+"""Samples that are fetched by index, from arrays or from one file per sample."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ def _check_decrypt_function(function, name):
     return function
 
 
-# A function that reads an encrypted file: path to bytes.
+# Kind of a function that reads an encrypted file: it takes a path and returns bytes.
 Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _check_decrypt_function)]
 FILE_NAME = "_meta-filename"  # MindSpore 2's column of file names without extension
 
@@ -80,7 +80,7 @@ class FileSamples(Samples):
         name (str): Name of the data set.
         paths (list[str]): The files.
         others (list[np.ndarray]): Further columns, one entry per file.
-        decode (bool): Whether files are decoded to RGB images.
+        decode (bool): True to decode files to RGB images.
         decrypt (Callable): Takes the path of an encrypted file, returns its decrypted bytes.
     """
 

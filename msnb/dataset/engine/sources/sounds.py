@@ -51,12 +51,12 @@ class SpeechCommandsDataset(UsageSet):
 
     Args:
         dataset_dir (str): Folder with a folder for each word, ``testing_list.txt`` and ``validation_list.txt``.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no WAV file of 16 bits, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not a 16-bit WAV file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -96,7 +96,7 @@ class YesNoDataset(UndividedSet):
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If there is no file or one is no WAV file of 16 bits, or arguments exclude each other.
+        RuntimeError: If there is no file, or a file is not a 16-bit WAV file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -119,7 +119,7 @@ class LJSpeechDataset(UndividedSet):
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no WAV file of 16 bits, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not a 16-bit WAV file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -141,12 +141,12 @@ class GTZANDataset(UsageSet):
 
     Args:
         dataset_dir (str): Folder with a folder for each genre.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If there is no file or one is no WAV file of 16 bits, or arguments exclude each other.
+        RuntimeError: If there is no file, or a file is not a 16-bit WAV file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -175,7 +175,7 @@ class LibriTTSDataset(UsageSet):
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no WAV file of 16 bits, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not a 16-bit WAV file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -213,12 +213,12 @@ class CMUArcticDataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``cmu_us_aew_arctic`` and the like.
-        name (str, optional): The speaker, such as 'aew', 'bdl' or 'slt'. Default: None, 'aew'.
+        name (str, optional): The speaker, such as 'aew', 'bdl' or 'slt'. Default: None, which means 'aew'.
 
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no WAV file of 16 bits, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not a 16-bit WAV file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -266,15 +266,15 @@ class TedliumDataset(PublicSet):
     ``transcript``, ``talk_id``, ``speaker_id``, ``identifier`` (strings).
 
     Args:
-        dataset_dir (str): Folder with ``train``, ``test`` and ``dev``, of release 3 with ``data``.
+        dataset_dir (str): Folder with ``train``, ``test`` and ``dev``. For release 3, a folder with ``data``.
         release (str): 'release1', 'release2' or 'release3'.
-        usage (str, optional): 'train', 'test', 'dev' or 'all', of release 3 'all' alone. Default: None, 'all'.
+        usage (str, optional): 'train', 'test', 'dev' or 'all'; for release 3 only 'all'. Default: None, 'all'.
         extensions (str, optional): The extension of the recordings, which is '.sph'. Default: None, '.sph'.
 
     The other arguments are those of :class:`MnistDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no SPHERE file, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not a SPHERE file, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 

@@ -46,7 +46,7 @@ class RowStream:
         files (list[str]): The files.
         read (Callable): Function of a path that returns an iterator over rows (tuples of arrays).
         count (Callable): Function of a path that returns the number of rows.
-        shuffle_files (bool): Whether the order of the files changes in each epoch.
+        shuffle_files (bool): True if the order of the files changes in each epoch.
         num_shards, shard_id (int): Shard of the rows.
         num_samples (int): Maximal number of rows; 0 for all.
     """

@@ -37,7 +37,7 @@ class WikiTextDataset(_Lines, TextSet):
 
     Args:
         dataset_dir (str): Folder with ``wiki.train.tokens``, ``wiki.valid.tokens`` and ``wiki.test.tokens``.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.
 
@@ -54,7 +54,7 @@ class PennTreebankDataset(_Lines, TextSet):
 
     Args:
         dataset_dir (str): Folder with ``ptb.train.txt``, ``ptb.valid.txt`` and ``ptb.test.txt``.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.
 
@@ -140,13 +140,13 @@ class Multi30kDataset(_Translations):
 
     Args:
         dataset_dir (str): Folder with ``training``, ``validation`` and ``mmt16_task1_test``.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
         language_pair (Sequence[str], optional): ['en', 'de'] or ['de', 'en']. Default: None, ['en', 'de'].
 
     The other arguments are those of :class:`TextFileDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no UTF-8, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not UTF-8, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -235,7 +235,7 @@ class IWSLT2016Dataset(_Iwslt):
 
     Args:
         dataset_dir (str): Folder with ``texts/de/en/de-en`` and the like.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
         language_pair (Sequence[str], optional): 'en' and one of 'ar', 'cs', 'de', 'fr', in either order. Default:
             None, ('de', 'en').
         valid_set, test_set (str, optional): 'dev2010' or one of 'tst2010' to 'tst2014'. Default: None, 'tst2013' and
@@ -244,7 +244,7 @@ class IWSLT2016Dataset(_Iwslt):
     The other arguments are those of :class:`TextFileDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no UTF-8, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not UTF-8, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
@@ -284,13 +284,13 @@ class IWSLT2017Dataset(_Iwslt):
 
     Args:
         dataset_dir (str): Folder with ``texts/DeEnItNlRo/DeEnItNlRo/DeEnItNlRo-DeEnItNlRo``.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
         language_pair (Sequence[str], optional): Two of 'en', 'nl', 'de', 'it', 'ro'. Default: None, ('de', 'en').
 
     The other arguments are those of :class:`TextFileDataset`.
 
     Raises:
-        RuntimeError: If a file is missing or no UTF-8, or arguments exclude each other.
+        RuntimeError: If a file is missing or is not UTF-8, or arguments exclude each other.
         ValueError: If the folder does not exist or an argument is out of range.
     """
 

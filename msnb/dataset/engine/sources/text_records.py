@@ -20,11 +20,12 @@ from msnb.formats import text_files
 
 
 class IMDBDataset(UsageSet):
-    """Reviews of films, a file each: columns ``text`` (string), ``label`` (int32, 0 for negative, 1 for positive).
+    """Reviews of films, one file per review: columns ``text`` (string), ``label`` (int32, 1 for positive, 0 for
+    negative).
 
     Args:
         dataset_dir (str): Folder with ``train/pos``, ``train/neg``, ``test/pos`` and ``test/neg``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -52,7 +53,7 @@ class SQuADDataset(TextSet):
 
     Args:
         dataset_dir (str): Folder with ``train-v1.1.json`` and ``dev-v1.1.json``, or those of v2.0.
-        usage (str, optional): 'train', 'dev' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'dev' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.
 
@@ -90,11 +91,13 @@ class SQuADDataset(TextSet):
 
 
 class SST2Dataset(TextSet):
-    """Sentences with a sentiment, 0 or 1: columns ``sentence``, ``label`` (strings); ``sentence`` alone for the test.
+    """Sentences with a sentiment, 0 or 1: columns ``sentence``, ``label`` (strings).
+
+    With usage 'test', the only column is ``sentence``.
 
     Args:
         dataset_dir (str): Folder with ``train.tsv``, ``dev.tsv`` and ``test.tsv``.
-        usage (str, optional): 'train', 'dev' or 'test'. Default: None, 'train'.
+        usage (str, optional): 'train', 'dev' or 'test'. Default: None, which means 'train'.
 
     The other arguments are those of :class:`TextFileDataset`.
 
@@ -142,11 +145,11 @@ class _Tagged(StreamedSet):
 
 
 class CoNLL2000Dataset(_Tagged, WorkersLastTextSet):
-    """Sentences in chunks, of CoNLL-2000: columns ``word``, ``pos_tag``, ``chunk_tag`` (strings, one for each word).
+    """CoNLL-2000, sentences divided into chunks: columns ``word``, ``pos_tag``, ``chunk_tag`` (strings, one per word).
 
     Args:
         dataset_dir (str): Folder with ``train.txt`` and ``test.txt``.
-        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` comes after the shards.
 
@@ -161,13 +164,13 @@ class CoNLL2000Dataset(_Tagged, WorkersLastTextSet):
 
 
 class UDPOSDataset(_Tagged, WorkersLastTextSet):
-    """Sentences with parts of speech, of Universal Dependencies: columns ``word``, ``universal``, ``stanford``
-    (strings, one for each word).
+    """Universal Dependencies, sentences with parts of speech: columns ``word``, ``universal``, ``stanford`` (strings,
+    one per word).
 
     Args:
         dataset_dir (str): Folder with ``en-ud-tag.v2.train.txt``, ``en-ud-tag.v2.dev.txt`` and
             ``en-ud-tag.v2.test.txt``.
-        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
+        usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, which means 'all'.
 
     The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` comes after the shards.
 

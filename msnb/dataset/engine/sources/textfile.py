@@ -51,7 +51,7 @@ class TextFileDataset(StreamDataset):
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
-        num_samples (int, optional): Maximal number of lines. Default: None, all.
+        num_samples (int, optional): Maximal number of lines. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
@@ -63,8 +63,8 @@ class TextFileDataset(StreamDataset):
 
     Raises:
         ValueError: If no file matches or an argument is out of range.
-        RuntimeError: If arguments exclude each other, there is no line, or a file is not in an `encoding` other than
-            UTF-8.
+        RuntimeError: If arguments exclude each other, there is no line, or a file is not in the given `encoding`. For
+            'utf-8' the encoding is not checked.
 
     Examples:
         >>> import mindspore.dataset as ds

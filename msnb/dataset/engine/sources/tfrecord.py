@@ -22,7 +22,7 @@ _MAX_PADDED_BYTES = 1 << 31  # limit for one column of one row
 
 
 class _UnfitError(RuntimeError):
-    """Error of a feature that does not fit its column. The reader adds the file and the record."""
+    """Error of a feature that does not fit its column. The reader adds the file and the record to the message."""
 
 
 class _Column:
@@ -147,22 +147,22 @@ class TFRecordDataset(StreamDataset):
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         schema (Union[str, Schema], optional): Names, types and shapes of the columns: a JSON file or a Schema. Default:
-            None, those of the first record; bytes become uint8.
-        columns_list (list[str], optional): Columns to read. Default: None, all.
+            None, the features of the first record, where bytes become uint8.
+        columns_list (list[str], optional): Columns to read. Default: None, which means all.
         num_samples (int, optional): Maximal number of rows. Default: None, all, or the schema's ``numRows``.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
         shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
             random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shards that the files are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
-        shard_equal_rows (bool, optional): Whether rows are divided instead of files, so that shards are equal. Default:
-            False.
+        shard_equal_rows (bool, optional): True to divide rows instead of files among the shards, so that shards are
+            equal. Default: False.
         cache (DatasetCache, optional): Cache of the rows. Default: None.
         compression_type (str, optional): Compression of the files: 'GZIP', 'ZLIB' or '' for none. Default: None, ''.
 
     Raises:
         ValueError: If no file matches or an argument is out of range.
-        RuntimeError: If arguments exclude each other, or a file is no TFRecord file.
+        RuntimeError: If arguments exclude each other, or a file is not a TFRecord file.
 
     Examples:
         >>> import mindspore.dataset as ds

@@ -24,7 +24,7 @@ from msnb.formats import text_files
 
 
 class _Pairs(FileSamples):
-    """Samples of segmentation: an image file and a target file each."""
+    """Samples for segmentation, each with an image file and a target file."""
 
     def __init__(self, paths, targets, others, decode, decrypt):
         super().__init__("VOCDataset", paths, others, decode, decrypt=decrypt)
@@ -51,28 +51,27 @@ Task = Annotated[str, Worded("the name of a task", _check_task)]
 
 
 class VOCDataset(MappableDataset):
-    """PASCAL VOC. Segmentation: columns ``image``, ``target``. Detection: ``image``, ``bbox`` (float32 (n, 4): x, y,
-    width, height),
-    ``label``, ``difficult``, ``truncate`` (uint32 (n, 1)).
+    """PASCAL VOC. Columns for segmentation: ``image``, ``target``. Columns for detection: ``image``, ``bbox`` (float32
+    (n, 4): x, y, width, height), ``label``, ``difficult``, ``truncate`` (uint32 (n, 1)).
 
     Args:
         dataset_dir (str): Folder of the data set (with ``JPEGImages``, ``ImageSets``, ``Annotations``,
             ``SegmentationClass``).
         task (str, optional): 'Segmentation' or 'Detection'. Default: 'Segmentation'.
         usage (str, optional): Name of the list of images, 'train', 'val', ... Default: 'train'.
-        class_indexing (dict, optional): Maps class names to class indices, for 'Detection'. Default: None, in the order
-            of names.
-        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        class_indexing (dict, optional): Maps class names to class indices, for 'Detection'. Default: None, indices in
+            the order of the names.
+        num_samples (int, optional): Maximal number of samples. Default: None, which means all.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): Whether the order is random. Default: None, True.
-        decode (bool, optional): Whether images are decoded. Default: False.
+        shuffle (bool, optional): True for a random order. Default: None, which means True.
+        decode (bool, optional): True to decode images. Default: False.
         sampler (Sampler, optional): Selects and orders the samples; cannot be combined with `shuffle` or shards.
             Default: None.
         num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         cache (DatasetCache, optional): Cache of the samples. Default: None.
-        extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
-            without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
+        extra_metadata (bool, optional): True to add a column ``_meta-filename`` with the names of the images without
+            extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
             Default: False.
         decrypt (Callable, optional): Takes the path of an encrypted image, returns its decrypted bytes. Default: None.
 

@@ -3,7 +3,7 @@ the number of the exit taken.
 
 In a MINDIR file the code after a `break` is a function that is called in the middle of an iteration. An iteration ends
 with the call of one of several functions, its *exits*: the loop's function again, or a function that leaves the loop.
-The number of the exit is a state of the While, which continues while the number is that of the loop's function. The
+The number of the exit is a state of the While. The While ends when it is not the number of the loop's function. The
 arguments of the other exits are further states. After the While, the number selects the function to call.
 """
 
@@ -104,7 +104,7 @@ class EarlyExitLoops:
         )
 
     def _dispatch_loop_exit(self, loop, round_exits, outer_loop):
-        """Call the function that follows the loop, selected by the number of the exit that the loop took."""
+        """Call the function that follows the loop. The number of the exit selects it."""
         (function, values), *others = round_exits.values.items()
         if not others:
             return self.call_after_loop(function, values, outer_loop)

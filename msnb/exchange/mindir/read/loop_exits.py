@@ -14,8 +14,11 @@ class EarlyExit(NotImplementedError):
 
 
 class RoundExits(NamedTuple):
-    """Result of tracing one round of a loop: the number of the function called at its end, and the arguments for each
-    such function.
+    """Result of tracing one iteration of a loop.
+
+    Attributes:
+        number (Any): Number of the exit, which selects the function called at the end of the iteration.
+        values (dict): The arguments of each function that may be called there.
     """
 
     number: Any
@@ -27,8 +30,8 @@ class Loop:
 
     Args:
         name (str): The function that is the loop.
-        after (str): The function that follows when the condition is false. None: there is none.
-        state (tuple): The arguments of the function in this round.
+        after (str): The function that is called when the condition is false, or None.
+        state (tuple): The arguments of the function in this iteration.
     """
 
     def __init__(self, name: str, after: str | None, state: tuple[Any, ...]) -> None:
@@ -37,7 +40,7 @@ class Loop:
         self.number(name)
 
     def number(self, function: str) -> np.ndarray:
-        """Return the number of the exit that calls `function`; 0 is the next round."""
+        """Return the number of the exit that calls `function`. Exit 0 starts the next iteration."""
         return self._numbers.setdefault(function, np.array(len(self._numbers), np.int32))
 
 

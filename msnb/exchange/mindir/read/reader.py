@@ -138,8 +138,8 @@ class Reader:
         path (str): The file, for messages.
         strict (bool): Raise an error for an operator that msnb does not have. Otherwise it keeps its
             name. Default: True.
-        shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None: nodes
-            that depend on such axes are shown as in the file.
+        shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None. Nodes
+            that depend on such axes then have the types in the file.
     """
 
     def __init__(

@@ -40,8 +40,9 @@ class IndexedChoice(NamedTuple):
 
 
 class BackEdge(NamedTuple):
-    """A call that is not traced but returned to the caller: the next round of a loop, or the function after both
-    branches.
+    """A call that is not traced but returned to the caller.
+
+    It starts the next iteration of a loop, or it is the call that follows both branches.
     """
 
     function: str

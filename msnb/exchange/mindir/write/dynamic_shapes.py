@@ -26,7 +26,7 @@ class NodeEmitter(Protocol):
 
 
 class LengthWriter:
-    """Writes the nodes that compute lengths, each once.
+    """Writes the nodes that compute lengths. The node of each length is written once.
 
     Args:
         emitter (Emitter): Emits the nodes.

@@ -22,7 +22,7 @@ class Emitter:
     The functions in the table `forms` call it to write operators.
 
     Args:
-        graph (FuncGraph): The graph that is written, for the types of its own values.
+        graph (FuncGraph): The graph to write. The types of its values are looked up in it.
 
     Attributes:
         nodes (list[dict]): The nodes of the current function.

@@ -1,4 +1,6 @@
-"""Order the side effects in a file that writes Parameters. All reads come first; each write waits for those before it.
+"""Order the side effects in a file that writes Parameters.
+
+All reads come first. Each write waits for the reads and writes before it.
 
 MindSpore orders effects by tokens. `Load` reads a Parameter at a token, and a writing operator takes a token as its
 last input. `UpdateState` returns the next token from a token and from values that have to be computed before.

@@ -62,7 +62,7 @@ def _trace_network(net, inputs):
     """Return the graph of a network. If an input has axes of any length (None), the graph is valid for all lengths."""
     if not open_axes(inputs):
         return trace_step(net, *inputs, rules=rules)
-    from msnb.exchange.mindir.dynamic_axes import graph_of  # spares other exports its import
+    from msnb.exchange.mindir.dynamic_axes import graph_of  # lazy import: only open axes need it
 
     return graph_of(net, inputs)
 

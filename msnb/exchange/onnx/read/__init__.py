@@ -53,7 +53,7 @@ _TRIAL_LENGTHS = (
     8,
     32,
     224,
-)  # lengths tried for open axes; the first one is used with which the model can be read
+)  # lengths to try for open axes; the first one is used with which the model can be read
 _MIN_OPSET = 7
 
 
@@ -69,7 +69,7 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
     length of the input: each set of shapes has its own graph.
 
     Args:
-        path (str): The file. External weights have to be below its folder.
+        path (str): The file. External weights have to be in its folder or a subfolder.
         shapes (dict): Shapes of inputs by name, for a model that leaves axes open; `graph` is then the graph for these.
             Default: None, open axes are as short as the network allows.
 
@@ -78,7 +78,7 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it is no ONNX model, or is damaged.
+        ValueError: If it is not an ONNX model, or is damaged.
         NotImplementedError: If it has operators that msnb does not read; all of them are named.
     """
     return cell_of(onnx.load(path), os.path.dirname(os.path.abspath(path)), shapes)

@@ -30,7 +30,7 @@ class OnnxCell(GraphCell):
         The outputs of the model: a Tensor, or a tuple of them.
 
     Raises:
-        ValueError: If the inputs are not of a type and number of dimensions that the model takes.
+        ValueError: If an input has another type or number of dimensions than the model declares.
     """
 
     def __init__(self, graph: FuncGraph, build: Build, kinds: Mapping[str, TensorType]) -> None:

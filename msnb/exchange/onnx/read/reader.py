@@ -18,10 +18,11 @@ from .shared import Shared
 from .values import HANDLERS, Attributes, InconsistentModel, NeedsValue, Node, Ref, UnsupportedOperator, type_of
 
 _MAX_FOLDED = 1 << 16  # elements of a constant that is computed when the model is read
-# Inputs of up to this number of elements have small results, except for operators in `_WIDENING`.
+# Calls with inputs of up to this number of elements are folded without inferring the size of the result, which is
+# small. Exceptions are the operators in `_WIDENING`.
 _MAX_SMALL = 64
 _WIDENING = frozenset(("BroadcastTo", "OneHot", "Pad", "Tile"))
-# Attributes that repeat properties of the inputs, or have no effect in inference or for msnb's types.
+# Attributes that a handler may leave unread, because they repeat properties of the inputs or have no effect here.
 _IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed", "sorted", "training_mode"))
 
 
@@ -133,7 +134,9 @@ class Reader:
 
     # ------------------------------------------------------------------ calls
     def __call__(self, name: str, *args: Any, **attributes: Any) -> Any:
-        """Call an operator of msnb with inputs by position and attributes by name. A call of constants is folded.
+        """Call an operator of msnb with inputs by position and attributes by name.
+
+        A call whose inputs are all constants is computed when the model is read.
 
         Returns:
             Ref, or a tuple of them.
@@ -290,11 +293,12 @@ class Reader:
         return results
 
     def inner(self, message: dict[str, Any], inputs: Sequence[tuple[Any, TensorType]]) -> tuple["Reader", list[Ref]]:
-        """Read a subgraph as a graph with parameters of its own. Return its reader and its outputs.
+        """Read a subgraph as a separate graph with its own parameters. Return its reader and its outputs.
 
         Args:
             message (dict): The Graph message.
-            inputs (Sequence): For each input a Ref that it stands for, or None and its type.
+            inputs (Sequence): A pair (Ref, type) for each input. The Ref is the value that the input stands for, or
+                None.
         """
         reader = Reader(self.model, self)
         reader.version = self.version

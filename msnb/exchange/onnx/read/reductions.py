@@ -10,7 +10,7 @@ from .values import Node, Ref, handles
 
 
 def axes_of(r: Reader, node: Node, since: int, rank: int, index: int = 1) -> tuple[int, ...] | None:
-    """Return the axes of a reduction. If the node lists none: all axes, or None if it then reduces nothing.
+    """Return the axes of a reduction. If the node lists none, return all axes, or None if the node then does nothing.
 
     The axes are an attribute before opset `since`, and the input `index` from then on.
     """

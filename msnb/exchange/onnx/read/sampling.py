@@ -78,7 +78,7 @@ def _compute_interpolation_taps(r, coordinate, n, mode, padding, align):
 
 
 def _compute_cubic_weight(r, d, near):
-    """Return the weight of cubic interpolation at a distance, which is below 1 if `near`, else between 1 and 2."""
+    """Return the weight of cubic interpolation at a distance: below 1 if `near` is True, from 1 to 2 if it is False."""
     a = _CUBIC
     factors = (a + 2, -(a + 3), 0, 1) if near else (a, -5 * a, 8 * a, -4 * a)
     polynomial = r.like(factors[0], d)

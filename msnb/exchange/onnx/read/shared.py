@@ -10,7 +10,7 @@ from msnb.formats import onnx
 from .values import UnsupportedOperator
 
 _MAX_ELEMENTS = 1 << 26  # elements of all computed constants
-_MAX_ROUNDS = 4096  # rounds of all unrolled loops
+_MAX_ROUNDS = 4096  # iterations of all unrolled loops
 _MAX_DEPTH, _MAX_CALLS = 64, 100_000  # nested function calls, and all function calls
 
 

@@ -1,4 +1,4 @@
-"""Values of a graph, attributes and nodes, which the functions that import ONNX operators take as inputs."""
+"""Values, attributes and nodes of a graph: the inputs of the functions that import ONNX operators."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class InconsistentModel(ValueError):
 
 
 class NeedsValue(Exception):
-    """Raised if a shape depends on an input of the model. Each value of this input then has a graph of its own.
+    """Raised if a shape depends on an input of the model. A separate graph is then built for each value of this input.
 
     Attributes:
         name (str): The input.
@@ -66,7 +66,7 @@ class Ref(NamedTuple):
 
     @property
     def value(self) -> np.ndarray | None:
-        """The array of a constant, else None."""
+        """The array of a constant, or None for any other value."""
         return self.node.value if isinstance(self.node, ValueNode) else None
 
 

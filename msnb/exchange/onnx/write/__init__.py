@@ -49,7 +49,7 @@ def write(
         inputs (Sequence): Inputs of the network. An axis of a Tensor that is None, as of
             ``Tensor(shape=[None, 3], dtype=mindspore.float32)``, is of any length.
         path (str): The file. Weights of more than 2 GB are written to a separate file next to it.
-        cipher (Own): The cipher of an encrypted file. Default: None.
+        cipher (CustomCipher): The cipher of an encrypted file. Default: None.
 
     Raises:
         NotImplementedError: If ONNX can't express operators of the network; all of them are named.

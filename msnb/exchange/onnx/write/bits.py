@@ -39,7 +39,7 @@ def _lower_population_count(b, x):
     if width == 64:  # there is no wider type
         return NotImplemented
     x = b.unsqueeze(b.cast(x, "int64"), [x.rank])
-    shifted = b.op("Add", x, b.const(np.int64(1 << width)))  # the last `width` bits are equal
+    shifted = b.op("Add", x, b.const(np.int64(1 << width)))  # the last `width` bits stay the same
     quotients = b.op("Div", shifted, b.const(1 << np.arange(width, dtype=np.int64)))
     bits = b.op("Mod", quotients, b.const(np.int64(2)))
     return b.op("ReduceSum", bits, b.ints([-1]), keepdims=0)

@@ -1,4 +1,6 @@
-"""Lowerings to ONNX: searches in sorted sequences. The result is the number of elements before a value."""
+"""Lowerings to ONNX: LowerBound, UpperBound and SearchSorted. Each counts the elements of a sorted sequence before a
+value.
+"""
 
 from msnb.ops import operations as ops
 
@@ -6,13 +8,13 @@ from .builder import Builder, Value, lowerings
 
 
 def _count_preceding_elements(b: Builder, ordered: Value, values: Value, is_right: bool) -> Value:
-    """Count, for each value, the elements of the sorted sequence that are less than it, or less or equal if
-    `is_right`.
+    """Count, for each value, the elements of `ordered` that are less than it. If `is_right`, equal elements count
+    too.
     """
     ordered, values = (b.cast(v, b.computing(v.dtype)) for v in (ordered, values))
     expanded = (
         b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered
-    )  # each value is compared with its own sequence
+    )  # each row of values is compared with its own row
     is_before = b.op("LessOrEqual" if is_right else "Less", expanded, b.unsqueeze(values, [values.rank]), dtype="bool")
     kind = b.dtype if b.dtype in ("int32", "int64") else "int64"
     return b.op("ReduceSum", b.cast(is_before, kind), b.ints([-1]), keepdims=0)

@@ -12,7 +12,8 @@ from msnb.exchange.symbolic import Extent as Extent
 from msnb.exchange.symbolic import Refused as Refused
 from msnb.formats import onnx
 
-OPSET = 18  # also the opset of PyTorch's exporter; onnxruntime 1.14 reads it, and it has LayerNormalization (17)
+# PyTorch's exporter uses this opset, too; onnxruntime 1.14 supports it; LayerNormalization needs at least 17
+OPSET = 18
 IR_VERSION = 8
 
 lowerings: RuleTable = RuleTable(
@@ -22,9 +23,9 @@ lowerings: RuleTable = RuleTable(
 )
 primitives: RuleTable = RuleTable("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
 
-_MAX_NUMBERS_IN_NAME = 8  # elements of a constant that are part of its name
+_MAX_NUMBERS_IN_NAME = 8  # a constant of at most this many elements has them in its name
 _DTYPES = {"bool": np.dtype("bool"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
-# Types that runtimes compute with: narrow types are widened, and cast back.
+# Element type -> the type that ONNX runtimes can compute with. Inputs are cast to it, and results are cast back.
 _COMPUTE_TYPES = {"int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}
 _COMPUTE_TYPES.update({"uint64": "int64", "bfloat16": "float32"})
 _COMPLEX = {"complex64", "complex128"}
@@ -72,7 +73,7 @@ class Value:
 
 
 class File:
-    """State shared by all graphs of a model: names, constants and open axes.
+    """State shared by all graphs of a model: names, constants, inputs and operator calls.
 
     Attributes:
         constants (dict): {name: array}.
@@ -264,7 +265,7 @@ class Builder:
     def slice(
         self, value: Value, begin: Sequence[int], end: Sequence[int], axes: Any = None, steps: Any = None
     ) -> Value:
-        """Slice a value, see ONNX's Slice."""
+        """Slice a value along axes. The arguments are those of ONNX's Slice."""
         axes = list(range(len(begin))) if axes is None else list(axes)
         return self.op(
             "Slice", value, self.ints(begin), self.ints(end), self.ints(axes), self.ints(steps) if steps else None
@@ -275,7 +276,9 @@ class Builder:
         return _COMPUTE_TYPES.get(dtype, dtype)
 
     def common(self, *values: Value) -> list[Value]:
-        """Cast values to their common type for a comparison. Python numbers do not take part in type promotion."""
+        """Cast values to their common type for a comparison. A Python number does not change the common type, except
+        that a float makes an integer type float32 and a number that is not a bool makes bool int64.
+        """
         strong = [v for v in values if not v.weak] or list(values)
         dtype = strong[0].dtype
         for value in strong[1:]:

@@ -64,7 +64,9 @@ def _count_readers(nodes, outputs):
 
 
 def _fold_identities(nodes, outputs):
-    """Remove Identity nodes that only rename a result; the result gets the new name."""
+    """Remove each Identity node that only gives an output of the graph its name. The producer's result gets that
+    name.
+    """
     by_result = {name: node for node in nodes for name in node["output"]}
     readers = _count_readers(nodes, ())
     nodes_left = []
@@ -119,8 +121,8 @@ def _merge_bias(product, vector, output):
 
 
 def _match_bias(product, name, by_result, values):
-    """Return the name of the vector that a node adds, if the product accepts it as a bias per channel or column, else
-    None.
+    """Return the name of the vector that can become the bias input of `product`, or None. `name` is the summand: the
+    vector, or the result of the Reshape of a vector.
     """
     shapes = [_get_shape_or_none(values, n) for n in (*product["input"], name)]
     if None in shapes or "float" not in values[name].dtype:

@@ -12,7 +12,9 @@ from .builder import Builder, Extent, Refused, Value, lowerings, primitives
 
 
 def padding_of(mode: str, pad: Sequence[int], image: Sequence[Any], kernel, stride, dilation=None) -> dict[str, Any]:
-    """Return ONNX's padding attributes for a pad mode of MindSpore. For an unknown length the runtime pads "same"."""
+    """Return ONNX's padding attributes for a pad mode of MindSpore. With mode "same" and an unknown image size, the
+    runtime computes the padding (`auto_pad`).
+    """
     if mode == "valid":
         return {}
     if mode == "same":
@@ -87,7 +89,9 @@ def _lower_conv_input_grad(b, dy, w, image, geometry, **_):
 
 @primitives.register("conv_filter_grad")
 def _lower_conv_filter_grad(b, x, dy, kernel, geometry, **_):
-    """Write the gradient of the filters: a convolution with the batch and channel axes exchanged."""
+    """Lower the gradient of the filters to a convolution of `x` with `dy`, both with batch and channel axes
+    exchanged.
+    """
     if geometry.group != 1 or any(p < 0 for pair in geometry.padding for p in pair):
         raise Refused("it is the gradient of filters in groups")
     pads = [p for p, _ in geometry.padding] + [q for _, q in geometry.padding]

@@ -1,5 +1,5 @@
-"""Write the nodes of a graph: operators by their lowerings, control flow by ONNX's own operators, others by their
-kernels.
+"""Write the nodes of a graph. An operator is written by its lowering, or as the JAX primitives of its kernel. Control
+flow becomes If, Loop and Scan.
 """
 
 import enum
@@ -66,7 +66,7 @@ def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer:
 
 
 def name_prefix(node: CNode) -> str:
-    """Return the prefix of names in a call: ``/layer1/conv/Conv2D``."""
+    """Return the prefix of all names that are written for a call, for example ``/layer1/conv/Conv2D``."""
     attributes = [segment.partition("-")[0] for segment in node.scope.split("/") if segment and segment != "Default"]
     return "/".join(["", *attributes, node.op])
 
@@ -149,7 +149,7 @@ def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, An
 
 def kernel_graph_of(node: CNode) -> FuncGraph | None:
     """Return the kernel of an operator as a graph of JAX primitives, or None if there is no kernel."""
-    if isinstance(node.kernel, list):  # several traces of one network, see `symbolic`
+    if isinstance(node.kernel, list):  # one kernel per trace of the network, see msnb/exchange/symbolic.py
         graphs = [_read_kernel_graph(kernel) for kernel in node.kernel]
         return merged(graphs, node.attrs["_sizes"])
     return _read_kernel_graph(node.kernel) if hasattr(node.kernel, "eqns") else None
@@ -182,7 +182,9 @@ def _convert_to_python(value):
 
 
 def live_nodes(graph: FuncGraph) -> list[CNode]:
-    """Return the nodes that the outputs depend on. Nodes that only check values are omitted."""
+    """Return the nodes that the outputs depend on. Nodes without a used result, such as checks of values, are
+    omitted.
+    """
     live, nodes = {node for node, _ in graph.outputs}, []
     for node in reversed(graph.nodes):
         if node in live:
@@ -193,7 +195,9 @@ def live_nodes(graph: FuncGraph) -> list[CNode]:
 
 # ---------------------------------------------------------------------- control flow
 def graph_message(b: Builder, name: str, inputs: list[Value], outputs: list[Value]) -> dict[str, Any]:
-    """Return the Graph message of the nodes of a builder. An Identity passes outputs from other graphs through."""
+    """Return the Graph message of the nodes of a builder. An output of another graph, or one returned twice, is passed
+    through an Identity node.
+    """
     local_names = {out for node in b.nodes for out in node["output"]}
     names, used = [], set()
     for value in outputs:
@@ -214,7 +218,9 @@ def _make_shape_message(shape):
 
 
 def _write_switch(b, node, inputs, env, missing, outer):
-    """Write a Switch as If, nested for more than two branches. The index is a Bool for two, else a number."""
+    """Write a Switch as an If. More than two branches become nested Ifs. The index may be a bool if there are two
+    branches.
+    """
     types = b.types
 
     def write_choice(b, graphs, index):

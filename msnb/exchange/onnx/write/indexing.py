@@ -32,7 +32,9 @@ def _cast_indices(b, indices):
 
 @lowerings.register(ops.Gather, ops.SparseGatherV2)
 def _lower_gather(b, params, indices, *, axis, batch_dims=0):
-    """Lower to one Gather node. It needs no range check: ONNX runtimes raise an error for an index out of range."""
+    """Lower to one Gather node. No range check is written, because ONNX runtimes raise an error for an index out of
+    range.
+    """
     if batch_dims:
         return NotImplemented
     return b.op("Gather", params, _cast_indices(b, indices), axis=axis)
@@ -104,7 +106,7 @@ def _lower_getitem(b, x, starts, tensors, *, plan):
 def _write_index_by_tensors(b, x, tensors, plan):
     """Write slices, then one Gather or GatherND. GatherND needs the indexed axes in front.
 
-    Index Tensors that are not adjacent are left to the kernel.
+    Return NotImplemented if the index Tensors are not adjacent; the operator's kernel is exported then.
     """
     positions = [position for position, entry in enumerate(plan) if entry == _ARRAY]
     old_axes = [entry for entry in plan if entry != _NEW]

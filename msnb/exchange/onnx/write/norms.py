@@ -24,7 +24,9 @@ def _lower_batch_norm(b, x, scale, bias, mean, variance, *, is_training, epsilon
 
 @lowerings.register(ops.LayerNorm)
 def _lower_layer_norm(b, x, gamma, beta, *, begin_norm_axis, begin_params_axis, epsilon):
-    """Lower LayerNorm and compute the variance: LayerNormalization returns the inverse standard deviation instead."""
+    """Lower LayerNorm. The variance is computed separately, because LayerNormalization returns only the inverse
+    standard deviation.
+    """
     axis = begin_norm_axis % x.rank
     if begin_params_axis % x.rank != axis or gamma is None or x.dtype not in ("float32", "float64"):
         return NotImplemented

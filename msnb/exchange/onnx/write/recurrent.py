@@ -14,12 +14,12 @@ _GATES = [
     3,
     1,
     2,
-]  # positions of ONNX's gates (input, output, forget, cell) in MindSpore's (input, forget, cell, output)
+]  # indices that reorder MindSpore's gates (input, forget, cell, output) to ONNX's (input, output, forget, cell)
 
 
 @lowerings.register(ops.LSTM)
 def _lower_lstm(b, x, h, c, w, *, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout):
-    """Write one LSTM node per layer. The model slices its weights from the flat array when it is loaded."""
+    """Write one LSTM node per layer. Slice nodes read the weights of each layer from the flat weight array."""
     if x.dtype != "float32":
         return NotImplemented
     directions = 2 if bidirectional else 1

@@ -10,7 +10,7 @@ from .primitives import reduced
 
 # ---------------------------------------------------------------------- windows
 def _pool_windows(b, x, window_dimensions, window_strides, padding, window_dilation, run, fill):
-    """Pool over the axes of a window. All other axes form the channel axis of the pooling."""
+    """Pool over the axes of a window with `run`. The other axes are merged into the channel axis."""
     n = len(window_dimensions)
     window = [i for i in range(n) if window_dimensions[i] != 1 or window_strides[i] != 1 or any(padding[i])]
     if not window:
@@ -87,7 +87,9 @@ def _lower_window_sum(b, x, window_dimensions, window_strides, padding, base_dil
 # ---------------------------------------------------------------------- gather and scatter
 @primitives.register("gather")
 def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill_value=None, **_):
-    """Write a GatherND. Refuse slices longer than 1 along the indexed axes, or incomplete along the other axes."""
+    """Write a GatherND. Raise Refused unless each slice has length 1 along indexed axes and full length along
+    others.
+    """
     offsets, collapsed, indexed_axes, *batching = dimension_numbers
     batch_x, batch_i = (*batching, (), ())[:2]
     rank, last = len(x.shape), len(indices.shape) - 1
@@ -96,7 +98,7 @@ def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill
     has_unit_slices = all(slice_sizes[i] == 1 for i in indexed)
     if not has_full_slices or not has_unit_slices or tuple(collapsed) != tuple(sorted(indexed)):
         raise Refused("it takes windows by index, which ONNX does not")
-    index_order = [*batch_i, *(i for i in range(last) if i not in batch_i)]  # GatherND has the batch axes in front
+    index_order = [*batch_i, *(i for i in range(last) if i not in batch_i)]  # GatherND expects the batch axes first
     indices = b.transpose(b.cast(indices, "int64"), [*index_order, last])
     lengths = [x.shape[i] for i in indexed]
     highest = b.op("Sub", b.ints(lengths), b.ints([1] * len(lengths)))
@@ -128,7 +130,7 @@ def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill
 
 
 def _write_window_scatter(b, x, indices, updates, windows, inserted, indexed, reduction):
-    """Write a scatter of one window; each element of the window gets an index."""
+    """Write the scatter of a single window as a ScatterND with one index for each element of the window."""
     if len(updates.shape) != len(windows):
         raise Refused("it writes many windows by index, which ONNX does not")
     rank = len(x.shape)
@@ -173,7 +175,7 @@ def _register_scatter(name, reduction):
         rows = b.transpose(updates, [*update_axes, *windows])
         indices = b.cast(indices, "int64")
         lengths = [int(x.shape[i]) for i in indexed]
-        # updates out of range are dropped: they go to an additional row, which is cut off
+        # XLA drops updates out of range: they are written to an additional row, and that row is removed afterwards
         low, high = b.const(np.zeros(1, np.int64)), b.const(np.array(lengths, np.int64))
         is_outside = b.op(
             "Or",
@@ -211,7 +213,7 @@ _register_scatter("scatter-min", "min")
 
 @primitives.register("sort")
 def _lower_sort(b, x, *others, dimension, num_keys=1, **_):
-    """Write a sort as TopK of all elements. Further operands are gathered in the order of the first."""
+    """Write a sort as a TopK of all elements. Other operands are permuted in the same way with GatherElements."""
     if num_keys != 1:
         raise Refused("ONNX sorts by one key")
     count = b.ints([x.shape[dimension]])

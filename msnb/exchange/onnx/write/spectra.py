@@ -1,4 +1,4 @@
-"""Lowerings to ONNX: Fourier transforms. Real and imaginary parts are a last dimension of length 2."""
+"""Lowerings to ONNX: the short-time Fourier transform. The last axis has length 2: the real and the imaginary part."""
 
 import math
 

@@ -25,7 +25,7 @@ __all__ = [
 
 class ELU(OfFunction, function=F.elu):
     """
-    Returns x where x > 0, else alpha * (exp(x) - 1).
+    Returns x where x > 0, and alpha * (exp(x) - 1) elsewhere.
 
     Args:
         alpha (Union[int, float]): The results are greater than -alpha. Default: 1.0.
@@ -108,11 +108,11 @@ class Hardtanh(OfFunction, function=F.hardtanh):
 
 class Threshold(OfFunction, function=F.threshold):
     """
-    Returns x where x > threshold, else `value`.
+    Returns x where x > threshold, and `value` elsewhere.
 
     Args:
         threshold (Union[int, float]): The threshold.
-        value (Union[int, float]): Replacement of elements up to the threshold.
+        value (Union[int, float]): Replacement of elements that are not greater than the threshold.
         inplace (bool): Whether the result is written into the input. Default: False.
 
     Inputs:
@@ -154,7 +154,7 @@ class GLU(OfFunction, function=F.glu):
         dim (int): The dimension. Default: -1.
 
     Inputs:
-        - **input** (Tensor) - with an even length there.
+        - **input** (Tensor) - with an even length along `dim`.
 
     Outputs:
         Tensor whose length along `dim` is halved.
@@ -170,7 +170,7 @@ class Softmax(OfFunction, function=F.softmax):
     Returns exp(x) / sum(exp(x)), with the sum over a dimension.
 
     Args:
-        dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
+        dim (int): The dimension. Default: None, which is 0 for inputs with 0, 1 or 3 dimensions, and 1 for others.
 
     Inputs:
         - **input** (Tensor) - floating point numbers.
@@ -186,7 +186,7 @@ class Softmax(OfFunction, function=F.softmax):
 
 class Hardshrink(OfFunction, function=F.hardshrink):
     """
-    Returns x where |x| > lambd, else 0.
+    Returns x where |x| > lambd, and 0 elsewhere.
 
     Args:
         lambd (Union[int, float]): Threshold. Default: 0.5.
@@ -205,7 +205,7 @@ class Hardshrink(OfFunction, function=F.hardshrink):
 
 class Softshrink(OfFunction, function=F.softshrink):
     """
-    Returns x - lambd where x > lambd, x + lambd where x < -lambd, else 0.
+    Returns x - lambd where x > lambd, x + lambd where x < -lambd, and 0 elsewhere.
 
     Args:
         lambd (Union[int, float]): Threshold, not negative. Default: 0.5.

@@ -56,7 +56,7 @@ class _ConvBase(Cell):
     def _expand_sizes_to_tuples(self, **sizes: Any) -> None:
         """Set attributes to tuples with one number for each dimension."""
         for name, size in sizes.items():
-            size = (size,) if isinstance(size, int) else size  # a default
+            size = (size,) if isinstance(size, int) else size  # a default value is an int
             if len(size) not in (1, self._dims):
                 raise ValueError(
                     f"For '{self.cls_name}', '{name}' should be one number or {self._dims}, but got {size}."
@@ -158,8 +158,9 @@ class Conv1d(_Conv):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of range, channels are no multiple of `groups`, or `padding` is "same" and a
+            stride is not 1.
 
     Examples:
         >>> print(mint.nn.Conv1d(2, 3, 3, padding=1)(Tensor(np.ones([1, 2, 6]), mindspore.float32)).shape)
@@ -192,8 +193,9 @@ class Conv2d(_Conv):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of range, channels are no multiple of `groups`, or `padding` is "same" and a
+            stride is not 1.
 
     Examples:
         >>> print(mint.nn.Conv2d(2, 3, 3)(Tensor(np.ones([1, 2, 6, 6]), mindspore.float32)).shape)
@@ -226,8 +228,9 @@ class Conv3d(_Conv):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of range, channels are no multiple of `groups`, or `padding` is "same" and a
+            stride is not 1.
     """
 
     _dims = 3
@@ -252,14 +255,15 @@ class ConvTranspose2d(_ConvBase):
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
-        - **output_size** (tuple[int]) - height and width of the result. Default: None, by `output_padding`.
+        - **output_size** (tuple[int]) - height and width of the result. Default: None, the size that follows from
+            `output_padding`.
 
     Outputs:
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, or channels are no multiple of `groups`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of range, or channels are no multiple of `groups`.
     """
 
     _dims = 2

@@ -30,7 +30,7 @@ class MSELoss(OfTarget, function=F.mse_loss):
 
     Inputs:
         - **input** (Tensor) - floating point numbers.
-        - **target** (Tensor) - of a shape that broadcasts with it.
+        - **target** (Tensor) - of a shape that broadcasts with the input.
 
     Outputs:
         Tensor.
@@ -47,7 +47,7 @@ class MSELoss(OfTarget, function=F.mse_loss):
 
 class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
     """
-    Smooth L1 loss: 0.5 * d^2 / beta where d < beta, else d - 0.5 * beta, for d = |input - target|.
+    Smooth L1 loss: 0.5 * d^2 / beta where d < beta, and d - 0.5 * beta elsewhere, for d = |input - target|.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -68,11 +68,11 @@ class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
 
 class KLDivLoss(OfTarget, function=F.kl_div):
     """
-    Kullback-Leibler divergence target * (log(target) - input), where the input is a logarithm.
+    Kullback-Leibler divergence target * (log(target) - input), where the input contains log-probabilities.
 
     Args:
         reduction (str): "mean", "batchmean", "sum" or "none". Default: "mean".
-        log_target (bool): Whether the targets are logarithms too. Default: False.
+        log_target (bool): Whether the target contains log-probabilities too. Default: False.
 
     Inputs:
         - **input** (Tensor) - log-probabilities.
@@ -143,7 +143,7 @@ class NLLLoss(OfTarget, function=F.nll_loss):
 
     Inputs:
         - **input** (Tensor) - log-probabilities, (N, C, ...).
-        - **target** (Tensor) - the right classes, (N, ...).
+        - **target** (Tensor) - indices of the true classes, (N, ...).
 
     Outputs:
         Tensor.
@@ -166,7 +166,7 @@ class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
 
     Inputs:
         - **input** (Tensor) - logits, (N, C, ...).
-        - **target** (Tensor) - the right classes, (N, ...), or probabilities of the shape of the input.
+        - **target** (Tensor) - indices of the true classes, (N, ...), or probabilities of the shape of the input.
 
     Outputs:
         Tensor.

@@ -100,8 +100,8 @@ class BatchNorm1d(_BatchNorm):
         Tensor of the same shape.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(mint.nn.BatchNorm1d(2)(Tensor([[1.0, 2.0]])))
@@ -131,8 +131,8 @@ class BatchNorm2d(_BatchNorm):
         Tensor of the same shape.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
     """
 
     _ranks = (4,)
@@ -158,8 +158,8 @@ class BatchNorm3d(_BatchNorm):
         Tensor of the same shape.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
     """
 
     _ranks = (5,)
@@ -169,8 +169,8 @@ class SyncBatchNorm(_BatchNorm):
     """
     Batch normalisation with the statistics of the batches of all devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
-    size.
+    This applies to the devices of DATA_PARALLEL and HYBRID_PARALLEL, and to several processes. Each device or process
+    has a batch of the same size.
 
     Args:
         num_features (int): Number of channels.
@@ -179,7 +179,7 @@ class SyncBatchNorm(_BatchNorm):
             the mean over all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether to keep running statistics, which are used outside training. Default: True.
-        process_group (str): Name of the group of devices, see `create_group`. Default: None, all.
+        process_group (str): Name of the group of devices, see `create_group`. Default: None, all devices.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -236,8 +236,8 @@ class GroupNorm(Cell):
         Tensor of the same shape.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If one is out of its range, or the channels are no multiple of the groups.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the channels are no multiple of the groups.
     """
 
     @checked

@@ -54,7 +54,7 @@ class Identity(Cell):
         - **input** (Any) - anything.
 
     Outputs:
-        The same.
+        The input.
 
     Examples:
         >>> print(mint.nn.Identity(54, dim=1)(Tensor([1.0])))
@@ -145,7 +145,7 @@ class Unfold(OfFunction, function=F.unfold):
         - **input** (Tensor) - (N, C, H, W).
 
     Outputs:
-        Tensor, (N, C * height * width, how many windows there are).
+        Tensor, (N, C * height * width, number of windows).
     """
 
     @checked
@@ -167,7 +167,7 @@ class Fold(OfFunction, function=F.fold):
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 
     Inputs:
-        - **input** (Tensor) - (N, C * height * width, how many windows there are).
+        - **input** (Tensor) - (N, C * height * width, number of windows).
 
     Outputs:
         Tensor, (N, C, H, W).
@@ -276,7 +276,7 @@ class _Upsampling(Cell):
 
 class UpsamplingNearest2d(_Upsampling):
     """
-    Resizes an image by the nearest pixel.
+    Resizes an image by nearest-neighbour interpolation.
 
     Args:
         size (Union[int, tuple[int]]): New height and width. Default: None.

@@ -56,7 +56,7 @@ class ReLU6(PlainOperator, operator=P.ReLU6, attribute_name="relu6"):
 
 class LeakyReLU(Cell):
     """
-    Leaky ReLU: alpha * x where `x` is negative, else `x`.
+    Leaky ReLU: alpha * x where `x` is negative, and `x` elsewhere.
 
     Args:
         alpha (Union[int, float]): Slope for negative numbers. Default: 0.2.
@@ -102,7 +102,7 @@ Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tens
 @differs_in_api2("the learned shares may be negative, and training leaves them as they are")
 class PReLU(Cell):
     """
-    LeakyReLU whose slope is learned, one for all channels or one per channel (He et al., 2015). Slopes do not get
+    LeakyReLU whose slope is learned, one for all channels or one per channel (He et al., 2015). Slopes do not become
     negative.
 
     Args:
@@ -116,7 +116,7 @@ class PReLU(Cell):
         Tensor of the shape and type of `x`.
 
     Raises:
-        TypeError: If `w` is something else.
+        TypeError: If `w` has the wrong type.
 
     Examples:
         >>> print(nn.PReLU()(Tensor([[-1.0, 2.0]], mindspore.float32)))
@@ -182,7 +182,7 @@ class RReLU(Cell):
 
 class ELU(OneOperator, operator=P.Elu, attribute_name="elu"):
     r"""
-    Exponential linear unit (Clevert et al., 2015): :math:`\alpha (e^x - 1)` where x is negative, else x.
+    Exponential linear unit (Clevert et al., 2015): :math:`\alpha (e^x - 1)` where x is negative, and x elsewhere.
 
     Args:
         alpha (float): The results are greater than -alpha. Default: 1.0.
@@ -231,7 +231,8 @@ def _accept_nonzero(value):
 
 class CELU(OneOperator, operator=P.CeLU, attribute_name="celu"):
     r"""
-    Continuously differentiable ELU (Barron, 2017): :math:`\alpha (e^{x / \alpha} - 1)` where x is negative, else x.
+    Continuously differentiable ELU (Barron, 2017): :math:`\alpha (e^{x / \alpha} - 1)` where x is negative, and x
+    elsewhere.
 
     Args:
         alpha (float): The results are greater than -alpha; not 0. Default: 1.0.

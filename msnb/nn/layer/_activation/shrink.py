@@ -29,7 +29,7 @@ class Hardtanh(Cell):
 
     Raises:
         TypeError: If a bound is no number.
-        ValueError: If the least is not less than the greatest.
+        ValueError: If `min_val` is not less than `max_val`.
 
     Examples:
         >>> print(nn.Hardtanh()(Tensor([-3.0, 0.5, 3.0], mindspore.float32)))
@@ -53,7 +53,7 @@ class Hardtanh(Cell):
 
 class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
     """
-    Hard shrinkage: x where abs(x) > lambd, else 0.
+    Hard shrinkage: x where abs(x) > lambd, and 0 elsewhere.
 
     Args:
         lambd (float): The threshold. Default: 0.5.
@@ -79,7 +79,7 @@ class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
 
 class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink"):
     """
-    Soft shrinkage: x - lambd where x > lambd, x + lambd where x < -lambd, else 0.
+    Soft shrinkage: x - lambd where x > lambd, x + lambd where x < -lambd, and 0 elsewhere.
 
     Args:
         lambd (float): The threshold, not negative. Default: 0.5.
@@ -106,7 +106,7 @@ class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink
 
 class Threshold(Cell):
     """
-    x where x > threshold, else the constant `value`.
+    x where x > threshold, and the constant `value` elsewhere.
 
     Args:
         threshold (Union[int, float]): The threshold.

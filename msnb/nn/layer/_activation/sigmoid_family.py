@@ -1,4 +1,4 @@
-"""Smooth activations: sigmoid-shaped functions, and products of the input with such a gate."""
+"""Smooth activations: sigmoid-shaped functions, and products of the input with such a function."""
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int, checked
@@ -162,7 +162,7 @@ class Mish(PlainOperator, operator=P.Mish, attribute_name="mish"):
 class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
     r"""
     Gaussian error linear unit (Hendrycks and Gimpel, 2016): x times the probability that a standard normal variable is
-    below it, by the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
+    less than x. It is computed with the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
 
     Args:
         approximate (bool): In MindSpore 2: use the tanh approximation instead of the exact function. Default: True.
@@ -237,11 +237,11 @@ class GLU(Cell):
         - **x** (Tensor) - a float Tensor whose `axis` is of even length.
 
     Outputs:
-        Tensor, half as long.
+        Tensor with half the length along `axis`.
 
     Raises:
         TypeError: If `axis` is no int.
-        ValueError: If the axis is not there or cannot be halved.
+        ValueError: If the axis does not exist or has an odd length.
 
     Examples:
         >>> print(nn.GLU()(Tensor([[3.0, 0.0]], mindspore.float32)))

@@ -25,7 +25,7 @@ class Softmax(OneOperator, operator=P.Softmax, attribute_name="softmax"):
         Tensor of the shape and type of `x`.
 
     Raises:
-        TypeError: If `axis` is made of something else than ints.
+        TypeError: If `axis` is neither an int nor a tuple of ints.
         ValueError: If `x` has no such axis.
 
     Examples:
@@ -103,7 +103,7 @@ class Softmax2d(Cell):
         Tensor of the shape and type of `x`.
 
     Raises:
-        ValueError: If the input has other dimensions.
+        ValueError: If the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.Softmax2d()(Tensor(np.ones((4, 1, 1)), mindspore.float32)).flatten())

@@ -44,7 +44,7 @@ class Filtered(Cell):
     bias: Parameter | None
 
     def _set_attributes(self, data_format: str, **attributes: Any) -> None:
-        """Check the arguments together and set the attributes of MindSpore's layer, sizes as tuples."""
+        """Set the attributes that MindSpore's layer has, and check their combinations."""
         self.format = data_format
         for name, value in attributes.items():
             setattr(self, name, value)
@@ -84,7 +84,8 @@ class Filtered(Cell):
             )
 
     def _compute_weight_shape(self):
-        """Return the weight shape. The summed channels, divided by `group`, are axis 1, or the last axis for NHWC."""
+        """Return the weight shape. Axis 1, or the last axis for NHWC, is the number of summed channels divided by
+        `group`."""
         there, here = self.out_channels, self.in_channels
         if self._transposed:
             there, here = here, there

@@ -39,8 +39,8 @@ class Conv3d(_VolumeFilters):
         out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
         stride (Union[int, tuple[int]]): Step of the kernel along each axis. Default: 1.
-        pad_mode (str): "same" puts zeros around the volume so that its size is divided by the stride, rounded up;
-            "valid" puts none; "pad" puts `padding` of them. Default: "same".
+        pad_mode (str): "same" pads with zeros so that the output size is the input size divided by the stride, rounded
+            up. "valid" pads nothing. "pad" pads with `padding` zeros. Default: "same".
         padding (Union[int, tuple[int]]): Number of zeros for "pad": on each side, or (head, tail, top, bottom, left,
             right). Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
@@ -48,8 +48,8 @@ class Conv3d(_VolumeFilters):
         has_bias (bool): Whether b is added. Default: False.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: None,
             HeUniform(sqrt(5)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n))
-            for n numbers that a kernel weighs.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n)),
+            where n is the number of products summed for each output element.
         data_format (str): "NCDHW". Default: "NCDHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -60,7 +60,7 @@ class Conv3d(_VolumeFilters):
         Tensor of shape (N, C_out, D_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 
@@ -123,20 +123,20 @@ class Conv3dTranspose(_VolumeFilters):
         out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
         stride (Union[int, tuple[int]]): Factor by which depth, height and width grow. Default: 1.
-        pad_mode (str): "same" gives stride times the size; "valid" the full size that the kernels reach; "pad" that
-            size less `padding`. Default: "same".
+        pad_mode (str): Output size. "same" gives stride times the input size, "valid" the full size of the transposed
+            convolution, and "pad" that size without `padding` elements. Default: "same".
         padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (head, tail, top,
             bottom, left, right).
             Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring kernel elements. Default: 1.
         group (int): Number of groups of channels; each group has its own kernels. Default: 1.
-        output_padding (Union[int, tuple[int]]): For "pad", added to the size; less than the stride or the dilation.
-            Default: 0.
+        output_padding (Union[int, tuple[int]]): Number added to the output size for "pad", less than the stride or the
+            dilation. Default: 0.
         has_bias (bool): Whether a bias is added. Default: False.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: None,
             HeUniform(sqrt(5)).
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n))
-            for n = C_out / group times the number of elements of a kernel.
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: None, Uniform(1 / sqrt(n)),
+            where n is C_out / group times the number of elements of a kernel.
         data_format (str): "NCDHW". Default: "NCDHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -147,7 +147,7 @@ class Conv3dTranspose(_VolumeFilters):
         Tensor of shape (N, C_out, D_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number is out of range, a mode is unknown, `padding` or `output_padding` is given without
             "pad", or `group` does not divide the channels.
 

@@ -122,8 +122,9 @@ class BatchNorm1d(_BatchNorm):
     Batch normalisation of vectors (Ioffe and Szegedy, 2015). Each feature is normalised over the batch:
     :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    In training, mean and variance of the batch are used, and the running statistics are updated: momentum * running +
-    (1 - momentum) * batch, for which the variance is the unbiased one. Otherwise the running ones are used.
+    In training, the mean and variance of the batch are used. The running statistics become momentum * running +
+    (1 - momentum) * batch, where the batch variance is the unbiased one. Outside training, the running statistics are
+    used.
 
     Args:
         num_features (int): The number of features C.
@@ -134,8 +135,8 @@ class BatchNorm1d(_BatchNorm):
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial beta. Default: "zeros".
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
-        use_batch_statistics (bool): Statistics to normalise with: those of the batch (True), the running ones (False),
-            or the first in training and the second otherwise (None). Default: None.
+        use_batch_statistics (bool): True uses the statistics of the batch, False the running statistics. None uses the
+            statistics of the batch in training and the running statistics otherwise. Default: None.
         data_format (str): "NCHW" or "NHWC", which has the features in the last axis. Default: "NCHW".
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
@@ -146,8 +147,8 @@ class BatchNorm1d(_BatchNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or the input has another number of dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input has another number of dimensions.
 
     Examples:
         >>> net = nn.BatchNorm1d(2).set_train()
@@ -183,8 +184,8 @@ class BatchNorm2d(_BatchNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, `data_format` unknown, or the input no batch of images.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, `data_format` is unknown, or the input is no batch of images.
 
     Examples:
         >>> net = nn.BatchNorm2d(3)
@@ -218,8 +219,8 @@ class BatchNorm3d(Cell):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or the input no batch of volumes.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input is no batch of volumes.
 
     Examples:
         >>> net = nn.BatchNorm3d(3)
@@ -298,8 +299,8 @@ class GlobalBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of a group of devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
-    size.
+    This applies to the devices of DATA_PARALLEL and HYBRID_PARALLEL, and to several processes. Each device or process
+    has a batch of the same size.
 
     Args:
         num_features (int): The number of features C.
@@ -320,8 +321,8 @@ class GlobalBatchNorm(_DistributedBatchNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range.
 
     Examples:
         >>> net = nn.GlobalBatchNorm(3, device_num_each_group=4)
@@ -369,8 +370,8 @@ class SyncBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of all devices.
 
-    Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has a batch of the same
-    size.
+    This applies to the devices of DATA_PARALLEL and HYBRID_PARALLEL, and to several processes. Each device or process
+    has a batch of the same size.
 
     Args:
         num_features (int): The number of features C.
@@ -382,8 +383,8 @@ class SyncBatchNorm(_DistributedBatchNorm):
         moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
         moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         use_batch_statistics (bool): As in BatchNorm1d. Default: None.
-        process_groups (list): Groups of devices that share their statistics: lists of ranks of equal length, each rank
-            in one of them. Default: None, all.
+        process_groups (list): Groups of devices that share their statistics, as lists of ranks. The lists have equal
+            length, and each rank is in one list. Default: None, one group of all devices.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -393,8 +394,8 @@ class SyncBatchNorm(_DistributedBatchNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or a device is in none of the groups.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or a device is in none of the groups.
 
     Examples:
         >>> net = nn.SyncBatchNorm(3)

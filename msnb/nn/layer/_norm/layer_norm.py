@@ -36,13 +36,13 @@ class LayerNorm(Cell):
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - whose last axes are `normalized_shape`.
+        - **x** (Tensor) - its last axes have the shape `normalized_shape`.
 
     Outputs:
         Tensor of the shape and type of `x`.
 
     Raises:
-        TypeError: If `normalized_shape` is neither a tuple nor a list, or an axis no int.
+        TypeError: If `normalized_shape` is neither a tuple nor a list, or an axis is no int.
 
     Examples:
         >>> print(nn.LayerNorm((2,))(Tensor([[1.0, 3.0]], mindspore.float32)).asnumpy().round(3))
@@ -101,11 +101,13 @@ class GroupNorm(Cell):
         - **x** (Tensor) - of shape (N, C, ...).
 
     Outputs:
-        Tensor of the shape of `x`, and of its type or the wider one of the Parameters.
+        Tensor of the shape of `x`. In r1.1 it has the wider type of `x` and the Parameters, in MindSpore 2 the type of
+        `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is less than 1, the groups are unequal, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is less than 1, `num_groups` does not divide `num_channels`, or the input has another
+            number of channels.
 
     Examples:
         >>> net = nn.GroupNorm(2, 4)
@@ -222,8 +224,8 @@ class InstanceNorm2d(_InstanceNorm):
     Args:
         num_features (int): The number of channels C.
         eps (float): Added to the variance under the square root. Default: 1e-5.
-        momentum (float): Weight of the new statistics in each update of the running statistics; in batch normalisation
-            it is how much of them stays. Default: 0.1.
+        momentum (float): Weight of the new statistics in each update of the running statistics. In batch normalisation
+            it is the weight of the old statistics. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): Initial scale. Default: "ones".
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): Initial shift. Default: "zeros".
@@ -241,8 +243,8 @@ class InstanceNorm2d(_InstanceNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or the input no batch of images.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input is no batch of images.
 
     Examples:
         >>> net = nn.InstanceNorm2d(3)
@@ -301,8 +303,8 @@ class InstanceNorm1d(_NewerInstanceNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or the input no batch of sequences.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input is no batch of sequences.
 
     Examples:
         >>> print(nn.InstanceNorm1d(1)(Tensor([[[1.0, 3.0]]], mindspore.float32)).asnumpy().round(3))
@@ -332,8 +334,8 @@ class InstanceNorm3d(_NewerInstanceNorm):
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or the input no batch of volumes.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or the input is no batch of volumes.
 
     Examples:
         >>> net = nn.InstanceNorm3d(3)

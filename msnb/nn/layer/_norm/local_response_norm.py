@@ -29,8 +29,8 @@ class LRN(OneOperator, operator=P.LRN, attribute_name="lrn_op"):
         Tensor of the shape and type of `input_x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `depth_radius` is negative, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `depth_radius` is negative, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.LRN(bias=0.0)(Tensor(np.full((1, 4, 1, 1), 3.0), mindspore.float32)).flatten())

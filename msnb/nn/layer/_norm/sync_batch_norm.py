@@ -23,9 +23,9 @@ def normalize_across_devices(
 
     Args:
         x (Tensor): (N, C, ...), the batch of this device.
-        scale (Tensor): (C,), or None, 1.
-        shift (Tensor): (C,), or None, 0.
-        running (tuple): Running mean and variance, Parameters (C,), which are updated; or (None, None).
+        scale (Tensor): The scale, (C,). None means 1.
+        shift (Tensor): The shift, (C,). None means 0.
+        running (tuple): Running mean and variance, Parameters (C,). They are updated. (None, None) updates nothing.
         share (Union[float, Tensor]): Weight of the new statistics in the update of `running`.
         eps (float): Added to the variance under the square root.
         group (str): Name of the group.

@@ -29,7 +29,7 @@ class L1Regularizer(Cell):
         Tensor, a float32 scalar.
 
     Raises:
-        TypeError: If `scale` is no number, or `weights` no Tensor of numbers.
+        TypeError: If `scale` is no number, or `weights` is no Tensor of numbers.
         ValueError: If `scale` is not positive, or not finite.
 
     Examples:
@@ -65,7 +65,7 @@ class ClipByNorm(Cell):
         Tensor, float32, of the shape of `x`.
 
     Raises:
-        TypeError: If `axis` is something else, or `x` neither float16 nor float32.
+        TypeError: If `axis` has the wrong type, or `x` is neither float16 nor float32.
 
     Examples:
         >>> print(nn.ClipByNorm()(Tensor([3.0, 4.0], mindspore.float32), Tensor(1.0, mindspore.float32)))
@@ -95,7 +95,7 @@ class Norm(Cell):
 
     Args:
         axis (Union[tuple, int]): Axes over which the norm is taken, () for all. Default: ().
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Whether to keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -104,7 +104,7 @@ class Norm(Cell):
         Tensor without the reduced axes, or with length 1 in them.
 
     Raises:
-        TypeError: If `axis` is something else, or `keep_dims` no bool.
+        TypeError: If `axis` has the wrong type, or `keep_dims` is no bool.
 
     Examples:
         >>> print(nn.Norm(axis=0)(Tensor([[3.0, 0.0], [4.0, 2.0]], mindspore.float32)))

@@ -110,8 +110,8 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
         Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
 
     Raises:
-        TypeError: If `output_size` is something else.
-        ValueError: If a size is negative, or the input has other dimensions.
+        TypeError: If `output_size` has the wrong type.
+        ValueError: If a size is negative, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AdaptiveAvgPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
@@ -138,8 +138,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
         Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
 
     Raises:
-        TypeError: If `output_size` is something else.
-        ValueError: If a size is not positive, or the input has other dimensions.
+        TypeError: If `output_size` has the wrong type.
+        ValueError: If a size is not positive, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AdaptiveMaxPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
@@ -165,8 +165,8 @@ class AdaptiveAvgPool1d(_AdaptivePool1d):
         Tensor of shape (N, C, L_out).
 
     Raises:
-        TypeError: If `output_size` is something else.
-        ValueError: If a size is not positive, or the input has other dimensions.
+        TypeError: If `output_size` has the wrong type.
+        ValueError: If a size is not positive, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AdaptiveAvgPool1d(2)(Tensor([[[1, 2, 3, 4]]], mindspore.float32)))
@@ -192,8 +192,8 @@ class AdaptiveMaxPool1d(_AdaptivePool1d):
         Tensor of shape (N, C, L_out).
 
     Raises:
-        TypeError: If `output_size` is something else.
-        ValueError: If a size is not positive, or the input has other dimensions.
+        TypeError: If `output_size` has the wrong type.
+        ValueError: If a size is not positive, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AdaptiveMaxPool1d(2)(Tensor([[[1, 2, 3, 4]]], mindspore.float32)))
@@ -219,8 +219,8 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
         Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).
 
     Raises:
-        TypeError: If `output_size` is something else.
-        ValueError: If a size is negative, or the input has other dimensions.
+        TypeError: If `output_size` has the wrong type.
+        ValueError: If a size is negative, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AdaptiveAvgPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
@@ -247,8 +247,8 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
         Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).
 
     Raises:
-        TypeError: If `output_size` is something else.
-        ValueError: If a size is not positive, or the input has other dimensions.
+        TypeError: If `output_size` has the wrong type.
+        ValueError: If a size is not positive, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AdaptiveMaxPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))

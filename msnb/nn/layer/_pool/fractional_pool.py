@@ -43,7 +43,7 @@ class FractionalMaxPool2d(_FractionalPool):
         - **input** (Tensor) - Numbers, of shape (N, C, H, W) or (C, H, W).
 
     Outputs:
-        Tensor, or with `return_indices` a tuple of the maxima and their indices in the image, int64.
+        Tensor, or with `return_indices` a tuple of the maxima and their int64 indices in the image.
 
     Raises:
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
@@ -88,7 +88,7 @@ class FractionalMaxPool3d(_FractionalPool):
         - **input** (Tensor) - Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor, or with `return_indices` a tuple of the maxima and their indices in the volume, int64.
+        Tensor, or with `return_indices` a tuple of the maxima and their int64 indices in the volume.
 
     Raises:
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.

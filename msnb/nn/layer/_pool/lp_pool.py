@@ -51,7 +51,7 @@ class LPPool1d(_PowerPool):
         norm_type (Union[int, float]): The exponent p, not 0.
         kernel_size (int): Length of the window.
         stride (int): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, L) or (C, L).
@@ -60,8 +60,8 @@ class LPPool1d(_PowerPool):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `norm_type` is 0, a size less than 1, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `norm_type` is 0, a size less than 1, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.LPPool1d(2, 2)(Tensor([[3, 4, 6, 8]], mindspore.float32)))
@@ -91,7 +91,7 @@ class LPPool2d(_PowerPool):
         norm_type (Union[int, float]): The exponent p, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window along each axis. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - float, of shape (N, C, H, W).
@@ -100,8 +100,8 @@ class LPPool2d(_PowerPool):
         Tensor of shape (N, C, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If `norm_type` is 0, a size less than 1, or the input has other dimensions.
+        TypeError: If an argument has the wrong type.
+        ValueError: If `norm_type` is 0, a size less than 1, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.LPPool2d(1, 2)(Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)))

@@ -56,15 +56,15 @@ class MaxUnpool1d(_MaxUnpool):
     Inputs:
         - **x** (Tensor) - (N, C, L) or (C, L).
         - **indices** (Tensor) - indices of the maxima, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - the length, or the shape. Default: None, the shortest length that
-            fits.
+        - **output_size** (tuple[int], optional) - length or shape of the result. Default: None, the shortest length
+            that fits.
 
     Outputs:
         Tensor of shape (N, C, L_out) or (C, L_out).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is out of its range, or the inputs do not fit together.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is out of range, or the inputs do not fit together.
 
     Examples:
         >>> x, places = Tensor([[2, 8]], mindspore.float32), Tensor([[1, 2]], mindspore.int64)
@@ -89,15 +89,15 @@ class MaxUnpool2d(_MaxUnpool):
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (C, H, W).
         - **indices** (Tensor) - indices of the maxima within each image, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - height and width, or the shape. Default: None, the smallest size that
-            fits.
+        - **output_size** (tuple[int], optional) - height and width, or shape, of the result. Default: None, the
+            smallest size that fits.
 
     Outputs:
         Tensor of shape (N, C, H_out, W_out) or (C, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is out of its range, or the inputs do not fit together.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is out of range, or the inputs do not fit together.
 
     Examples:
         >>> x, places = Tensor([[[[5.0]]]], mindspore.float32), Tensor([[[[2]]]], mindspore.int64)
@@ -123,15 +123,15 @@ class MaxUnpool3d(_MaxUnpool):
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
         - **indices** (Tensor) - indices of the maxima within each volume, int32 or int64, of the shape of `x`.
-        - **output_size** (tuple[int], optional) - depth, height and width, or the shape. Default: None, the smallest
-            size that fits.
+        - **output_size** (tuple[int], optional) - depth, height and width, or shape, of the result. Default: None, the
+            smallest size that fits.
 
     Outputs:
         Tensor of shape (N, C, D_out, H_out, W_out) or (C, D_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is out of its range, or the inputs do not fit together.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is out of range, or the inputs do not fit together.
 
     Examples:
         >>> x, places = Tensor([[[[[5.0]]]]], mindspore.float32), Tensor([[[[[7]]]]], mindspore.int64)

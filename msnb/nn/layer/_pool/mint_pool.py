@@ -47,7 +47,7 @@ class AvgPool1dExt(_Average):
         kernel_size (Union[int, tuple[int]]): Length of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Number of zeros added on both sides. Default: 0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
 
     Inputs:
@@ -57,8 +57,8 @@ class AvgPool1dExt(_Average):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If a size is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If a size has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AvgPool1dExt(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
@@ -93,7 +93,7 @@ class AvgPool2dExt(_Average):
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Number of zeros added on both sides. Default: 0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
         divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
@@ -104,8 +104,8 @@ class AvgPool2dExt(_Average):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If a size is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If a size has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AvgPool2dExt(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
@@ -141,7 +141,7 @@ class AvgPool3dExt(_Average):
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Number of zeros added on both sides. Default: 0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the zeros count in the mean. Default: True.
         divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
@@ -152,8 +152,8 @@ class AvgPool3dExt(_Average):
         Tensor with as many dimensions as the input.
 
     Raises:
-        TypeError: If a size is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If a size has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AvgPool3dExt(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
@@ -191,7 +191,7 @@ class MaxPool2dExt(Cell):
         padding (Union[int, tuple[int]]): Number of pixels added on both sides. Default: 0.
         dilation (Union[int, tuple[int]]): Distance between neighbouring elements of a window. Default: 1.
         return_indices (bool): Whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
@@ -200,8 +200,8 @@ class MaxPool2dExt(Cell):
         Tensor with as many dimensions as the input, or a tuple (that Tensor, indices of the maxima).
 
     Raises:
-        TypeError: If a size is of another type.
-        ValueError: If one is out of its range, or the input has other dimensions.
+        TypeError: If a size has the wrong type.
+        ValueError: If a number is out of range, or the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.MaxPool2dExt(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))

@@ -50,7 +50,7 @@ class AvgPool3d(_VolumePool):
         pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
         padding (Union[int, tuple[int]]): For "pad", the number of elements added on both sides of each axis. Default:
             0.
-        ceil_mode (bool): Whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): Whether to include an incomplete window at the end. Default: False.
         count_include_pad (bool): Whether the padding counts in the mean. Default: True.
         divisor_override (int): Divisor of the sum, instead of the number of elements in the window. Default: None.
 
@@ -62,8 +62,8 @@ class AvgPool3d(_VolumePool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, `padding` given without "pad", or the input has other
-            dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, `padding` is given without "pad", or the input has
+            a wrong number of dimensions.
 
     Examples:
         >>> print(nn.AvgPool3d(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
@@ -106,18 +106,18 @@ class MaxPool3d(_VolumePool):
         dilation (Union[int, tuple[int]]): For "pad", the distance between neighbouring elements of a window. Default:
             1.
         return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
-        ceil_mode (bool): For "pad", whether an incomplete window at the end counts. Default: False.
+        ceil_mode (bool): For "pad", whether to include an incomplete window at the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tensor with as many dimensions as the input, or a tuple (that Tensor, indices of the maxima, int64).
+        Tensor with as many dimensions as the input, or a tuple (that Tensor, int64 indices of the maxima).
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If a size is less than 1, a mode is unknown, an argument for "pad" is given without it, or the
-            input has other dimensions.
+        ValueError: If a size is less than 1, a mode is unknown, an argument for "pad" is given with another mode, or
+            the input has a wrong number of dimensions.
 
     Examples:
         >>> print(nn.MaxPool3d(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))

@@ -20,8 +20,8 @@ class ActQuant(Cell):
         ema (bool): Whether the range is an exponential moving average. Default: False.
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
         fake_before (bool): Whether the input is quantised too. Default: False.
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
@@ -31,7 +31,7 @@ class ActQuant(Cell):
         Tensor of the shape and type of the activation's output.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `ema_decay` is not in [0, 1].
 
     Examples:
@@ -74,8 +74,8 @@ class TensorAddQuant(Cell):
 
     Args:
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
@@ -86,7 +86,7 @@ class TensorAddQuant(Cell):
         Tensor of the shape that both broadcast to.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `ema_decay` is not in [0, 1].
 
     Examples:
@@ -118,8 +118,8 @@ class MulQuant(Cell):
 
     Args:
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
@@ -130,7 +130,7 @@ class MulQuant(Cell):
         Tensor of the shape that both broadcast to.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If `ema_decay` is not in [0, 1].
 
     Examples:

@@ -63,7 +63,7 @@ class QuantBlock(Cell):
         is_product = self.weight.ndim == 2
         if is_product and x.ndim != 2:
             x = self.reshape(x, (-1, shape[-1]))
-        # Operators multiply floats; in float64 they are exact for any sum of such integers.
+        # The operators take floats; float64 represents every sum of such integers exactly.
         steps = self.cast(self.quant(x), mstype.float64) - round(self.quant.offset)
         along = (1, -1) if is_product else (-1, 1, 1, 1)
         offset = self.reshape(self.cast(self.weight_offset, mstype.float64), along)
@@ -94,8 +94,8 @@ class QuantMindirBlock(Cell):
         weight (Tensor): The weight; for MatMul of shape (in, out).
         bias (Tensor): The bias. Default: None.
         activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
-        param_dict (dict): The attributes by name: numbers, arrays or texts. Numbers are converted to arrays, None is
-            left out. Default: None.
+        param_dict (dict): The attributes by name: numbers, arrays or strings. Numbers are converted to arrays. An
+            attribute None is omitted. Default: None.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (N, C), float.

@@ -24,7 +24,7 @@ class QuantConvolution(Convolution):
     def _create_weight_observer(self, quant_config, quant_dtype):
         self.quant_config = quant_config
         self.quant_dtype = quant_dtype
-        self.conv = self.conv2d  # its name in MindSpore
+        self.conv = self.conv2d  # MindSpore's name of the attribute
         self.fake_quant_weight = weight_observer(quant_config, quant_dtype, self.out_channels)
 
     def _convolve_with_weight(self, x, weight, bias):
@@ -54,8 +54,8 @@ class Conv2dQuant(QuantConvolution):
         has_bias (bool): As in Conv2d. Default: False.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
@@ -65,7 +65,7 @@ class Conv2dQuant(QuantConvolution):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: As in Conv2d.
 
     Examples:
@@ -130,8 +130,8 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         momentum (float): Weight of the old value in each update of the running statistics. Default: 0.997.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): Initial kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
@@ -141,7 +141,7 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: As in Conv2d and BatchNorm2d.
 
     Examples:

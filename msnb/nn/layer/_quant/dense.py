@@ -22,18 +22,18 @@ class DenseQuant(Dense):
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): Initial bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         activation (Union[str, Cell, Primitive]): As in Dense. Default: None.
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
-        - **x** (Tensor) - whose last axis are the `in_channels` features.
+        - **x** (Tensor) - with `in_channels` features in the last axis.
 
     Outputs:
-        Tensor, whose last axis are the `out_channels` features.
+        Tensor with `out_channels` features in the last axis.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: As in Dense.
 
     Examples:

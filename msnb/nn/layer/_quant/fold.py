@@ -22,7 +22,7 @@ class BatchNormFoldCell(Cell):
     Args:
         momentum (float): Weight of the old value in each update of the running statistics. Default: 0.9.
         epsilon (float): Added to the variances under the square roots. Default: 1e-5.
-        freeze_bn (int): The step from which on the running statistics are not updated. Default: 0.
+        freeze_bn (int): First step in which the running statistics are not updated. Default: 0.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -100,8 +100,8 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
         var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
 
     Inputs:
@@ -111,7 +111,7 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: As in Conv2d and BatchNorm2d.
 
     Examples:
@@ -202,10 +202,10 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
         mean_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running mean. Default: "zeros".
         var_init (Union[Tensor, str, Initializer, numbers.Number]): Initial running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): Factories of the observers, see `compression.quant.create_quant_config`. Default:
-            FakeQuantWithMinMaxObserver for both.
+        quant_config (QuantConfig): Factories of the weight and activation observers, see
+            `compression.quant.create_quant_config`. Default: FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The simulated integer type. Default: QuantDtype.INT8.
-        freeze_bn (int): The step from which on the running statistics are used and no longer updated. Default: 100000.
+        freeze_bn (int): First step in which the running statistics are used and not updated. Default: 100000.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -214,7 +214,7 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: As in Conv2d and BatchNorm2d.
 
     Examples:

@@ -43,7 +43,7 @@ class UniformQuantObserver(Cell):
     Base class of observers with equally spaced grid points.
 
     Args:
-        quant_dtype (QuantDtype): The simulated integer type, of which the number of bits counts. Default:
+        quant_dtype (QuantDtype): The simulated integer type. Only its number of bits matters. Default:
             QuantDtype.INT8.
         per_channel (bool): Whether each channel has a separate range. Default: False.
         symmetric (bool): Whether 0 is the middle of the range. Default: False.
@@ -87,9 +87,9 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             Default: False.
         ema_decay (float): Weight of the old range in each update. Default: 0.999.
         per_channel (bool): Whether each channel has a separate range. Default: False.
-        channel_axis (int): The axis of the channels: 0 of weights, 1 of images. Default: 1.
+        channel_axis (int): The axis of the channels: 0 for weights, 1 for images. Default: 1.
         num_channels (int): Number of channels. Default: 1.
-        quant_dtype (QuantDtype): The simulated integer type, of which the number of bits counts. Default:
+        quant_dtype (QuantDtype): The simulated integer type. Only its number of bits matters. Default:
             QuantDtype.INT8.
         symmetric (bool): Whether 0 is the middle of the range. Default: False.
         narrow_range (bool): Whether the smallest integer is left out. Default: False.
@@ -103,8 +103,8 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         Tensor of the shape and type of `x`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, or `min_init` not below `max_init`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is out of range, or `min_init` is not below `max_init`.
 
     Examples:
         >>> net = nn.FakeQuantWithMinMaxObserver()

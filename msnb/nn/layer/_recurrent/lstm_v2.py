@@ -42,26 +42,27 @@ class LSTM(_RecurrentLayers):
         hidden_size (int): Number of features of the hidden state h.
         num_layers (int): Number of layers. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch axis instead of the time axis. Default:
+            False.
         dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer processes the sequence in both directions. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **x** (Tensor) - (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size) with `batch_first`.
         - **hx** (tuple, optional) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
           Default: None, zeros.
-        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Results behind
-          its end are 0. Default: None, all are of length seq_len.
+        - **seq_length** (Tensor, optional) - int, of shape (batch_size,): the length of each sequence. Outputs after
+          its end are 0. Default: None, all lengths are seq_len.
 
     Outputs:
-        Tuple (output, (h, c)): the outputs of the last layer at all times, laid out as `x`, with directions *
+        Tuple (output, (h, c)): the outputs of the last layer at all times, in the axis order of `x`, with directions *
         hidden_size features; the last h and c of each layer and direction.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `dropout` not in [0, 1].
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `dropout` is not in [0, 1].
     """
 
     @checked
@@ -137,7 +138,7 @@ class LSTMCell(_RecurrentCell):
         Tuple, the next h and c.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is less than 1.
     """
 

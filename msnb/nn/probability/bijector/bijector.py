@@ -33,13 +33,13 @@ class Bijector(Cell):
     Args:
         is_constant_jacobian (bool): Whether the derivative is the same everywhere. Default: False.
         is_injective (bool): Whether g maps different values to different images. Default: True.
-        name (str): Name of the bijector. Default: None, which is refused.
-        dtype (mindspore.dtype): The required type of parameters and values. Default: None: any type of floating point
-            numbers, and parameters are cast to that of the value.
+        name (str): Name of the bijector. It is required: the default None raises TypeError.
+        dtype (mindspore.dtype): The required dtype of parameters and values. Default: None, any floating point dtype;
+            parameters are then cast to the dtype of the value.
         param (dict): The constructor arguments; "param_dict" has the parameters of the bijector. Default: None.
 
     Raises:
-        TypeError: If an argument is of another type, a parameter does not hold floating point numbers, or two
+        TypeError: If an argument has the wrong type, a parameter does not hold floating point numbers, or two
             parameters differ in element type.
 
     Examples:
@@ -192,8 +192,8 @@ class Bijector(Cell):
 
         Args:
             value (Tensor): Floating point numbers.
-            args: For a subclass that takes more.
-            kwargs: For a subclass that takes more.
+            args: Further arguments of a subclass.
+            kwargs: Further arguments of a subclass.
 
         Returns:
             Tensor.
@@ -231,7 +231,7 @@ class Bijector(Cell):
         return getattr(self, name)(*args, **kwargs)
 
     def extend_repr(self) -> str:
-        """Return a text with the parameters if they are numbers, else with their shape."""
+        """Return a text with the parameters if they are numbers, or with their shape otherwise."""
         if not self._words:
             return ""
         if not self._is_scalar_batch:

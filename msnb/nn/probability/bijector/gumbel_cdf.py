@@ -20,7 +20,7 @@ class GumbelCDF(Bijector):
         name (str): A name. Default: "GumbelCDF".
 
     Raises:
-        TypeError: If an argument is of another type; numbers have to be floating point, and of one type.
+        TypeError: If an argument has the wrong type, or numbers are not floating point or differ in dtype.
         ValueError: If `scale` is not positive.
 
     Examples:

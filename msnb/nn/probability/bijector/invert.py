@@ -18,7 +18,7 @@ class Invert(Bijector):
         name (str): Name of the result. Default: "", which gives "Invert" + the name of the bijector.
 
     Raises:
-        TypeError: If an argument is of another type.
+        TypeError: If an argument has the wrong type.
 
     Examples:
         >>> import mindspore.nn.probability.bijector as msb

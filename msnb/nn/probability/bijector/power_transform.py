@@ -19,7 +19,7 @@ class PowerTransform(Bijector):
         name (str): A name. Default: "PowerTransform".
 
     Raises:
-        TypeError: If an argument is of another type; numbers have to be floating point.
+        TypeError: If an argument has the wrong type, or numbers are not floating point.
         ValueError: If `power` is negative.
 
     Examples:

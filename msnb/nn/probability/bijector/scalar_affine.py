@@ -19,7 +19,7 @@ class ScalarAffine(Bijector):
         name (str): A name. Default: "ScalarAffine".
 
     Raises:
-        TypeError: If an argument is of another type; numbers have to be floating point, and of one type.
+        TypeError: If an argument has the wrong type, or numbers are not floating point or differ in dtype.
 
     Examples:
         >>> import mindspore.nn.probability.bijector as msb

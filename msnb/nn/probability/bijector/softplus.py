@@ -19,7 +19,7 @@ class Softplus(Bijector):
         name (str): A name. Default: "Softplus".
 
     Raises:
-        TypeError: If an argument is of another type; numbers have to be floating point.
+        TypeError: If an argument has the wrong type, or numbers are not floating point.
 
     Examples:
         >>> import mindspore.nn.probability.bijector as msb

@@ -33,9 +33,9 @@ class ConvReparam(Convolution, Variational):
         weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
             returns one. Default: NormalPrior.
         weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
-            Cell like NormalPosterior. Default: it returns a NormalPosterior.
+            Cell like NormalPosterior. Default: a function that returns one.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
-        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
+        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: the same.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -44,7 +44,7 @@ class ConvReparam(Convolution, Variational):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If an argument is of another type, or a prior or posterior is not normal.
+        TypeError: If an argument has the wrong type, or a prior or posterior is not normal.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 

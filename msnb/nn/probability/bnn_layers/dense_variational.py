@@ -86,9 +86,9 @@ class DenseReparam(_DenseVariational):
         weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
             returns one. Default: NormalPrior.
         weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
-            Cell like NormalPosterior. Default: it returns a NormalPosterior.
+            Cell like NormalPosterior. Default: a function that returns one.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
-        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
+        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: the same.
 
     Inputs:
         - **x** (Tensor) - of shape (N, in_channels).
@@ -97,8 +97,8 @@ class DenseReparam(_DenseVariational):
         Tensor of shape (N, out_channels).
 
     Raises:
-        TypeError: If an argument is of another type, or a prior or posterior is not normal.
-        ValueError: If a size is less than 1, or `activation` is none.
+        TypeError: If an argument has the wrong type, or a prior or posterior is not normal.
+        ValueError: If a size is less than 1, or `activation` is no activation.
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers
@@ -125,9 +125,9 @@ class DenseLocalReparam(_DenseVariational):
         weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
             returns one. Default: NormalPrior.
         weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
-            Cell like NormalPosterior. Default: it returns a NormalPosterior.
+            Cell like NormalPosterior. Default: a function that returns one.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
-        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
+        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: the same.
 
     Inputs:
         - **x** (Tensor) - of shape (N, in_channels).
@@ -136,8 +136,8 @@ class DenseLocalReparam(_DenseVariational):
         Tensor of shape (N, out_channels).
 
     Raises:
-        TypeError: If an argument is of another type, or a prior or posterior is not normal.
-        ValueError: If a size is less than 1, or `activation` is none.
+        TypeError: If an argument has the wrong type, or a prior or posterior is not normal.
+        ValueError: If a size is less than 1, or `activation` is no activation.
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers

@@ -43,10 +43,10 @@ class NormalPrior(Cell):
         std (Union[int, float]): The standard deviation. Default: 0.1.
 
     Inputs:
-        As a Distribution's: the name of a method, and its arguments.
+        The name of a method and its arguments, as for a Distribution.
 
     Outputs:
-        What that method gives.
+        The result of that method.
 
     Raises:
         TypeError: If `dtype` is no type of floating point numbers.
@@ -83,13 +83,13 @@ class NormalPosterior(Cell):
         untransformed_scale_std (Union[int, float]): Standard deviation of these initial values. Default: 0.1.
 
     Inputs:
-        As a Distribution's: the name of a method, and its arguments.
+        The name of a method and its arguments, as for a Distribution.
 
     Outputs:
-        What that method gives.
+        The result of that method.
 
     Raises:
-        TypeError: If an argument is of another type, or a standard deviation is negative.
+        TypeError: If an argument has the wrong type, or a standard deviation is negative.
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers

@@ -3,8 +3,8 @@
     @at_value
     def _log_prob(self, value, mean, sd): ...
 
-becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, missing parameters are those of the
-constructor, and all are broadcast.
+becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, missing parameters are taken from the
+constructor, and all arguments are broadcast.
 """
 
 import functools

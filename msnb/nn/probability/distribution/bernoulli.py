@@ -21,16 +21,16 @@ __all__ = ["Bernoulli"]
 
 class Bernoulli(Distribution):
     """
-    The Bernoulli distribution: 1 with probability `probs`, else 0.
+    The Bernoulli distribution: 1 with probability `probs`, and 0 otherwise.
 
     Args:
-        probs (Union[float, list, numpy.ndarray, Tensor]): The probability of 1. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        probs (Union[float, list, numpy.ndarray, Tensor]): The probability of 1. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.int32.
         name (str): A name. Default: "Bernoulli".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of real numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of real numbers.
         ValueError: If a probability is not between 0 and 1.
 
     Note:

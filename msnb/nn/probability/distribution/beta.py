@@ -36,16 +36,16 @@ class Beta(Distribution):
     The beta distribution: density :math:`x^{\alpha - 1} (1 - x)^{\beta - 1} / B(\alpha, \beta)` between 0 and 1.
 
     Args:
-        concentration1 (Union[int, list, numpy.ndarray, Tensor]): The parameter :math:`\alpha`. Default: None, given in
-            each call.
-        concentration0 (Union[int, list, numpy.ndarray, Tensor]): The parameter :math:`\beta`. Default: None, given in
-            each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        concentration1 (Union[int, list, numpy.ndarray, Tensor]): The parameter :math:`\alpha`. Default: None, each call
+            passes it.
+        concentration0 (Union[int, list, numpy.ndarray, Tensor]): The parameter :math:`\beta`. Default: None, each call
+            passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Beta".
 
     Raises:
-        TypeError: If an argument is of another type, a parameter is a single float, or `dtype` is no type of floating
+        TypeError: If an argument has the wrong type, a parameter is a single float, or `dtype` is no type of floating
             point numbers.
         ValueError: If a parameter is not positive, or the shapes of the parameters do not broadcast.
 

@@ -37,13 +37,13 @@ class Categorical(Distribution):
 
     Args:
         probs (Union[list, numpy.ndarray, Tensor]): The probabilities of the classes along the last axis. Default: None,
-            given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+            each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.int32.
         name (str): A name. Default: "Categorical".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of real numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of real numbers.
         ValueError: If `probs` is a scalar, a probability is not between 0 and 1, or they do not add up to 1.
 
     Note:

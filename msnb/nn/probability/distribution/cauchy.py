@@ -24,17 +24,17 @@ class Cauchy(Distribution):
     The Cauchy distribution: density :math:`1 / \pi s (1 + z^2)` with :math:`z = (x - loc) / s`.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): The location. Default: None, given in each call.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The location. Default: None, each call passes it.
         scale (Union[float, list, numpy.ndarray, Tensor]): The scale s, half the width at half maximum. Default: None,
-            given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+            each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Cauchy".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
-        ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast. Of `mean`, `sd` and
-            `var`: always, for there are none.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
+        ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast. `mean`, `sd` and `var`
+            always raise it, because they do not exist.
 
     Note:
         Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.

@@ -57,13 +57,13 @@ class Distribution(Cell):
     derived where possible.
 
     Args:
-        seed (int): Picks a stream of random numbers, non-negative; None is 0.
+        seed (int): Seed of the random numbers, not negative; None is 0.
         dtype (mindspore.dtype): Type of the samples.
         name (str): A name.
         param (dict): The constructor arguments; "param_dict" has the parameters of the distribution.
 
     Raises:
-        TypeError: If an argument is of another type, or two parameters differ in element type.
+        TypeError: If an argument has the wrong type, or two parameters differ in element type.
         ValueError: If `seed` is negative, or the shapes of the parameters do not broadcast.
 
     Note:
@@ -327,7 +327,7 @@ class Distribution(Cell):
 
         Args:
             args: The shape of the sample, a tuple, () by default; and Parameters of the distribution.
-            kwargs: The same by name: `shape`, and Parameters of the distribution.
+            kwargs: The same arguments by name: `shape`, and Parameters of the distribution.
 
         Returns:
             Tensor of element type `dtype`, of shape (shape of the sample + shape of the parameters).
@@ -384,7 +384,7 @@ class Distribution(Cell):
         return method(*args, **kwargs)
 
     def extend_repr(self) -> str:
-        """Return a text with the parameters if they are numbers, else with their shape."""
+        """Return a text with the parameters if they are numbers, or with their shape otherwise."""
         if not self._words:
             return ""
         if not self._is_scalar_batch:

@@ -21,16 +21,16 @@ __all__ = ["Exponential"]
 
 class Exponential(Distribution):
     r"""
-    The exponential distribution: density :math:`\lambda \exp(-\lambda x)` from 0 on.
+    The exponential distribution: density :math:`\lambda \exp(-\lambda x)` for x >= 0.
 
     Args:
-        rate (Union[float, list, numpy.ndarray, Tensor]): The rate :math:`\lambda`. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        rate (Union[float, list, numpy.ndarray, Tensor]): The rate :math:`\lambda`. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Exponential".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `rate` is not positive.
 
     Note:

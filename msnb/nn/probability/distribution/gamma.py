@@ -32,18 +32,18 @@ __all__ = ["Gamma"]
 
 class Gamma(Distribution):
     r"""
-    The gamma distribution: density :math:`\beta^\alpha x^{\alpha - 1} \exp(-\beta x) / \Gamma(\alpha)` from 0 on.
+    The gamma distribution: density :math:`\beta^\alpha x^{\alpha - 1} \exp(-\beta x) / \Gamma(\alpha)` for x >= 0.
 
     Args:
-        concentration (Union[list, numpy.ndarray, Tensor]): The shape parameter :math:`\alpha`. Default: None, given in
-            each call.
-        rate (Union[list, numpy.ndarray, Tensor]): The rate :math:`\beta`. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        concentration (Union[list, numpy.ndarray, Tensor]): The shape parameter :math:`\alpha`. Default: None, each call
+            passes it.
+        rate (Union[list, numpy.ndarray, Tensor]): The rate :math:`\beta`. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Gamma".
 
     Raises:
-        TypeError: If an argument is of another type, a parameter is a single number, or `dtype` is no type of floating
+        TypeError: If an argument has the wrong type, a parameter is a single number, or `dtype` is no type of floating
             point numbers.
         ValueError: If a parameter is not positive, or the shapes of the parameters do not broadcast.
 

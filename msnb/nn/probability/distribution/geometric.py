@@ -26,14 +26,14 @@ class Geometric(Distribution):
     k = 0, 1, 2, ...
 
     Args:
-        probs (Union[float, list, numpy.ndarray, Tensor]): The probability p of success. Default: None, given in each
-            call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        probs (Union[float, list, numpy.ndarray, Tensor]): The probability p of success. Default: None, each call passes
+            it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.int32.
         name (str): A name. Default: "Geometric".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of real numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of real numbers.
         ValueError: If a probability is not between 0 and 1.
 
     Note:

@@ -36,12 +36,12 @@ class Gumbel(TransformedDistribution):
     Args:
         loc (Union[float, list, numpy.ndarray, Tensor]): The location, at which the density has its maximum.
         scale (Union[float, list, numpy.ndarray, Tensor]): The scale.
-        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        seed (int): Seed of the random numbers, not negative. Default: 0.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Gumbel".
 
     Raises:
-        TypeError: If an argument is of another type, parameters are no floating point numbers or differ in type, or
+        TypeError: If an argument has the wrong type, parameters are no floating point numbers or differ in type, or
             `dtype` is no type of floating point numbers.
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 

@@ -19,15 +19,15 @@ class HalfNormal(LocationScaleDistribution):
     / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): The lower bound m. Default: None, given in each call.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The lower bound m. Default: None, each call passes it.
         sd (Union[float, list, numpy.ndarray, Tensor]): Standard deviation s of the full normal distribution.
-            Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+            Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "HalfNormal".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:

@@ -15,14 +15,14 @@ class Laplace(LocationScaleDistribution):
     The Laplace distribution: density :math:`\exp(-|x - m| / b) / 2 b`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, given in each call.
-        sd (Union[float, list, numpy.ndarray, Tensor]): The scale, b. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, each call passes it.
+        sd (Union[float, list, numpy.ndarray, Tensor]): The scale, b. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Laplace".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:

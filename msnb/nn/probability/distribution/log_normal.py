@@ -26,15 +26,15 @@ class LogNormal(TransformedDistribution):
     The log-normal distribution: the distribution of :math:`e^X` for a normal X.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): The mean of X. Default: None, given in each call.
-        scale (Union[float, list, numpy.ndarray, Tensor]): The standard deviation of X. Default: None, given in each
-            call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The mean of X. Default: None, each call passes it.
+        scale (Union[float, list, numpy.ndarray, Tensor]): The standard deviation of X. Default: None, each call passes
+            it.
+        seed (int): Seed of the random numbers, not negative. Default: 0.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "LogNormal".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:

@@ -19,14 +19,14 @@ class Logistic(Distribution):
     :math:`\mathrm{sigmoid}(z) \, \mathrm{sigmoid}(-z) / s` with :math:`z = (x - loc) / s`.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): The mean. Default: None, given in each call.
-        scale (Union[float, list, numpy.ndarray, Tensor]): The scale s. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The mean. Default: None, each call passes it.
+        scale (Union[float, list, numpy.ndarray, Tensor]): The scale s. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Logistic".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:

@@ -35,14 +35,14 @@ class Normal(Distribution):
     The normal distribution: density :math:`\exp(-(x - \mu)^2 / 2\sigma^2) / \sqrt{2\pi\sigma^2}`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): The mean. Default: None, given in each call.
-        sd (Union[float, list, numpy.ndarray, Tensor]): The standard deviation. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The mean. Default: None, each call passes it.
+        sd (Union[float, list, numpy.ndarray, Tensor]): The standard deviation. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Normal".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:

@@ -30,13 +30,13 @@ class Poisson(Distribution):
     The Poisson distribution: :math:`\lambda^k \exp(-\lambda) / k!` for k = 0, 1, 2, ...
 
     Args:
-        rate (Union[list, numpy.ndarray, Tensor]): The rate :math:`\lambda`. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        rate (Union[list, numpy.ndarray, Tensor]): The rate :math:`\lambda`. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Poisson".
 
     Raises:
-        TypeError: If an argument is of another type, `rate` is a single number, or `dtype` is no type of real numbers.
+        TypeError: If an argument has the wrong type, `rate` is a single number, or `dtype` is no type of real numbers.
         ValueError: If `rate` is not positive.
 
     Note:

@@ -20,15 +20,15 @@ class StudentT(LocationScaleDistribution):
     Student's t distribution: density :math:`\propto (1 + z^2 / n)^{-(n + 1) / 2}` with :math:`z = (x - m) / s`.
 
     Args:
-        df (Union[float, list, numpy.ndarray, Tensor]): Degrees of freedom, n. Default: None, given in each call.
-        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, given in each call.
-        sd (Union[float, list, numpy.ndarray, Tensor]): The scale, s. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        df (Union[float, list, numpy.ndarray, Tensor]): Degrees of freedom, n. Default: None, each call passes it.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, each call passes it.
+        sd (Union[float, list, numpy.ndarray, Tensor]): The scale, s. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "StudentT".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `df` or `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:

@@ -27,9 +27,9 @@ class TransformedDistribution(Distribution):
         name (str): A name. Default: "transformed_distribution".
 
     Raises:
-        TypeError: If an argument is of another type, or X does not hold floating point numbers.
-        ValueError: Of `mean`: if the derivative of g is not the same everywhere.
-        NotImplementedError: Of `mode`, `sd`, `var` and `entropy`: likewise.
+        TypeError: If an argument has the wrong type, or X does not hold floating point numbers.
+        ValueError: `mean` raises it if the derivative of g is not constant.
+        NotImplementedError: `mode`, `sd`, `var` and `entropy` raise it if the derivative of g is not constant.
 
     Note:
         Each method takes the parameters of `distribution` after its own arguments.
@@ -96,8 +96,8 @@ class TransformedDistribution(Distribution):
         return F.where(of_x == -math.inf, -math.inf, of_x + self._bijector.inverse_log_jacobian(value))
 
     def _compute_tail_probability(self, method, other, value, args, kwargs):
-        """Return the method `method` of X at the inverse image of `value`, a tail probability. If g decreases, the
-        method `other` is used."""
+        """Return a tail probability: the result of `method` of X at the inverse image of `value`. If g decreases, the
+        method `other` is used instead."""
         x = self._bijector.inverse(value)
         share = getattr(self._distribution, method)(x, *args, **kwargs)
         is_decreasing = self._bijector._is_decreasing

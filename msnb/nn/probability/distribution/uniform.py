@@ -25,14 +25,14 @@ class Uniform(Distribution):
     The uniform distribution: density :math:`1 / (high - low)` from low to high.
 
     Args:
-        low (Union[float, list, numpy.ndarray, Tensor]): The lower end. Default: None, given in each call.
-        high (Union[float, list, numpy.ndarray, Tensor]): The upper end. Default: None, given in each call.
-        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        low (Union[float, list, numpy.ndarray, Tensor]): The lower end. Default: None, each call passes it.
+        high (Union[float, list, numpy.ndarray, Tensor]): The upper end. Default: None, each call passes it.
+        seed (int): Seed of the random numbers, not negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Uniform".
 
     Raises:
-        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        TypeError: If an argument has the wrong type, or `dtype` is no type of floating point numbers.
         ValueError: If `low` is not less than `high`, or the shapes of the parameters do not broadcast.
 
     Note:

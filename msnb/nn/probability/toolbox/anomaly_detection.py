@@ -22,14 +22,14 @@ class VAEAnomalyDetection:
     data, and fails to reconstruct outliers.
 
     Args:
-        encoder (Cell): As of `VAE`.
-        decoder (Cell): As of `VAE`.
-        hidden_size (int): As of `VAE`. Default: 400.
-        latent_size (int): As of `VAE`. Default: 20.
+        encoder (Cell): As in `VAE`.
+        decoder (Cell): As in `VAE`.
+        hidden_size (int): As in `VAE`. Default: 400.
+        latent_size (int): As in `VAE`. Default: 20.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `latent_size` is greater than `hidden_size`.
 
     Examples:
         >>> from mindspore.nn.probability.toolbox import VAEAnomalyDetection
@@ -85,4 +85,4 @@ class VAEAnomalyDetection:
             ValueError: If it is not positive.
         """
         threshold = check(PositiveFloat, threshold, "threshold", "predict_outlier")
-        return not self.predict_outlier_score(sample_x) < threshold  # a sample that overflows has NaN as its score
+        return not self.predict_outlier_score(sample_x) < threshold  # `not <`, so that a NaN score counts as an outlier

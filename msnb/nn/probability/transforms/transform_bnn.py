@@ -130,7 +130,7 @@ class TransformToBNN:
 
         Raises:
             TypeError: If the optimizer is not from `mindspore.nn`.
-            ValueError: If a type is another, or the optimizer's Parameters are in groups.
+            ValueError: If a type is not one of these, or the optimizer's Parameters are in groups.
         """
         for argument, layer_type, allowed in (
             ("dnn_layer_type", dnn_layer_type, (Dense, Conv2d)),

@@ -76,7 +76,7 @@ def SeLU(input_x):
         Tensor, shape and type of `input_x`.
     """
     _check.dtype_in("SeLU", "input_x", input_x, _FLOAT_OR_INT)
-    if is_integer(input_x):  # both constants are 1 in the element type, and exp(x) - 1 is 0 below zero
+    if is_integer(input_x):  # truncated to integers, both constants are 1, and exp(x) - 1 is 0 for x < 0
         return jnp.maximum(input_x, 0)
     return jnp.asarray(1.05070098735548, input_x.dtype) * _compute_elu(input_x, 1.67326324235437)
 

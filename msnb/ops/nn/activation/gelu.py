@@ -57,7 +57,7 @@ def GeluExt(input, approximate: OneOf("none", "tanh") = "none"):
 @operator(aliases=("FastGelu",), functional="fast_gelu", called=("x",), generation=2)
 @in_float32
 def FastGeLU(input_x):
-    """x * sigmoid(1.702 x), written as MindSpore does to stay finite.
+    """x * sigmoid(1.702 x), an approximation of GeLU.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.

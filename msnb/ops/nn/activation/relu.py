@@ -54,7 +54,7 @@ def relu(input: Tensor, inplace: Bool = False) -> Tensor:
 
     Args:
         input (Tensor): Any shape, any number type.
-        inplace (bool): Whether to write the result to `input`, too. Default: False.
+        inplace (bool): Whether to write the result to `input` as well. Default: False.
 
     Returns:
         Tensor of the shape and type of `input`; `input` itself with `inplace`.

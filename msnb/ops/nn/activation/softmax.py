@@ -91,7 +91,7 @@ def LogSoftmax(logits, *, axis: Int = -1):
     """x - log(sum(exp(x))) along `axis`.
 
     Args:
-        axis (int): the axis over which the exponentials sum to 1. Default: -1.
+        axis (int): the axis along which the exponentials of the results sum to 1. Default: -1.
 
     Inputs:
         - **logits** (Tensor) - any shape, float.
@@ -131,8 +131,9 @@ def LogSoftmaxExt(input, dim: Optional(Int) = None, dtype: Optional(DType) = Non
 
     Inputs:
         - **input** (Tensor) - any shape, float.
-        - **dim** (int) - the axis. Default: None, the first one of 0, 1 or 3 axes, else the second one.
-        - **dtype** (mindspore.dtype) - of the result; `input` is cast first. Default: None, that of `input`.
+        - **dim** (int) - the axis. Default: None, which means 0 if `input` has 0, 1 or 3 dimensions, and 1 otherwise.
+        - **dtype** (mindspore.dtype) - element type of the result, to which `input` is cast first. Default: None, that
+          of `input`.
 
     Outputs:
         Tensor, shape of `input`.

@@ -38,7 +38,7 @@ def SoftplusExt(input, *, beta: Float = 1.0, threshold: Float = 20.0):
 
     Args:
         beta (float): steepness. Default: 1.
-        threshold (float): from where on the function is linear. Default: 20.
+        threshold (float): value of beta * x above which the function is linear. Default: 20.
 
     Inputs:
         - **input** (Tensor) - any shape, float.

@@ -48,7 +48,7 @@ def Softsign(input_x):
         Tensor, shape and type of `input_x`.
     """
     _check.dtype_in("Softsign", "input_x", input_x, _check.FLOAT)
-    # |x| by `where`: at 0 the result has gradient 1, whichever branch is taken.
+    # |x| is computed by `where`, so that the gradient of the result at 0 is 1.
     return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))
 
 
@@ -57,7 +57,7 @@ def _tanh_inplace(input: Tensor) -> Tensor:
     """Replace each element by its hyperbolic tangent, in place.
 
     Args:
-        input (Tensor): Floating point; it is written.
+        input (Tensor): Floating point; it is overwritten.
 
     Returns:
         Tensor, `input` itself.

@@ -34,13 +34,15 @@ def pad_check(op):
 
 
 def same_pads(n, k, s, d=1):
-    """Return the padding that keeps ceil(n / s) outputs. An odd total puts the extra pixel after."""
+    """Return the padding (before, after) that gives ceil(n / s) outputs. If the total is odd, `after` is larger by
+    1.
+    """
     total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
     return total // 2, total - total // 2
 
 
 def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, extra=0):
-    """Return the length of a dimension after a transposed convolution of length `n`."""
+    """Return the output length of a transposed convolution along a dimension of input length `n`."""
     reach = dilation * (kernel - 1) + 1
     if pad_mode == "pad":
         return (n - 1) * stride + reach - before - after + extra
@@ -108,7 +110,7 @@ def check_output(op, geometry, image, kernel):
 
 
 def compare_pad_list(op, pad_list, padding):
-    """Raise ValueError unless a `pad_list` is zeros, the default, or agrees with the other attributes."""
+    """Raise ValueError unless `pad_list` is all zeros (the default) or equals `padding`."""
     expected = tuple(n for sides in padding for n in sides)
     if any(pad_list) and pad_list != expected:
         raise ValueError(

@@ -34,8 +34,8 @@ def Conv2D(
         out_channel (int): number of filters.
         kernel_size (Union[int, tuple[int]]): height and width of a filter.
         mode (int): only 1, cross-correlation. Default: 1.
-        pad_mode (str): "valid" no padding, "same" as much as keeps ceil(size / stride) outputs, "pad" what `pad`
-            says. Default: "valid".
+        pad_mode (str): "valid": no padding; "same": the padding that gives ceil(size / stride) outputs; "pad": the
+            padding in `pad`. Default: "valid".
         pad (Union[int, tuple[int]]): padding at top, bottom, left, right for "pad". Default: 0.
         stride (Union[int, tuple[int]]): step of the window. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the filter's taps. Default: 1.

@@ -38,8 +38,8 @@ def Conv2DBackpropInput(
         kernel_size (Union[int, tuple[int]]): height and width of a filter.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding of the forward convolution for "pad". Default: 0.
-        pad_list (tuple[int]): padding of the forward convolution, (top, bottom, left, right), whatever `pad_mode` and
-            `pad` say. Default: None, it follows from these.
+        pad_list (tuple[int]): padding of the forward convolution, (top, bottom, left, right); it overrides `pad_mode`
+            and `pad`. Default: None, the padding that these two set.
         mode (int): only 1. Default: 1.
         stride (Union[int, tuple[int]]): stride of the forward convolution. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.

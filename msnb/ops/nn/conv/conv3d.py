@@ -207,8 +207,8 @@ def Conv3DTranspose(
         out_channel (int): channels of the result.
         kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
         mode (int): only 1. Default: 1.
-        pad_mode (str): "same" gives `stride` times the size, "valid" all that the filters reach and no less than that,
-            "pad" the extent of the filters minus `pad`. Default: "valid".
+        pad_mode (str): sets the output size. "same": size * stride; "valid": size * stride + max(dilation * (kernel -
+            1) + 1 - stride, 0); "pad": see Outputs. Default: "valid".
         pad (Union[int, tuple[int]]): pixels that "pad" cuts off at head, tail, top, bottom, left, right. Default: 0.
         stride (Union[int, tuple[int]]): distance of neighbouring input pixels in the result. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.

@@ -27,8 +27,8 @@ def DeformableOffsets(
     deformable_groups: PositiveInt = 1,
     modulated: OneOf(True) = True,
 ):
-    """Gather the pixels of all windows of a deformable convolution, window next to window. A convolution with stride
-    `ksize` of the result gives the deformable convolution.
+    """Sample the pixels of all windows of a deformable convolution, and arrange the windows side by side. A convolution
+    of the result with stride `ksize` is the deformable convolution.
 
     Args:
         strides (tuple[int]): step of the window, (1, 1, height, width).
@@ -41,7 +41,8 @@ def DeformableOffsets(
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), float.
-        - **offsets** (Tensor) - (N, 3 * groups * kh * kw, H_out, W_out): to the right, downwards, and weights.
+        - **offsets** (Tensor) - (N, 3 * groups * kh * kw, H_out, W_out): offsets to the right, offsets downwards, and
+          weights.
 
     Outputs:
         Tensor, (N, C, H_out * kh, W_out * kw).
@@ -112,7 +113,8 @@ def deformable_conv2d(
     Args:
         x (Tensor): (N, C, H, W), float.
         weight (Tensor): (C_out, C / groups, kh, kw).
-        offsets (Tensor): (N, 3 * deformable_groups * kh * kw, H_out, W_out): to the right, downwards, and weights.
+        offsets (Tensor): (N, 3 * deformable_groups * kh * kw, H_out, W_out): offsets to the right, offsets downwards,
+            and weights.
         kernel_size (tuple[int]): Height and width of the window.
         strides (tuple[int]): Step of the window, (1, 1, height, width).
         padding (tuple[int]): Padding at top, bottom, left and right.

@@ -36,7 +36,7 @@ def DepthwiseConv2dNative(
     dilation: Window2 = (1, 1),
     group: PositiveInt = 1,
 ):
-    """Convolve each channel with `channel_multiplier` filters of its own.
+    """Convolve each channel with `channel_multiplier` separate filters.
 
     Args:
         channel_multiplier (int): number of filters per channel.

@@ -114,8 +114,8 @@ def taps(x, w, g):
 def _wrap_in_batch_loop(way):
     """Return the lowering `way` as a loop over two or more slices of the batch.
 
-    XLA fuses sums of many shifted images into every consumer and computes them once for each. The result of a loop is
-    computed once.
+    XLA fuses sums of many shifted images into every consumer and recomputes the sum for each consumer. The result of a
+    loop is computed once.
     """
 
     def parts(x, w, g):

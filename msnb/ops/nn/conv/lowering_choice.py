@@ -8,8 +8,8 @@ many channels, on one-channel images, on 1x1 kernels and on groups. The threshol
     depth   C / group * kh * kw  its columns
     O       out channels         rows of the matrix of weights, which has as many columns
 
-XLA's convolution transposes the weights, and im2col builds its matrix. The lowering that copies the smaller array is
-faster, unless XLA has no good convolution for the shape.
+XLA's convolution copies the weights to transpose them; im2col copies the image into its matrix. The lowering that
+copies the smaller array is faster, except for the shapes above, where XLA's convolution is slow.
 """
 
 from math import prod
@@ -64,7 +64,7 @@ def filter_grad(x, w, g):
 
 
 def group_by_group(x, g):
-    """Return True if a grouped convolution of an image of shape `x` is chosen and computed one group at a time."""
+    """Return True if a grouped convolution of an image of shape `x` is computed one group at a time."""
     return 1 < g.group <= _MANY_GROUPS and x[1] != g.group
 
 

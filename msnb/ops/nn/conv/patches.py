@@ -26,10 +26,10 @@ def ExtractVolumePatches(x, *, kernel_size: Five, strides: Five, padding: OneOf(
         - **x** (Tensor) - (N, C, D, H, W).
 
     Outputs:
-        Tensor, (N, C * depth * height * width, D_out, H_out, W_out); the channels of the volume turn fastest.
+        Tensor, (N, C * depth * height * width, D_out, H_out, W_out); the channel of the volume varies fastest.
 
     Raises:
-        ValueError: If `x` has not 5 dimensions, or the window does not fit.
+        ValueError: If `x` does not have 5 dimensions, or the window does not fit.
     """
     op = "ExtractVolumePatches"
     _check.tensor_only(op, "x", x)

@@ -37,7 +37,7 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
 
 
 def _extract_windows(images, kernel, dilation, padding, stride):
-    """Return the pixels of all windows, (N, C, *kernel, *windows). One axis is sliced after the other.
+    """Return the pixels of all windows, (N, C, *kernel, *windows). The two axes are sliced one after the other.
 
     Pixels are copied and never multiplied: a product with 0 would carry NaN and infinity into other windows.
     """
@@ -159,8 +159,8 @@ def fold(
     """Sum windows into images (col2im): elements of overlapping windows are added.
 
     Args:
-        input (Tensor): Floating point or complex, of shape (N, C, window, number of windows), or of three axes with
-            the middle two as one.
+        input (Tensor): Floating point or complex, of shape (N, C, window, number of windows), or (N, C * window, number
+            of windows).
         output_size (Union[Tensor, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
@@ -203,7 +203,7 @@ def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), 
 
     Raises:
         TypeError: If `x` is bool.
-        ValueError: If `x` has not 4 dimensions.
+        ValueError: If `x` does not have 4 dimensions.
     """
     _check.dtype_in("Im2Col", "x", x, _check.NUMBER)
     columns = Im2ColExt.kernel(x, ksizes, dilations, pads, strides)

@@ -110,7 +110,7 @@ def AdjustSaturation(image, scale):
 
     Inputs:
         - **image** (Tensor) - (*, 3), float, in [0, 1].
-        - **scale** (Tensor) - by how much, a scalar of float32.
+        - **scale** (Tensor) - the factor, a scalar of float32.
 
     Outputs:
         Tensor, shape and type of `image`.

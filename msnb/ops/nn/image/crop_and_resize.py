@@ -28,11 +28,11 @@ def CropAndResize(
 
     Args:
         method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): value outside the image. Default: 0.0.
+        extrapolation_value (float): value of samples outside the image. Default: 0.0.
 
     Inputs:
         - **x** (Tensor) - (N, H, W, C).
-        - **boxes** (Tensor) - (n, 4), float32: y1, x1, y2, x2 as shares of height - 1 and width - 1.
+        - **boxes** (Tensor) - (n, 4), float32: y1, x1, y2, x2 as fractions of height - 1 and width - 1.
         - **box_index** (Tensor) - (n,), int32: the image of each box.
         - **crop_size** (tuple[int]) - height and width of the crops.
 
@@ -70,8 +70,8 @@ def CropAndResize(
 def _compute_sample_positions(low, high, size, count, method):
     """Return the positions of the samples of each box along an axis of `size` pixels, float32 of shape (boxes, count).
 
-    They are computed in double precision. A compiler computes a position twice, for the pixel and for its weight. In
-    float32 it may round the two differently, and near an integer they would disagree.
+    They are computed in double precision. A compiler may compute a position twice: for the index of the pixel and for
+    its weight. In float32 the two could be rounded to different sides of an integer.
     """
     exact = jax.dtypes.canonicalize_dtype(jnp.float64)
     low, high, steps = low.astype(exact), high.astype(exact), jnp.arange(count, dtype=exact)
@@ -116,18 +116,18 @@ def crop_and_resize(
 
     Args:
         image (Tensor): Of shape (N, H, W, C).
-        boxes (Tensor): Of shape (n, 4), float32: y1, x1, y2, x2 as shares of height - 1 and width - 1.
+        boxes (Tensor): Of shape (n, 4), float32: y1, x1, y2, x2 as fractions of height - 1 and width - 1.
         box_indices (Tensor): Of shape (n,), int32: the image of each box.
         crop_size (tuple[int]): Height and width of the crops.
         method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): Value outside the image. Default: 0.0.
+        extrapolation_value (float): Value of samples outside the image. Default: 0.0.
 
     Returns:
         Tensor of float32, of shape (n, crop height, crop width, C).
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If the shapes do not fit, or `method` is none of these.
+        ValueError: If the shapes do not fit, or `method` has another value.
     """
     return CropAndResize(method, extrapolation_value)(image, boxes, box_indices, crop_size)
 

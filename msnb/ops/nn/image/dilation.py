@@ -46,8 +46,8 @@ def Dilation2D(
     Args:
         stride (Union[int, tuple[int]]): Step of the window: one int, two, or (1, 1, height, width).
         dilation (Union[int, tuple[int]]): Distance of the pixels in a window, in the same forms.
-        pad_mode (str): "SAME", where windows reach over the border and pixels beyond it do not count, or "VALID".
-            Default: "SAME".
+        pad_mode (str): "SAME": windows may extend beyond the border, and pixels outside are ignored. "VALID": windows
+            stay inside the image. Default: "SAME".
         data_format (str): "NCHW". Default: "NCHW".
 
     Inputs:

@@ -24,12 +24,12 @@ def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
 
     Args:
         centered (bool): Whether offsets are relative to the centre of an image.
-        normalized (bool): Whether they are shares of it.
+        normalized (bool): Whether offsets are fractions of the image size.
 
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).
         - **offsets** (Tensor) - Positions of the centres of the windows, float32 of shape (N, 2).
-        - **noise** (Tensor) - Values of windows outside the image; as large as the windows.
+        - **noise** (Tensor) - Values of pixels outside the image, (N, height, width, C) of the windows.
 
     Outputs:
         Tensor of the shape of `noise`.
@@ -57,7 +57,7 @@ class ExtractGlimpse(HostPrimitive):
         normalized (bool): Whether offsets are fractions of the image, from -1 to 1, or from 0 to 1 without `centered`.
             Default: True.
         uniform_noise (bool): Whether the noise is uniform. Default: True.
-        noise (str): Other noise: "uniform", "gaussian" or "zero". Default: "uniform".
+        noise (str): The noise if `uniform_noise` is False: "uniform", "gaussian" or "zero". Default: "uniform".
 
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).

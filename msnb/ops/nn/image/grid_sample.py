@@ -55,7 +55,7 @@ def _sample_at_grid(op, input_x, grid, dims, interpolation_mode, padding_mode, a
         return jnp.where(inside[..., None], pixels[(examples, *indices)], 0)
 
     def between(positions, chosen):
-        """Interpolate along the axes that `chosen` does not fix yet, one after another."""
+        """Interpolate recursively along the axes that have no index in `chosen`."""
         if len(chosen) == dims:
             return pick(*chosen)
         where = positions[len(chosen)]
@@ -139,11 +139,11 @@ def grid_sample(
 
     Args:
         input (Tensor): (N, C, H, W), or (N, C, D, H, W).
-        grid (Tensor): (N, H_out, W_out, 2): x and y in [-1, 1]; of volumes (N, D_out, H_out, W_out, 3).
+        grid (Tensor): (N, H_out, W_out, 2): x and y in [-1, 1]; for volumes (N, D_out, H_out, W_out, 3).
         mode (str): "bilinear" or "nearest". Default: "bilinear".
         padding_mode (str): Values outside the image: "zeros", the "border" or the "reflection". Default: "zeros".
         align_corners (bool): Whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
-            Default: None, False.
+            Default: None, the same as False.
 
     Returns:
         Tensor, (N, C, H_out, W_out) or (N, C, D_out, H_out, W_out).
@@ -161,7 +161,7 @@ def AffineGrid(theta, output_size: Shape, *, align_corners: Bool = False):
             Default: False.
 
     Inputs:
-        - **theta** (Tensor) - the maps: (N, 2, 3), or (N, 3, 4) of volumes, float.
+        - **theta** (Tensor) - the maps: (N, 2, 3), or (N, 3, 4) for volumes, float.
         - **output_size** (tuple[int]) - (N, C, H, W), or (N, C, D, H, W).
 
     Outputs:
@@ -196,7 +196,7 @@ def affine_grid(theta: Tensor, size: tuple[int, ...] | list[int], align_corners:
     """Return the sampling grid of an affine map for an image or a volume, as `grid_sample` takes it (arXiv:1506.02025).
 
     Args:
-        theta (Tensor): The maps: (N, 2, 3), or (N, 3, 4) of volumes, float.
+        theta (Tensor): The maps: (N, 2, 3), or (N, 3, 4) for volumes, float.
         size (tuple[int]): (N, C, H, W), or (N, C, D, H, W).
         align_corners (bool): Whether -1 and 1 mean the centres of the corner pixels; otherwise their outer edges.
             Default: False.

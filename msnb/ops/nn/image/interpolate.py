@@ -23,7 +23,7 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
 
     Args:
         size (tuple[int]): new lengths.
-        linear (bool): linear or nearest.
+        linear (bool): True interpolates linearly, False takes the nearest element.
         align_corners (bool): True aligns the centres of the corner pixels of input and result.
         steps (tuple[float]): distance of neighbouring new pixels, measured in old pixels. Default: None, old length /
             new length.
@@ -75,9 +75,9 @@ _Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area", "bicubic", "
 
 
 def _convert_arguments_of_1_8(args, kwargs):
-    """Convert keyword arguments of MindSpore 1.8 to 1.10 to those of `interpolate`.
+    """Convert the keyword arguments of `interpolate` in MindSpore 1.8 to 1.10 to those of this function.
 
-    Their default mode is linear with aligned corners.
+    The default in those versions is linear interpolation with aligned corners.
     """
     kwargs = dict(kwargs)
     sizes, scales = kwargs.pop("sizes", None), kwargs.pop("scales", None)
@@ -120,11 +120,10 @@ def interpolate(
         mode (str): "nearest", "linear", "bilinear", "trilinear", "bicubic", "area" or "nearest-exact", which takes the
             pixel whose centre is nearest. Default: "nearest".
         align_corners (bool): True aligns the centres of the corner pixels of input and result; only for the linear
-            modes and "bicubic". Default: None, False.
-        recompute_scale_factor (bool): True makes the distance of pixels old length / new length rather than 1 /
-            `scale_factor`;
-            these differ where a new length was rounded down. Always so in mode "nearest". Not together with `size`.
-            Default: None, False.
+            modes and "bicubic". Default: None, the same as False.
+        recompute_scale_factor (bool): True computes the distance of neighbouring new pixels as old length / new length
+            rather than 1 / `scale_factor`. The two differ if a new length was rounded down. Mode "nearest" always uses
+            the lengths. Must not be True if `size` is given. Default: None, the same as False.
 
     Returns:
         Tensor.

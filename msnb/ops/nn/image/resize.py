@@ -24,10 +24,10 @@ Size = Kind("a tuple or list of 2 positive ints", _accept_size)
 
 
 def positions(old, new, align_corners, half_pixel_centers, step=None):
-    """Return the positions, on an axis of `old` pixels, of the pixels of an axis of length `new` (float32, as in
-    MindSpore).
+    """Return, for each pixel of an axis of length `new`, its position on an axis of `old` pixels. Positions are
+    float32, as in MindSpore.
 
-    They are `step` apart, or old / new without it, unless corners are aligned.
+    Their distance is (old - 1) / (new - 1) if corners are aligned, otherwise `step`, or old / new if `step` is None.
     """
     indices = np.arange(new, dtype=np.float32)
     if align_corners:
@@ -97,7 +97,7 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
 
     Raises:
         TypeError: If `image` is not floating point.
-        ValueError: If it has not 4 dimensions, or both attributes are True.
+        ValueError: If the input does not have 4 dimensions, or both attributes are True.
     """
     op = "ResizeBilinearV2"
     _check.dtype_in(op, "image", image, _check.FLOAT)
@@ -155,7 +155,7 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
         Tensor, (N, C, new height, new width), of the type of `image`.
 
     Raises:
-        ValueError: If it has not 4 dimensions, or both attributes are True.
+        ValueError: If the input does not have 4 dimensions, or both attributes are True.
     """
     _check_resize_arguments("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
     for axis, new in enumerate(size, start=2):
@@ -206,7 +206,7 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
         Tensor, (N, C, new height, new width), of the type of `image`.
 
     Raises:
-        ValueError: If it has not 4 dimensions, or both attributes are True.
+        ValueError: If the input does not have 4 dimensions, or both attributes are True.
     """
     _check_resize_arguments("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
     pairs = zip(image.shape[2:], size, strict=True)
@@ -221,8 +221,8 @@ def ResizeLinear1D(
     """Resizes sequences by linear interpolation. `size` is an input, and must be a constant.
 
     Args:
-        coordinate_transformation_mode (str): "align_corners" keeps the first and the last element, "half_pixel" puts
-            centres at half coordinates. Default: "align_corners".
+        coordinate_transformation_mode (str): "align_corners" aligns the first and the last elements of input and
+            result, "half_pixel" puts the centre of element i at i + 0.5. Default: "align_corners".
 
     Inputs:
         - **x** (Tensor) - (N, C, L), float.
@@ -232,7 +232,7 @@ def ResizeLinear1D(
         Tensor, (N, C, new length), of the type of `x`.
 
     Raises:
-        ValueError: If it has not 3 dimensions.
+        ValueError: If `x` does not have 3 dimensions.
     """
     _check_resize_arguments("ResizeLinear1D", x, size, 1)
     align = coordinate_transformation_mode == "align_corners"
@@ -255,13 +255,13 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W).
         - **output_size** (tuple[int]) - new sides. Default: None.
-        - **scales** (tuple[float]) - how much larger each side gets, where there is no `output_size`. Default: None.
+        - **scales** (tuple[float]) - factor of each side, if `output_size` is None. Default: None.
 
     Outputs:
         Tensor, (N, C, *sides), of the type of `x`.
 
     Raises:
-        ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
+        ValueError: If `x` does not have 5 dimensions, or `output_size` and `scales` are both given or both missing.
     """
     size, steps = _compute_volume_size_and_steps("UpsampleNearest3D", x, output_size, scales)
     for axis, new in enumerate(size, start=2):
@@ -282,13 +282,13 @@ def UpsampleTrilinear3D(
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W), float.
         - **output_size** (tuple[int]) - new sides. Default: None.
-        - **scales** (tuple[float]) - how much larger each side gets, where there is no `output_size`. Default: None.
+        - **scales** (tuple[float]) - factor of each side, if `output_size` is None. Default: None.
 
     Outputs:
         Tensor, (N, C, *sides), of the type of `x`.
 
     Raises:
-        ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
+        ValueError: If `x` does not have 5 dimensions, or `output_size` and `scales` are both given or both missing.
     """
     size, steps = _compute_volume_size_and_steps("UpsampleTrilinear3D", x, output_size, scales)
     matrices = [
@@ -313,7 +313,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
         Tensor of float32, (N, new height, new width, C).
 
     Raises:
-        ValueError: If it has not 4 dimensions.
+        ValueError: If the input does not have 4 dimensions.
     """
     _check_resize_arguments("ResizeArea", images, size, 2)
     matrices = []

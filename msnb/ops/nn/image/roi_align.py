@@ -38,9 +38,10 @@ def ROIAlign(
         pooled_height (int): rows of the grid.
         pooled_width (int): columns of the grid.
         spatial_scale (float): factor from image coordinates to feature coordinates.
-        sample_num (int): samples a cell in each direction; -1 takes one for each full pixel that a cell is high or
-            wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
-        roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
+        sample_num (int): samples per cell in each direction. -1 takes one for each full pixel of the cell's height or
+            width, and at least one; MindSpore 2.7.1 returns NaN for cells smaller than a pixel. Default: 2.
+        roi_end_mode (int): 1 includes the pixel of the end corner; 0 excludes it, and a region is at least 1 x 1.
+            Default: 1.
 
     Inputs:
         - **features** (Tensor) - (N, C, H, W).

@@ -1,7 +1,8 @@
 """Shared code of losses: reduction, and checks of class indices.
 
-Labels, weights of targets and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class numbers
-are checked in both modes (see `core.checks`). If no error can be raised, a wrong one makes the loss NaN.
+Labels, weights of targets and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class indices
+are checked in PYNATIVE and GRAPH mode (see `core.operator.value_checks`). Where no error can be raised, an invalid
+index makes the loss NaN.
 """
 
 import jax.numpy as jnp
@@ -31,7 +32,7 @@ def classes_of(scores):
 
 
 def check_labels(op, labels, classes, ignored=None):
-    """Raise an error for labels that are no class index, in functions that call no operator with such a check.
+    """Raise an error if a label is not a class index. It is for functions that call no operator with this check.
 
     Args:
         op (str): Name of the caller, for the message.
@@ -40,8 +41,8 @@ def check_labels(op, labels, classes, ignored=None):
         ignored (int): A label that is skipped. Default: None.
 
     Raises:
-        TypeError: If they are not integers.
-        RuntimeError: If one is no class; in a compiled graph when it has run.
+        TypeError: If the labels are not integers.
+        RuntimeError: If a label is not in [0, classes). A compiled graph raises it after it has run.
     """
     check_class_numbers(op, labels._array, classes, _check.INT)
     value_checks.check_range(op, _LABELS, value_checks.Range(labels._array, classes, 0, ignored))
@@ -51,8 +52,8 @@ _LABELS = value_checks.label("labels", None)
 
 
 def check_class_numbers(op, labels, classes, allowed=_check.INDEX):
-    """Raise TypeError if the type of the array `labels` is not in `allowed`. A separate message tells of class
-    probabilities.
+    """Raise TypeError if the type of the array `labels` is not in `allowed`. Labels that look like class probabilities
+    get a more specific message.
     """
     if labels.dtype in _check.FLOAT and labels.ndim > 1 and labels.shape[-1] == classes:
         raise TypeError(

@@ -12,7 +12,8 @@ from msnb.ops._host import HostPrimitive, host_operator
 class ComputeAccidentalHits(HostPrimitive):
     """Find the sampled candidates that are true classes.
 
-    Their number depends on values, so a Cell with this operator runs operator by operator in GRAPH mode, too.
+    The number of hits depends on values. Therefore a Cell with this operator runs operator by operator even in GRAPH
+    mode.
 
     Args:
         num_true (int): number of true classes per example. Default: 1.
@@ -22,8 +23,8 @@ class ComputeAccidentalHits(HostPrimitive):
         - **sampled_candidates** (Tensor) - (S,), of the same type.
 
     Outputs:
-        Tuple of the index of the example of each hit, its index among the candidates (both the type of `true_classes`),
-        and the weight -float32.max, each (hits,).
+        Tuple of three Tensors of shape (hits,): the example of each hit, its candidate (both indices of the type of
+        `true_classes`), and its weight, which is always -float32.max.
     """
 
     def __init__(self, num_true=1):

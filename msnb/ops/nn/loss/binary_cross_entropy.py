@@ -65,7 +65,7 @@ def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction:
     op = "BCEWithLogitsLoss"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
     _check.same_shape(op, logits=logits, label=label)
-    x, y = widened(logits), widened(label)  # a float32 weight prevents the casts of `in_float32`
+    x, y = widened(logits), widened(label)  # `in_float32` casts nothing if a weight is float32
     positive = y * log_one_plus_exp(-x)
     values = (positive if pos_weight is None else pos_weight * positive) + (1 - y) * log_one_plus_exp(x)
     return reduce(values if weight is None else weight * values, reduction).astype(logits.dtype)
@@ -94,7 +94,7 @@ def BinaryCrossEntropy(logits, labels, weight=None, *, reduction: Reduction = "m
         _check.same_shape(op, logits=logits, weight=weight)
         weight = lax.stop_gradient(weight)
     values = _binary_cross_entropy(widened(logits), widened(labels))
-    # A float32 weight for half precision gives a float32 loss.
+    # Half-precision logits with a float32 weight give a float32 loss.
     kind = logits.dtype if weight is None else jnp.result_type(logits, weight)
     return reduce(values if weight is None else weight * values, reduction).astype(kind)
 

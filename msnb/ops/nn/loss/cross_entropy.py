@@ -25,7 +25,7 @@ def _cross_entropy(logits, labels):
 
 @_cross_entropy.defjvp
 def _cross_entropy_jvp(primals, tangents):
-    # MindSpore's gradient is softmax - labels for labels of any sum. It is exact if they sum to 1.
+    # The gradient is softmax - labels, as in MindSpore. It is exact only if the labels of an example sum to 1.
     logits, labels = primals
     return _cross_entropy(logits, labels), jnp.sum((jax.nn.softmax(logits) - labels) * tangents[0], axis=-1)
 
@@ -84,7 +84,7 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
     Raises:
         TypeError: If a type is wrong.
         ValueError: If the shapes do not fit.
-        RuntimeError: If a label is not in [0, C); in a compiled graph at the next look at a value.
+        RuntimeError: If a label is not in [0, C). A compiled graph raises it when a value is next read.
     """
     op = "SparseSoftmaxCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
@@ -119,19 +119,20 @@ def _CrossEntropy(
     Args:
         ignore_index (int): label of examples to skip. Default: -100.
         reduction (str): "none", "mean" or "sum". Default: "mean".
-        label_smoothing (float): share of the probability spread over all classes. Default: 0.0.
+        label_smoothing (float): fraction of the probability that is spread over all classes. Default: 0.0.
 
     Inputs:
         - **input** (Tensor) - logits (C,), (N, C) or (N, C, ...).
-        - **target** (Tensor) - numbers of classes without axis C, int32 or int64; or probabilities, shape of `input`.
+        - **target** (Tensor) - class indices, shape of `input` without axis C, int32 or int64; or probabilities, shape
+          of `input`.
         - **weight** (Tensor, optional) - (C,).
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
 
     Raises:
-        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a
-            value.
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`. A compiled graph raises it when a value is
+            next read.
     """
     op = "cross_entropy"
     _check.dtype_in(op, "input", input, _check.FLOAT)

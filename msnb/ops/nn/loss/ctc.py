@@ -70,7 +70,8 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     """Return -log p(labels | inputs) of each example (Graves et al., 2006); with `history` also the forward variables
     alpha of all steps.
 
-    `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
+    `log_probs` has shape (T, N, C), and the labels `rows` have shape (N, L). `lengths` (N,) are the numbers of labels,
+    `times` (N,) the numbers of input steps.
     """
     n, most = rows.shape
     states = jnp.full((n, 2 * most + 1), blank, jnp.int32).at[:, 1::2].set(rows)
@@ -133,14 +134,15 @@ def CTCLoss(
 
     Args:
         preprocess_collapse_repeated (bool): whether equal neighbouring labels are merged first. Default: False.
-        ctc_merge_repeated (bool): whether repeated outputs without a blank between count once. Default: True.
-        ignore_longer_outputs_than_inputs (bool): whether examples with more labels than inputs give 0. Default: False.
+        ctc_merge_repeated (bool): whether repeated outputs without a blank between them are merged. Default: True.
+        ignore_longer_outputs_than_inputs (bool): whether an example with more labels than input steps has loss 0.
+            Default: False.
 
     Inputs:
         - **x** (Tensor) - logits (T, N, C); class C - 1 is the blank.
         - **labels_indices** (Tensor) - (n, 2), int64: the example and the position of each label.
         - **labels_values** (Tensor) - (n,), int32.
-        - **sequence_length** (Tensor) - (N,), int32: inputs that count for each example.
+        - **sequence_length** (Tensor) - (N,), int32: number of valid input steps of each example.
 
     Outputs:
         Tuple of the loss (N,) and its gradient with respect to `x` (T, N, C).
@@ -196,7 +198,8 @@ def CTCLossV2(
 
     Args:
         blank (int): class index of the blank. Default: 0.
-        reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "none".
+        reduction (str): "none", "mean" (each loss is divided by the length of its target first) or "sum". Default:
+            "none".
         zero_infinity (bool): whether an example without any alignment has loss 0 instead of infinity. Default: False.
 
     Inputs:
@@ -239,7 +242,8 @@ def ctc_loss(
         input_lengths (Tensor): (N,), int.
         target_lengths (Tensor): (N,), int.
         blank (int): Class index of the blank. Default: 0.
-        reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "mean".
+        reduction (str): "none", "mean" (each loss is divided by the length of its target first) or "sum". Default:
+            "mean".
         zero_infinity (bool): Whether an example without any alignment has loss 0 instead of infinity. Default: False.
 
     Returns:
@@ -253,7 +257,7 @@ def ctc_loss(
 class CTCGreedyDecoder(HostPrimitive):
     """Greedy decoding: take the best class at every step, then remove repeats and blanks.
 
-    The number of decoded labels depends on the values, so that a Cell with this operator runs operator by operator also
+    The number of decoded labels depends on values. Therefore a Cell with this operator runs operator by operator even
     in GRAPH mode.
 
     Args:
@@ -264,8 +268,9 @@ class CTCGreedyDecoder(HostPrimitive):
         - **sequence_length** (Tensor) - (N,), int32: number of steps of each example.
 
     Outputs:
-        Tuple of the example and the position of each label (n, 2), the labels (n,), the shape (N, longest), all int64,
-        and the negated sum of the best logits (N, 1) in the type of `inputs`.
+        Tuple of the example and position of each label (n, 2), the labels (n,), the shape (N, most labels of an
+        example), and the negated sums of the best logits (N, 1). The first three are int64, the last has the type of
+        `inputs`.
     """
 
     def __init__(self, merge_repeated=True):
@@ -310,7 +315,7 @@ _SHARES = "MindSpore takes the inputs for logarithms of shares that sum to 1, wh
 def ctc_greedy_decoder(
     inputs: Tensor, sequence_length: Tensor, merge_repeated: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Greedy decoding: take the best class at every step, then remove repeats and blanks. Not in a compiled graph.
+    """Greedy decoding: take the best class at every step, then remove repeats and blanks. It cannot be compiled.
 
     Args:
         inputs (Tensor): Logits (T, N, C), float32 or float64; class C - 1 is the blank.
@@ -318,8 +323,9 @@ def ctc_greedy_decoder(
         merge_repeated (bool): Whether to merge equal neighbouring classes. Default: True.
 
     Returns:
-        A tuple of the example and the position of each label (n, 2), the labels (n,), the shape (N, longest), all
-        int64, and the negated sum of the best logits (N, 1) in the type of `inputs`.
+        A tuple of the example and position of each label (n, 2), the labels (n,), the shape (N, most labels of an
+        example), and the negated sums of the best logits (N, 1). The first three are int64, the last has the type of
+        `inputs`.
     """
     return CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)
 

@@ -33,8 +33,9 @@ def _promote_pair(op, x, y):
 
 
 def _warn_of_broadcast(prediction_shape, target_shape):
-    """Warn of shapes that broadcast to more elements than likely meant, such as (4, 1) and (4,), which give 16
-    distances."""
+    """Warn if shapes broadcast to more elements than either of them has, such as (4, 1) and (4,), which give 16
+    distances.
+    """
     joint_shape = np.broadcast_shapes(prediction_shape, target_shape)
     if math.prod(joint_shape) > max(math.prod(prediction_shape), math.prod(target_shape)):
         log.once(
@@ -173,7 +174,7 @@ def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, r
 
     Args:
         full (bool): whether the constant log(2 pi) / 2 is included. Default: False.
-        eps (float): least variance. Default: 1e-6.
+        eps (float): lower bound of the variances. Default: 1e-6.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Inputs:

@@ -24,7 +24,7 @@ def _MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction
     """max(0, -target * (input1 - input2) + margin).
 
     Args:
-        margin (float): by how much the better should lead. Default: 0.0.
+        margin (float): the loss is 0 if target * (input1 - input2) is at least this. Default: 0.0.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Inputs:
@@ -45,7 +45,7 @@ def _HingeEmbeddingLoss(inputs, targets, *, margin: Float = 1.0, reduction: Redu
     """x where the target is 1, max(0, margin - x) where it is -1.
 
     Args:
-        margin (float): up to where others are pushed away. Default: 1.0.
+        margin (float): the loss of an example with target -1 is 0 if x is at least this. Default: 1.0.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Inputs:
@@ -87,7 +87,7 @@ def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reducti
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 
     Args:
-        margin (float): cosine up to which others are left alone, in [-1, 1]. Default: 0.0.
+        margin (float): in [-1, 1]; the loss of a pair with target -1 is 0 if its cosine is at most this. Default: 0.0.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Inputs:
@@ -130,7 +130,7 @@ def TripletMarginLoss(
 
     Inputs:
         - **x**, **positive**, **negative** (Tensor) - (N, D).
-        - **margin** (Union[Tensor, float]) - by how much the negative should be farther.
+        - **margin** (Union[Tensor, float]) - the loss is 0 if |x - negative| exceeds |x - positive| by at least this.
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
@@ -159,7 +159,7 @@ def triplet_margin_loss(
         anchor (Tensor): (N, D).
         positive (Tensor): (N, D).
         negative (Tensor): (N, D).
-        margin (float): The difference of the distances from which on the loss is 0. Default: 1.0.
+        margin (float): The loss is 0 if |anchor - negative| exceeds |anchor - positive| by at least this. Default: 1.0.
         p (int): Degree of the norm. Default: 2.
         eps (float): Added to differences. Default: 1e-6.
         swap (bool): Whether to use |positive - negative| if it is less than |anchor - negative|. Default: False.
@@ -233,7 +233,7 @@ def multi_margin_loss(
         input (Tensor): x, (N, C), float.
         target (Tensor): (N,), int64: class indices.
         p (int): 1 or 2. Default: 1.
-        margin (float): The lead of the target's score from which on the loss is 0. Default: 1.
+        margin (float): The loss is 0 if the target's score is larger than the others by at least this. Default: 1.
         weight (Tensor): (C,): weights of the targets' classes. Default: None.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
@@ -257,10 +257,10 @@ def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
 
     Inputs:
         - **x** (Tensor) - (C,) or (N, C), float.
-        - **target** (Tensor) - shape of `x`, int32: labels; -1 ends them.
+        - **target** (Tensor) - shape of `x`, int32: the labels of a row, up to its first negative number.
 
     Outputs:
-        Tuple of the loss, a scalar unless `reduction` is "none", and whether each class is a label (int32).
+        Tuple of the loss, a scalar unless `reduction` is "none", and a mask of the classes that are labels (int32).
 
     Raises:
         ValueError: If the shapes differ.
@@ -286,7 +286,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
 
     Args:
         input (Tensor): (C,) or (N, C), float.
-        target (Tensor): Shape of `input`, int32: labels; -1 ends them.
+        target (Tensor): Shape of `input`, int32: the labels of a row, up to its first negative number.
         reduction (str): "none", "mean" or "sum". Default: "mean".
 
     Returns:
@@ -309,7 +309,7 @@ def _MultilabelSoftMarginLoss(input, target, weight=None, *, reduction: Reductio
 
     Inputs:
         - **input** (Tensor) - (N, C), float: scores.
-        - **target** (Tensor) - shape of `input`: which classes there are, 0 or 1.
+        - **target** (Tensor) - shape of `input`: 1 for the classes of an example, 0 for others.
         - **weight** (Tensor) - of a shape that broadcasts: weights of the classes. Default: None.
 
     Outputs:

@@ -54,10 +54,12 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
         - **weight** (Tensor) - (C,).
 
     Outputs:
-        Tuple of the loss (a scalar unless `reduction` is "none") and the sum of the weights that counted.
+        Tuple of the loss (a scalar unless `reduction` is "none") and the sum of the weights of the labels that are not
+        ignored.
 
     Raises:
-        ValueError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a value.
+        ValueError: If a label is neither in [0, C) nor `ignore_index`. A compiled graph raises it when a value is next
+            read.
     """
     op = "NLLLoss"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
@@ -91,7 +93,7 @@ def _NLLLossND(
     Args:
         ignore_index (int): label of examples to skip. Default: -100.
         reduction (str): "none", "mean" (weighted) or "sum". Default: "mean".
-        label_smoothing (float): share of the probability spread over all classes. Default: 0.0.
+        label_smoothing (float): fraction of the probability that is spread over all classes. Default: 0.0.
 
     Inputs:
         - **inputs** (Tensor) - log-probabilities (N, C) or (N, C, ...).
@@ -102,8 +104,8 @@ def _NLLLossND(
         Tensor, a scalar unless `reduction` is "none".
 
     Raises:
-        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a
-            value.
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`. A compiled graph raises it when a value is
+            next read.
     """
     _check.dtype_in("nll_loss", "inputs", inputs, _check.INT | _check.FLOAT)
     inputs = floating(inputs)

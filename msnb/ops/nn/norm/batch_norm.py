@@ -44,7 +44,7 @@ def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
 
 def moved(moving, batch, momentum):
     """Return (1 - momentum) * moving + momentum * batch, without gradient, and `moving` where the sum is not finite."""
-    # The mean of an empty batch is NaN, and that of an overflow infinite. Both would stay in the statistics for ever.
+    # The mean of an empty batch is NaN, and an overflow makes it infinite. Either would stay in the running statistics.
     new = ((1 - momentum) * moving + momentum * batch).astype(moving.dtype)
     return lax.stop_gradient(jnp.where(jnp.isfinite(new), new, moving))
 
@@ -85,8 +85,8 @@ def BatchNorm(
     """Normalizes each channel by the statistics of the batch, or by running ones (arXiv:1502.03167).
 
     Args:
-        is_training (bool): True computes mean and variance of the batch and moves the running ones towards them, False
-            uses those given. Default: False.
+        is_training (bool): True normalizes by the statistics of the batch and updates `mean` and `variance` with them;
+            False normalizes by `mean` and `variance`. Default: False.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics, (1 - momentum) * running + momentum * batch,
             with the unbiased variance. Default: 0.1.
@@ -148,7 +148,8 @@ def batch_norm(
         running_var (Parameter): (C,); updated in place while training.
         weight (Tensor): (C,).
         bias (Tensor): (C,).
-        training (bool): Whether the statistics are those of the batch. Default: False.
+        training (bool): Whether to normalize by the statistics of the batch instead of the running ones. Default:
+            False.
         momentum (float): Weight of the batch in the running statistics. Default: 0.1.
         eps (float): Added to the variance. Default: 1e-5.
 

@@ -39,7 +39,7 @@ def FusedBatchNorm(
     running = (1 - momentum) * running + momentum * batch, with the unbiased variance of the batch.
 
     Args:
-        mode (int): 0 or 1; no effect, both are per channel here. Default: 0.
+        mode (int): 0 or 1; no effect: the statistics are always per channel. Default: 0.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics. Default: 0.1.
 
@@ -70,7 +70,7 @@ def FusedBatchNormEx(
     """FusedBatchNorm with an argument for the data layout and one more output, which is reserved.
 
     Args:
-        mode (int): 0 or 1; no effect, both are per channel here. Default: 0.
+        mode (int): 0 or 1; no effect: the statistics are always per channel. Default: 0.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics. Default: 0.1.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".

@@ -1,4 +1,4 @@
-"""Normalisation of groups of channels, and by the root of the mean square."""
+"""Group normalization and root-mean-square normalization."""
 
 import jax.numpy as jnp
 from jax import lax

@@ -19,11 +19,11 @@ from msnb.ops.nn.norm.fused_batch_norm import FROM_FORWARD
 def InstanceNorm(
     x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1
 ):
-    """Normalises each channel of each image by its own statistics (arXiv:1607.08022).
+    """Normalises each channel of each image separately (arXiv:1607.08022).
 
     Args:
-        is_training (bool): True takes the statistics from the image and moves the running ones, False uses the
-            running ones. Default: True.
+        is_training (bool): True normalizes by the statistics of the image and updates `mean` and `variance`; False
+            normalizes by `mean` and `variance`. Default: True.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics. Default: 0.1.
 

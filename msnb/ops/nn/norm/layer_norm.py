@@ -34,11 +34,12 @@ def LayerNorm(
 
     Inputs:
         - **input_x** (Tensor) - any shape.
-        - **gamma**, **beta** (Tensor, optional) - the shape of `input_x` from `begin_params_axis` on; 1 and 0 where
-          there is none.
+        - **gamma**, **beta** (Tensor, optional) - scale and offset, of the shape of `input_x` from `begin_params_axis`
+          on. Without them, 1 and 0 are used.
 
     Outputs:
-        Tuple of the result (shape and type of `input_x`), and mean and variance with 1 for the normalised axes.
+        Tuple of the result (shape and type of `input_x`), and mean and variance, in which the normalised axes have
+        length 1.
 
     Raises:
         ValueError: If an axis is out of range or a shape does not fit.
@@ -75,15 +76,15 @@ def layer_norm(
     Args:
         input (Tensor): Any shape, float.
         normalized_shape (Union[int, tuple[int], list[int]]): The trailing dimensions.
-        weight (Tensor): Shape `normalized_shape`. Default: None, 1.
-        bias (Tensor): Shape `normalized_shape`. Default: None, 0.
+        weight (Tensor): Shape `normalized_shape`. Default: None, the same as 1.
+        bias (Tensor): Shape `normalized_shape`. Default: None, the same as 0.
         eps (float): Added to the variance. Default: 1e-5.
 
     Returns:
         Tensor, shape and type of `input`.
 
     Raises:
-        TypeError: If `input` is no Tensor of float or `normalized_shape` is not made of int.
+        TypeError: If `input` is not a Tensor of float or `normalized_shape` is not made of int.
         ValueError: If `normalized_shape` is not the end of the shape of `input`.
     """
     if type(normalized_shape) is not tuple:
@@ -139,7 +140,9 @@ def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, beg
 def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):
-    """Gradients of LayerNormGrad with respect to `x`, `dy` and `gamma`. Mean and variance count as functions of `x`."""
+    """Gradients of LayerNormGrad with respect to `x`, `dy` and `gamma`. Mean and variance are differentiated as
+    functions of `x`.
+    """
     _check_statistics_shapes("LayerNormGradGrad", x, variance, mean, gamma, begin_norm_axis, begin_params_axis)
     axes = tuple(range(begin_norm_axis % x.ndim, x.ndim))
 

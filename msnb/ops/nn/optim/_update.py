@@ -21,10 +21,11 @@ _GRADIENTS = ("grad", "gradient", "delta")
 
 
 def check_slots(op, api2=frozenset(), **arrays):
-    """Return the gradient, or None if there is none. One of integers or bool is cast to the variable's element type.
+    """Check a variable, its slots and its gradient, and return the gradient, or None if there is none.
 
-    Raise an error unless a variable, which comes first, its slots and its gradient have one shape and a float type.
-    `api2` are further element types in MindSpore 2.
+    An error is raised unless all have the same shape and a float type. A gradient of integers or bool is cast to the
+    variable's element type. `arrays` begins with the variable. `api2` are additional element types that the API
+    generation 2 allows.
     """
     _check.same_shape(op, **arrays)
     variable, gradient = next(iter(arrays.values())), None
@@ -48,7 +49,7 @@ ROWS_EXIST = [index("indices", of="var", negative=False)]
 def sum_duplicate_rows(op, grad, indices, **slots):
     """Return the distinct row indices of a sparse gradient and, for each, the sum of its gradients.
 
-    Both have the length of `indices`. Unused entries are an index after the last row.
+    Both have the length of `indices`. Unused row indices are set to the number of rows, which is out of range.
     """
     check_slots(op, **slots)
     var = next(iter(slots.values()))

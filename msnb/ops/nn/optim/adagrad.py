@@ -27,10 +27,10 @@ def ApplyAdagrad(var, accum, lr, grad, *, update_slots: Bool = True):
     """Adagrad: accum += g^2; var -= lr * g / sqrt(accum).
 
     Args:
-        update_slots (bool): whether `accum` changes. Default: True.
+        update_slots (bool): whether `accum` is updated. Default: True.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **lr** (Union[Number, Tensor]) - a scalar.
         - **grad** (Tensor) - shape of `var`.
 
@@ -50,10 +50,10 @@ def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: 
 
     Args:
         epsilon (float): added to the root.
-        update_slots (bool): whether `accum` changes. Default: True.
+        update_slots (bool): whether `accum` is updated. Default: True.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **lr** (Union[Number, Tensor]) - a scalar.
         - **grad** (Tensor) - shape of `var`.
 
@@ -92,11 +92,11 @@ def SparseApplyAdagrad(
 
     Args:
         lr (float): learning rate.
-        update_slots (bool): whether `accum` changes. Default: True.
+        update_slots (bool): whether `accum` is updated. Default: True.
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
 
@@ -125,10 +125,10 @@ def SparseApplyAdagradV2(
         lr (float): learning rate.
         epsilon (float): added to the root.
         use_locking (bool): no effect: updates here never race. Default: False.
-        update_slots (bool): whether `accum` changes. Default: True.
+        update_slots (bool): whether `accum` is updated. Default: True.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
 
@@ -147,7 +147,7 @@ def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(Fal
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 
@@ -183,7 +183,7 @@ def FusedSparseProximalAdagrad(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
@@ -206,7 +206,7 @@ def SparseApplyProximalAdagrad(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.

@@ -20,7 +20,9 @@ from msnb.ops.nn.optim._update import (
 
 
 def adam_rule(m, v, g, beta1, beta2, use_nesterov):
-    """Return the new moments and the numerator of the step, before the division by the root and the learning rate."""
+    """Return the new moments and the direction of the step, which is not yet divided by sqrt(v) or scaled by the
+    learning rate.
+    """
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g * g
     return m, v, (beta1 * m + (1 - beta1) * g if use_nesterov else m)
@@ -55,7 +57,7 @@ def Adam(
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
-        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **gradient** (Tensor) - shape of `var`.
 
@@ -94,7 +96,7 @@ def AdamNoUpdateParam(
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
-        - **m**, **v** (Parameter) - one shape; updated in place.
+        - **m**, **v** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **gradient** (Tensor) - shape of `m`.
 
@@ -121,7 +123,7 @@ def AdamWeightDecay(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v** (Parameter) - of the same shape; updated in place.
         - **lr**, **beta1**, **beta2**, **epsilon**, **decay** (Union[Number, Tensor]) - scalars.
         - **gradient** (Tensor) - shape of `var`.
 
@@ -140,7 +142,7 @@ def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     """AdaMax (arXiv:1412.6980): v = max(beta2 * v, |g|); var -= lr / (1 - beta1^t) * m / (v + epsilon).
 
     Inputs:
-        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 
@@ -180,7 +182,7 @@ def FusedSparseAdam(
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
-        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
@@ -223,7 +225,7 @@ def FusedSparseLazyAdam(
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
-        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
@@ -281,7 +283,7 @@ def ApplyAdamWithAmsgrad(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v**, **vhat** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **beta2_power**, **lr** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 
@@ -316,7 +318,7 @@ def ApplyAdamWithAmsgradV2(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.
+        - **var**, **m**, **v**, **vhat** (Parameter) - of the same shape; updated in place.
         - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 

@@ -40,7 +40,7 @@ def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: On
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **var**, **accum**, **linear** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - shape of `var`.
         - **lr**, **l1**, **l2**, **lr_power** (Union[Number, Tensor]) - scalars; `lr_power` at most 0.
 
@@ -85,7 +85,7 @@ def FusedSparseFtrl(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **var**, **accum**, **linear** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
 
@@ -120,7 +120,7 @@ def SparseApplyFtrl(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **var**, **accum**, **linear** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
 
@@ -157,7 +157,7 @@ def SparseApplyFtrlV2(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **var**, **accum**, **linear** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
 

@@ -33,7 +33,7 @@ def ApplyMomentum(
         gradient_scale (float): multiplies the gradient. Default: 1.0.
 
     Inputs:
-        - **variable**, **accumulation** (Parameter) - one shape; updated in place.
+        - **variable**, **accumulation** (Parameter) - of the same shape; updated in place.
         - **learning_rate** (Union[Number, Tensor]) - a scalar.
         - **gradient** (Tensor) - shape of `variable`.
         - **momentum** (Union[Number, Tensor]) - a scalar.
@@ -80,8 +80,8 @@ def SGD(
         nesterov (bool): use Nesterov momentum; needs dampening 0. Default: False.
 
     Inputs:
-        - **parameters**, **accum**, **stat** (Parameter) - one shape; updated in place. `stat` is positive before the
-          first step.
+        - **parameters**, **accum**, **stat** (Parameter) - of the same shape; updated in place. `stat` is positive
+          before the first step.
         - **gradient** (Tensor) - shape of `parameters`.
         - **learning_rate**, **momentum** (Union[Number, Tensor]) - scalars.
 
@@ -161,10 +161,10 @@ def LARSUpdate(
     Args:
         epsilon (float): added to the divisor. Default: 1e-5.
         hyperpara (float): trust coefficient. Default: 0.001.
-        use_clip (bool): whether the ratio is divided by the learning rate and kept below 1. Default: False.
+        use_clip (bool): whether the ratio is divided by the learning rate and limited to 1. Default: False.
 
     Inputs:
-        - **weight**, **gradient** (Tensor) - one shape.
+        - **weight**, **gradient** (Tensor) - of the same shape.
         - **norm_weight**, **norm_gradient** (Tensor) - scalars, sums of squares.
         - **weight_decay**, **learning_rate** (Union[Number, Tensor]) - scalars.
 
@@ -189,7 +189,7 @@ def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulati
 
     Inputs:
         - **weight_decay**, **loss_scale** (Tensor) - scalars.
-        - **variable**, **accumulation** (Parameter) - one shape; updated in place.
+        - **variable**, **accumulation** (Parameter) - of the same shape; updated in place.
         - **learning_rate** (Union[Number, Tensor]) - a scalar.
         - **gradient** (Tensor) - shape of `variable`.
         - **momentum** (Union[Number, Tensor]) - a scalar.
@@ -225,7 +225,7 @@ def ApplyKerasMomentum(
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
-        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **var**, **accum** (Parameter) - of the same shape; updated in place.
         - **lr** (Union[Number, Tensor]) - a scalar.
         - **grad** (Tensor) - shape of `var`.
         - **momentum** (Union[Number, Tensor]) - a scalar.

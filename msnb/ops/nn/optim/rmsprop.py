@@ -39,7 +39,7 @@ def ApplyRMSProp(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
+        - **var**, **mean_square**, **moment** (Parameter) - of the same shape; updated in place.
         - **learning_rate** (Union[Number, Tensor]) - a scalar.
         - **grad** (Tensor) - shape of `var`.
         - **decay**, **momentum**, **epsilon** (float) - scalars.
@@ -75,7 +75,7 @@ def ApplyCenteredRMSProp(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **mean_gradient**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
+        - **var**, **mean_gradient**, **mean_square**, **moment** (Parameter) - of the same shape; updated in place.
         - **grad** (Tensor) - shape of `var`.
         - **learning_rate**, **decay**, **momentum**, **epsilon** (Union[Number, Tensor]) - scalars.
 
@@ -98,7 +98,7 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     """Adadelta (arXiv:1212.5701): the step is g * sqrt(accum_update + epsilon) / sqrt(accum + epsilon).
 
     Inputs:
-        - **var**, **accum**, **accum_update** (Parameter) - one shape; updated in place.
+        - **var**, **accum**, **accum_update** (Parameter) - of the same shape; updated in place.
         - **lr**, **rho**, **epsilon** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 
@@ -134,7 +134,7 @@ def SparseApplyAdadelta(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **accum**, **accum_update** (Parameter) - one shape; updated in place.
+        - **var**, **accum**, **accum_update** (Parameter) - of the same shape; updated in place.
         - **lr**, **rho** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.
@@ -177,7 +177,7 @@ def SparseApplyRMSProp(
         use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
-        - **var**, **ms**, **mom** (Parameter) - one shape; updated in place.
+        - **var**, **ms**, **mom** (Parameter) - of the same shape; updated in place.
         - **lr** (Union[Number, Tensor]) - a scalar.
         - **grad** (Tensor) - a row for each index.
         - **indices** (Tensor) - (n,), int32 or int64.

@@ -14,7 +14,7 @@ def ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad):
     """AddSign (arXiv:1709.07417): var -= lr * (alpha + sign_decay * sign(g) * sign(m)) * g.
 
     Inputs:
-        - **var**, **m** (Parameter) - one shape; updated in place.
+        - **var**, **m** (Parameter) - of the same shape; updated in place.
         - **lr**, **alpha**, **sign_decay**, **beta** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 
@@ -33,7 +33,7 @@ def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
     """PowerSign (arXiv:1709.07417): var -= lr * exp(logbase * sign_decay * sign(g) * sign(m)) * g.
 
     Inputs:
-        - **var**, **m** (Parameter) - one shape; updated in place.
+        - **var**, **m** (Parameter) - of the same shape; updated in place.
         - **lr**, **logbase**, **sign_decay**, **beta** (Union[Number, Tensor]) - scalars.
         - **grad** (Tensor) - shape of `var`.
 

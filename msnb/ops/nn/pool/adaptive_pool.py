@@ -108,7 +108,7 @@ def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
     """Split each sequence into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, L), or without N.
@@ -125,7 +125,7 @@ def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
     """Split each sequence into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, L), or without N.
@@ -142,7 +142,7 @@ def AdaptiveAvgPool2D(input, *, output_size: MeanSize2):
     """Split each image into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W), or without N.
@@ -159,7 +159,7 @@ def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
     """Split each image into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W), or without N.
@@ -176,13 +176,13 @@ def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
     """Split each image into `output_size` nearly equal parts and return the index of the largest value of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W), or without N.
 
     Outputs:
-        Tensor of int64: the first of equal ones, counted through the image.
+        Tensor of int64: flat indices in each image; the first one if several values are equal.
     """
     return _find_largest_indices("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
 
@@ -195,7 +195,7 @@ def adaptive_max_pool2d(
 
     Args:
         input (Tensor): (N, C, H, W), or without N; floating point.
-        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps its length.
         return_indices (bool): Also return the indices of the largest values. Default: False.
 
     Returns:
@@ -226,7 +226,7 @@ def AdaptiveAvgPool3D(input, *, output_size: MeanSize3):
     """Split each volume into `output_size` nearly equal parts and return the mean of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
@@ -243,7 +243,7 @@ def _LargestOfVolumes(input, *, output_size: OutputSize3):
     """Split each volume into `output_size` nearly equal parts and return the largest value of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
@@ -260,13 +260,13 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
     """Split each volume into `output_size` nearly equal parts and return the index of the largest value of each part.
 
     Args:
-        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps its length.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
 
     Outputs:
-        Tensor of int32: the first of equal ones, counted through the volume.
+        Tensor of int32: flat indices in each volume; the first one if several values are equal.
     """
     return _find_largest_indices("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
 
@@ -277,7 +277,7 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
-        - **output_size** (Union[Tensor, int, tuple[int]]) - Number of parts of each dimension, known to a graph.
+        - **output_size** (Union[Tensor, int, tuple[int]]) - Number of parts of each dimension; in a graph, a constant.
 
     Outputs:
         tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their flat indices in each volume, int32.
@@ -295,7 +295,7 @@ def adaptive_max_pool3d(
 
     Args:
         input (Tensor): (N, C, D, H, W), or without N; integers or floating point.
-        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
+        output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps its length.
         return_indices (bool): Also return the indices of the largest values. Default: False.
 
     Returns:

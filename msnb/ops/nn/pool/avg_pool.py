@@ -94,7 +94,7 @@ def AvgPool1D(
         kernel_size (int): length of the window. Default: 1.
         stride (int): step of the window. Default: 1.
         padding (int): zeros at each end. Default: 0.
-        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): whether to include a last window that extends beyond the border. Default: False.
         count_include_pad (bool): whether to include the padding in the mean. Default: True.
 
     Inputs:
@@ -123,7 +123,7 @@ def AvgPool2D(
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): step of the window. Default: 1.
         padding (Union[int, tuple[int]]): zeros at each side. Default: 0.
-        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): whether to include a last window that extends beyond the border. Default: False.
         count_include_pad (bool): whether to include the padding in the mean. Default: True.
         divisor_override (int): divisor of the sum in place of the number of pixels, if not 0. Default: 0.
 
@@ -198,7 +198,7 @@ def avg_pool3d(
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window. Default: 1.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
-        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): Whether to include a last window that extends beyond the border. Default: False.
         count_include_pad (bool): Whether to include the padding in the mean. Default: True.
         divisor_override (int): Divisor of the sum in place of the number of pixels, if not 0. Default: 0.
 

@@ -148,7 +148,7 @@ def fractional_max_pool2d(
             `output_size`. Default: None.
         return_indices (bool): Also return the indices. Default: False.
         _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 2), which shift the windows. Default: None,
-            drawn.
+            which draws them.
 
     Returns:
         Tensor, or with `return_indices` a tuple of the elements and their flat indices in an image, int64.
@@ -182,7 +182,7 @@ def fractional_max_pool3d(
             `output_size`. Default: None.
         return_indices (bool): Also return the indices. Default: False.
         _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 3), which shift the windows. Default: None,
-            drawn.
+            which draws them.
 
     Returns:
         Tensor, or with `return_indices` a tuple of the elements and their flat indices in a volume, int64.

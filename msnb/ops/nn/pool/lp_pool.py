@@ -40,13 +40,13 @@ def lp_pool1d(
         norm_type (Union[int, float]): Degree p of the norm, not 0.
         kernel_size (int): Length of the window.
         stride (int): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): Whether to include a last window that extends beyond the border. Default: False.
 
     Returns:
         Tensor of shape (N, C, L_out) or (C, L_out).
 
     Raises:
-        TypeError: If `x` is not a Tensor, or `norm_type` is no number.
+        TypeError: If `x` is not a Tensor, or `norm_type` is not a number.
         ValueError: If `norm_type` is 0, or the window does not fit.
     """
     return _pool_p_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
@@ -67,13 +67,13 @@ def lp_pool2d(
         norm_type (Union[int, float]): Degree p of the norm, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): Whether to include a last window that extends beyond the border. Default: False.
 
     Returns:
         Tensor of shape (N, C, H_out, W_out).
 
     Raises:
-        TypeError: If `x` is not a Tensor, or `norm_type` is no number.
+        TypeError: If `x` is not a Tensor, or `norm_type` is not a number.
         ValueError: If `norm_type` is 0, or the window does not fit.
     """
     height, width = (kernel_size, kernel_size) if isinstance(kernel_size, int) else kernel_size

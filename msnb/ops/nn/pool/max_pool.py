@@ -41,7 +41,8 @@ def MaxPool(
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
         strides (Union[int, tuple[int]]): step of the window. Default: 1.
-        pad_mode (str): "valid" no padding, "same" as much as keeps ceil(size / strides) outputs. Default: "valid".
+        pad_mode (str): "valid": no padding; "same": the padding that gives ceil(size / strides) outputs. Default:
+            "valid".
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
 
     Inputs:
@@ -216,7 +217,7 @@ def MaxPoolWithArgmaxV2(
         strides (Union[int, tuple[int]]): step of the window. Default: None, `kernel_size`.
         pads (Union[int, tuple[int]]): padding at each side. Default: 0.
         dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
-        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): whether to include a last window that extends beyond the border. Default: False.
         argmax_type (mindspore.dtype): element type of the indices, int32 or int64. Default: mstype.int64.
 
     Inputs:
@@ -226,7 +227,7 @@ def MaxPoolWithArgmaxV2(
         Tuple of the values and their flat positions within (H, W).
 
     Raises:
-        TypeError: If `argmax_type` is another one.
+        TypeError: If `argmax_type` is neither int32 nor int64.
         ValueError: If the window does not fit.
     """
 
@@ -267,7 +268,7 @@ def max_pool2d(
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
         dilation (Union[int, tuple[int]]): Distance between the pixels of a window. Default: 1.
         return_indices (bool): Also return the indices within each plane, int64. Default: False.
-        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): Whether to include a last window that extends beyond the border. Default: False.
 
     Returns:
         Tensor of the values, or a tuple of values and positions.
@@ -295,7 +296,7 @@ def MaxPool3D(
         strides (Union[int, tuple[int]]): step of the window. Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad_list (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
-        ceil_mode (bool): whether to include a last window that reaches over the border, for "pad". Default: False.
+        ceil_mode (bool): whether to include a last window that extends beyond the border, for "pad". Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
 
     Inputs:
@@ -339,7 +340,7 @@ def MaxPool3DWithArgmax(
         strides (Union[int, tuple[int]]): step of the window.
         pads (Union[int, tuple[int]]): padding at both ends of each side.
         dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
-        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): whether to include a last window that extends beyond the border. Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
         argmax_type (mindspore.dtype): element type of the indices, int32 or int64. Default: mstype.int64.
 
@@ -350,7 +351,7 @@ def MaxPool3DWithArgmax(
         Tuple of the values and their flat indices within (D, H, W).
 
     Raises:
-        TypeError: If `argmax_type` is another one.
+        TypeError: If `argmax_type` is neither int32 nor int64.
         ValueError: If the window does not fit.
     """
     _check.dtype_in("MaxPool3DWithArgmax", "x", x, _check.FLOAT | _check.INT)
@@ -384,7 +385,7 @@ def max_pool3d(
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at both ends of each side. Default: 0.
         dilation (Union[int, tuple[int]]): Distance between the pixels of a window. Default: 1.
-        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
+        ceil_mode (bool): Whether to include a last window that extends beyond the border. Default: False.
         return_indices (bool): Also return the indices within the volume, int64. Default: False.
 
     Returns:

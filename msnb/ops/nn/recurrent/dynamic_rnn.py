@@ -134,7 +134,7 @@ def DynamicGRUV2(
         cell_depth (int): only 1. Default: 1.
         keep_prob (float): only 1.0. Default: 1.0.
         cell_clip (float): only -1.0, no clipping. Default: -1.0.
-        num_proj (int): number of features to keep of the outputs, if positive. Default: 0.
+        num_proj (int): if positive, the number of leading features that `y` contains. Default: 0.
         time_major (bool): only True. Default: True.
         activation (str): "tanh". Default: "tanh".
         gate_order (str): "rzh" or "zrh", the order of reset and update gate in the weights. Default: "rzh".

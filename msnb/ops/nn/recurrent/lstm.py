@@ -15,14 +15,14 @@ from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.dropout import drop
 
-Share = ConstantAt(Probability, 0.0)  # probability of dropping: 0 samples no key
+Share = ConstantAt(Probability, 0.0)  # dropout probability; the constant 0 needs no random key
 Keep = ConstantAt(Probability, 1.0)
 
 
 def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
     """Run one direction of one layer over time-major `x`, with gates in the order input, forget, candidate, output.
 
-    Where `counts`, (T, N, 1), is False the state does not change, and the result is 0.
+    Where `counts`, of shape (T, N, 1), is False, the state does not change, and the result is 0.
     """
     projected = jnp.einsum("tbi,gi->tbg", x, w_ih)
     if bias is not None:
@@ -44,9 +44,9 @@ def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
 def _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions):
     """Unpack a flat vector of weights to [(w_ih, w_hh, bias or None)], one tuple for every layer and direction.
 
-    There are two layouts of the vector. That of CPUs has all input matrices first, then all hidden matrices, then one
-    bias for each gate. That of other devices has the matrices layer by layer, then two biases for each gate. With
-    biases the size of the vector tells the packing. Without them the device decides, as in MindSpore.
+    There are two layouts of the vector. On CPU: all input matrices, then all hidden matrices, then one bias for each
+    gate. On other devices: the matrices layer by layer, then two biases for each gate. With biases, the size of the
+    vector determines the layout. Without biases, the device determines it, as in MindSpore.
     """
     gates = 4 * hidden_size
     sizes = [
@@ -80,13 +80,14 @@ def _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions
 
 
 def on_cpu() -> bool:
-    """Return True if the device is a CPU, which has its own packing of weights."""
+    """Return True if the device is a CPU, for which weights are packed in another order."""
     return context.get_context("device_target") == "CPU"
 
 
 def matrix_offsets(sizes: list[int], hidden_size: int, inputs_first: bool) -> tuple[list[int], list[int]]:
-    """Return the offsets of input and hidden matrices in a flat vector of weights, for layers with numbers of input
-    features `sizes`."""
+    """Return the offsets of input and hidden matrices in a flat vector of weights. `sizes` has the number of input
+    features of each layer and direction.
+    """
     gates, at, input_offsets, hidden = 4 * hidden_size, 0, [], []
     for size in sizes:
         input_offsets.append(at)
@@ -128,8 +129,8 @@ def LSTM(
         - **x** (Tensor) - (T, N, input_size).
         - **h**, **c** (Tensor) - (num_layers * directions, N, hidden_size).
         - **w** (Tensor) - all weights, flat: for each layer and direction input and hidden matrices, then the biases.
-          Without biases, with more than one layer or direction, a CPU takes all input matrices first, as MindSpore's
-          does.
+          On CPU, weights without biases are ordered differently, as in MindSpore: all input matrices, then all hidden
+          matrices.
 
     Outputs:
         Tuple of the outputs (T, N, hidden_size * directions), the last `h` and `c`, and two scalars that MindSpore
@@ -285,7 +286,8 @@ def LSTMGrad(
 def fused_gates(x, h, c, w, b, forget_bias, bound=None):
     """Compute one LSTM step with fused weights: return the new c and h, the four gates and tanh(c).
 
-    `w` holds input, candidate, forget and output gate. With a `bound`, c is clipped to it before h is computed.
+    `w` contains the weights of the input, candidate, forget and output gates, in this order. If `bound` is set, c is
+    clipped to [-bound, bound] before h is computed.
     """
     gates = jnp.concatenate([x, h.astype(x.dtype)], -1) @ w.astype(x.dtype) + b
     i, j, f, o = jnp.split(gates.astype(c.dtype), 4, axis=-1)
@@ -297,7 +299,9 @@ def fused_gates(x, h, c, w, b, forget_bias, bound=None):
 
 
 def check_fused(op, x, w, b, hidden):
-    """Return `hidden`, the number of features of the state. Raise ValueError unless the fused weights fit to it."""
+    """Return `hidden`, the number of features of the state. Raise ValueError if the shapes of the fused weights do not
+    fit.
+    """
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if tuple(w.shape) != (x.shape[-1] + hidden, 4 * hidden) or b.size != 4 * hidden:
         raise ValueError(

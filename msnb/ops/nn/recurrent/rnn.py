@@ -34,7 +34,7 @@ def _Recurrent(
     Args:
         cell (str): "tanh" or "relu" of the sum, or "gru", whose rows of weights come in the order reset, update, new
             (Cho et al., 2014). Default: "tanh".
-        reverse (bool): whether the last time comes first. Default: False.
+        reverse (bool): whether to process the steps from last to first. Default: False.
 
     Inputs:
         - **x** (Tensor) - (T, N, input_size).
@@ -43,7 +43,7 @@ def _Recurrent(
         - **w_hh** (Tensor) - (gates * hidden_size, hidden_size).
         - **b_ih**, **b_hh** (Tensor, optional) - (gates * hidden_size,). Default: None, there are none.
         - **seq_length** (Tensor, optional) - int, (N,): number of time steps of each sample. Results of later steps are
-          0, and the state passes them as it is. Default: None, all.
+          0, and these steps do not change the state. Default: None, all.
 
     Outputs:
         Tuple (results (T, N, hidden_size), the last state (N, hidden_size)).

@@ -1,6 +1,7 @@
 """Lowerings of JAX primitives to ONNX, used for the kernels of operators without a lowering.
 
-Each function takes the inputs and the parameters of one equation. Names and meanings are those of `jax.lax`.
+Each function takes the inputs and the parameters of one equation. Primitives and their parameters have the names and
+meanings of `jax.lax`.
 """
 
 from . import shapes  # noqa: F401 - registers

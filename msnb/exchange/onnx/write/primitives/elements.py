@@ -149,7 +149,7 @@ def _register_binary(name, op):
 
 
 def arithmetic(b: Builder, op: str, values: Sequence[Value]) -> Value:
-    """Apply a binary operation to values, in the type of the result."""
+    """Apply a binary operator to all values from left to right, in the element type of the result."""
     kind = b.computing(b.dtype)
     result = b.cast(values[0], kind)
     for value in values[1:]:
@@ -192,7 +192,7 @@ def _lower_clamp(b, low, x, high, **_):
 
 @primitives.register("atan2")
 def _lower_atan2(b, y, x, **_):
-    """Compute the angle of a point, by quadrant."""
+    """Compute atan2 as atan(y / x), shifted by pi or -pi if x is negative. The case x = 0 is handled separately."""
     zero, pi = b.like(0, x), b.like(float(np.pi), x)
     is_vertical = b.op("Equal", x, zero, dtype="bool")
     base = b.op("Atan", b.op("Div", y, b.op("Where", is_vertical, b.like(1, x), x, dtype=x.dtype)))
@@ -205,7 +205,7 @@ def _lower_atan2(b, y, x, **_):
 
 # ---------------------------------------------------------------------- comparisons and logic
 def compare(b: Builder, op: str, x: Value, y: Value) -> Value:
-    """Compare two values in their common type. `NotEqual` is written as Not(Equal): ONNX has no such operator."""
+    """Compare two values in their common type. `NotEqual` is written as Not(Equal): ONNX has no NotEqual."""
     x, y = b.common(x, y)
     if x.dtype == "bool" and op not in ("Equal", "NotEqual"):
         x, y = b.cast(x, "int32"), b.cast(y, "int32")
@@ -251,7 +251,7 @@ def _lower_shift_left(b, x, y, **_):
 
 @primitives.register("shift_right_logical", "shift_right_arithmetic")
 def _lower_shift_right(b, x, y, **_):
-    """Compute floor(x / 2 ** y). A logical shift of negative numbers cannot be expressed."""
+    """Compute floor(x / 2 ** y). A logical shift of a negative number gives the result of the arithmetic shift."""
     if x.dtype == "bool":
         return NotImplemented
     power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), "float64")

@@ -10,11 +10,11 @@ from .shapes import interleave, pad
 
 
 def reduced(b: Builder, op: str, x: Value, axes: Sequence[int], keep: bool = False) -> Value:
-    """Reduce a value over axes. Without axes it is returned unchanged."""
+    """Reduce a value over axes. The value is returned unchanged if `axes` is empty."""
     if not axes:
         return x
     kind = b.computing(x.dtype)
-    if op in ("ReduceMax", "ReduceMin"):  # these have the axes as an attribute until opset 18
+    if op in ("ReduceMax", "ReduceMin"):  # their axes became an input in opset 18
         return b.op(op, b.cast(x, kind), b.ints(axes), keepdims=int(keep))
     return b.op(op, b.cast(x, kind), b.ints(axes), keepdims=int(keep))
 
@@ -122,7 +122,7 @@ def _lower_dot_general(b, x, y, dimension_numbers, **_):
 def _lower_conv(
     b, x, w, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, **more
 ):
-    """Write a Conv after transposition to ONNX's axis order. A dilated input is interleaved with zeros."""
+    """Write a Conv after transposition to ONNX's axis order. An input dilation inserts zeros between the elements."""
     if more.get("batch_group_count", 1) != 1:
         raise Refused("ONNX has no convolution in groups of the batch")
     data, kernel, out = dimension_numbers

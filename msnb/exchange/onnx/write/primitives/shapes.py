@@ -71,7 +71,9 @@ def _lower_tile(b, x, reps, **_):
 
 @primitives.register("platform_index")
 def _lower_platform_index(b, platforms=(), **_):
-    """Select the last branch, which is for all other platforms: a model is not specific to a platform."""
+    """Select the last branch, which is JAX's default for other platforms: an ONNX model is not specific to a
+    platform.
+    """
     return b.const(len(platforms) - 1, b.dtype)
 
 
@@ -136,8 +138,8 @@ def _lower_iota(b, dimension, **_):
 
 
 def clamped_starts(b: Builder, starts: Sequence[Value], shape: Sequence[Any], lengths: Sequence[Any]) -> list[Any]:
-    """Return the start indices of a window, clamped so that the window is inside the array. Constant indices are
-    Python numbers.
+    """Clamp the start indices of a window so that the window is inside the array. A result is a Python number if it is
+    known, else a Value.
     """
     clamped: list[Any] = []
     for start, n, length in zip(starts, shape, lengths, strict=True):

@@ -13,8 +13,8 @@ __all__ = ["ConditionalVAE"]
 
 class ConditionalVAE(Latent):
     r"""
-    The conditional variational autoencoder (Sohn, Lee and Yan, 2015): a VAE whose encoder also gets the class of each
-        image, and whose decoder gets it as a one-hot vector in addition to z.
+    The conditional variational autoencoder (Sohn, Lee and Yan, 2015): a VAE that also gets the class of each image. The
+    encoder gets the class itself, and the decoder gets it as a one-hot vector in addition to z.
 
     Args:
         encoder (Cell): Maps x and y to h, of shape (N, hidden_size).
@@ -31,8 +31,8 @@ class ConditionalVAE(Latent):
         tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`, the inputs of `infer.ELBO`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `latent_size` is greater than `hidden_size`.
 
     Examples:
         >>> from mindspore.nn.probability.dpn import ConditionalVAE
@@ -78,7 +78,7 @@ class ConditionalVAE(Latent):
 
         Raises:
             TypeError: If `generate_nums` is no int.
-            ValueError: If it is less than 1, or `shape` is another.
+            ValueError: If it is less than 1, or `shape` is not one of these.
         """
         count = self._check_generate_args(generate_nums, shape)
         return F.reshape(self._decode(self._append_one_hot_class(self._draw_latent(count), sample_y)), shape)

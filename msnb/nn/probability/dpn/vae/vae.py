@@ -10,9 +10,9 @@ __all__ = ["VAE"]
 
 class VAE(Latent):
     r"""
-    The variational autoencoder (Kingma and Welling, 2013): :math:`\mu` and :math:`\log \sigma^2` are read from the
-    encoder's output h by a Dense layer each, z is drawn from :math:`N(\mu, \sigma^2)`, and the decoder reconstructs x
-    from a third Dense layer of z.
+    The variational autoencoder (Kingma and Welling, 2013). Two Dense layers compute :math:`\mu` and :math:`\log
+    \sigma^2` from the encoder's output h. z is drawn from :math:`N(\mu, \sigma^2)`. A third Dense layer maps z to the
+    input of the decoder, which reconstructs x.
 
     Args:
         encoder (Cell): Maps x to h, of shape (N, hidden_size).
@@ -27,8 +27,8 @@ class VAE(Latent):
         tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`, the inputs of `infer.ELBO`.
 
     Raises:
-        TypeError: If an argument is of another type.
-        ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is less than 1, or `latent_size` is greater than `hidden_size`.
 
     Examples:
         >>> from mindspore.nn.probability.dpn import VAE
@@ -60,7 +60,7 @@ class VAE(Latent):
 
         Raises:
             TypeError: If `generate_nums` is no int.
-            ValueError: If it is less than 1, or `shape` is another.
+            ValueError: If it is less than 1, or `shape` is not one of these.
         """
         count = self._check_generate_args(generate_nums, shape)
         return F.reshape(self._decode(self._draw_latent(count)), shape)

@@ -25,13 +25,13 @@ class ELBO(Cell):
 
     Inputs:
         - **data** (tuple[Tensor]) - The reconstruction, x, :math:`\mu` and :math:`\sigma`.
-        - **label** (Tensor) - Anything: it is there so that the loss fits `nn.WithLossCell`.
+        - **label** (Tensor) - Ignored. It exists so that the loss can be used in `nn.WithLossCell`.
 
     Outputs:
         Tensor, a scalar.
 
     Raises:
-        ValueError: If a word is another.
+        ValueError: If a prior is not "Normal".
 
     Examples:
         >>> from mindspore.nn.probability.infer import ELBO

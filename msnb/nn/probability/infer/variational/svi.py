@@ -21,7 +21,7 @@ class SVI:
         optimizer (Cell): Updates the Parameters of the network.
 
     Raises:
-        TypeError: If the loss is no ELBO, or `optimizer` no Cell.
+        TypeError: If the loss is no ELBO, or `optimizer` is no Cell.
 
     Examples:
         >>> from mindspore.nn.probability.dpn import VAE
