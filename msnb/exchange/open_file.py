@@ -85,5 +85,4 @@ def _select_reader(path, readers):
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    # imported here, because the readers of other formats are not needed
-    return path, import_module(readers[_get_file_ending(path)])
+    return path, import_module(readers[_get_file_ending(path)])  # lazy: other formats are not needed

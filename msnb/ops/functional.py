@@ -1,4 +1,4 @@
-"""Re-export module of `mindspore.ops.functional`: the functions of operators."""
+"""The module `mindspore.ops.functional`: functions of all operators that have one."""
 
 from functools import partial
 

@@ -230,7 +230,7 @@ class RandomLighting(TensorOp):
     """Add light of a random colour (AlexNet's noise along the principal components of ImageNet).
 
     Args:
-        alpha (float, optional): Standard deviation of the noise. Default: 0.05.
+        alpha (float, optional): Standard deviation of the normal noise. Default: 0.05.
 
     Raises:
         TypeError: If `alpha` is not a number.

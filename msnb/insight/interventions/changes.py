@@ -362,10 +362,10 @@ def replace(value: Any, **selection: Any) -> Change:
     return Change("replace", compute, [_check_array("value", value)], selection=select(selection))
 
 
-
-"""
 def freeze(**selection: Any) -> Change:
-    """Return the change to the value that the node has without any intervention. It undoes the effect of other changes."""
+    """Return the change to the value that the node has without any intervention. It undoes the effect of other
+    changes.
+    """
     return Change("freeze", lambda _, __, reference: reference, selection=select(selection))
 
 

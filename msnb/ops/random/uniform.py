@@ -174,7 +174,7 @@ def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     """Draw random numbers uniformly from [0, 1).
 
     Args:
-        shape (Union[int, tuple[int], list[int]]): Shape of the result. Default: (1,).
+        shape (Union[int, tuple[int], list[int]]): The result has this shape. Default: (1,).
         dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
 
     Returns:

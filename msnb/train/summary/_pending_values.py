@@ -68,10 +68,10 @@ def put(values: dict[str, Tensor]) -> None:
         _values.update(values)
 
 
-
-"""
 def take() -> dict[str, "Tensor | PendingValue"]:
-    """Return and remove the stored values, by name. The value of an operator in a branch or loop is a `PendingValue`."""
+    """Return and remove the stored values, by name. The value of an operator in a branch or loop is a
+    `PendingValue`.
+    """
     with _lock:
         values = dict(_values)
         _values.clear()
