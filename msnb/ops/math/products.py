@@ -230,7 +230,7 @@ def _convert_to_common_type(function, a, b):
 
 @spelling(Dot, Einsum, numpy="dot")
 def _numpy_dot(a: ArrayLike, b: ArrayLike) -> Tensor:
-    """Sum of products over the last axis of `a` and the second-to-last axis of `b`, or the only axis of a vector `b`.
+    """Sum of products over the last axis of `a` and the last but one axis of `b`. A vector `b` has only one axis.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies the other operand.
