@@ -17,8 +17,9 @@ _spec = importlib.util.spec_from_file_location("make_values", FOLDER / "make_val
 golden = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(golden)
 TOLERANCE = 1e-5  # relative to the largest element
-# The gradient at a convolution of ResNet-18 is 1.14e-5 off in float32 with JAX 0.12 (0.10: below 1e-5).
-GRADIENT_TOLERANCE = 2e-5
+# In float32 the gradient at a convolution of ResNet-18 depends on the order of sums: it is off by 1e-5 to 2.1e-5,
+# depending on JAX and the processor.
+GRADIENT_TOLERANCE = 3e-5
 OPERATORS = {"FusedBatchNormEx": "BatchNorm"}  # names in the golden files
 pytestmark = pytest.mark.usefixtures("graph_mode")
 

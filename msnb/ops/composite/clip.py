@@ -8,7 +8,7 @@ from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops.math.norms import VectorNorm, check_finite
+from msnb.ops.math.norms import _VectorNorm, check_finite
 from msnb.ops.operations import Abs, Cast, Maximum, Minimum, ReduceMax, ReduceSum, Sqrt, Square, Stack
 
 _NO_BOUND = "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be given, but both are None."
@@ -80,8 +80,8 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
     if float(norm_type) == float("inf"):
         total = functools.reduce(Maximum(), [ReduceMax()(size) for size in sizes])
     else:  # the norm has the gradient 0 at 0, the power 1 / norm_type an infinite one
-        norms = [VectorNorm.functional(size, float(norm_type)) for size in sizes]
-        total = norms[0] if len(norms) == 1 else VectorNorm.functional(Stack()(norms), float(norm_type))
+        norms = [_VectorNorm.functional(size, float(norm_type)) for size in sizes]
+        total = norms[0] if len(norms) == 1 else _VectorNorm.functional(Stack()(norms), float(norm_type))
     if error_if_nonfinite:
         total = check_finite(total)
     scale = Minimum()(max_norm / (total + 1e-6), 1.0)

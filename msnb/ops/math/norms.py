@@ -76,7 +76,7 @@ check_finite = _ClipByNormCheck.functional
 
 @operator(functional="vector_norm", generation=2)
 @in_float32
-def VectorNorm(
+def _VectorNorm(
     x, ord: Order = 2, axis: Optional(Axis) = None, keepdims: Bool = False, *, dtype: Optional(DType) = None
 ):
     """Norm of vectors.
@@ -267,8 +267,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 
 CASES = [
-    *(case(VectorNorm, F(2, 3), order, 1) for order in (2, 1, 3.5, 0, math.inf, -1)),
-    case(VectorNorm, F(2, 3), 2, None, True),
+    *(case(_VectorNorm, F(2, 3), order, 1) for order in (2, 1, 3.5, 0, math.inf, -1)),
+    case(_VectorNorm, F(2, 3), 2, None, True),
     *(case(_MatrixNorm, F(2, 3), order) for order in ("fro", "nuc", 1, -math.inf, 2)),
     case(_MatrixNorm, F(2, 3, 3), "fro", (0, 2), True),
     case(NuclearNorm, F(3, 2)),
@@ -281,5 +281,5 @@ CASES = [
     case(pdist, F(3, 2)),
     refused(ValueError, Pdist, F(3)),
     refused(ValueError, _MatrixNorm, F(2, 3), 3),
-    refused(ValueError, VectorNorm, F(2), 2, 4),
+    refused(ValueError, _VectorNorm, F(2), 2, 4),
 ]
