@@ -112,7 +112,7 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
                     node.scope, node.direction = f"{last}/{outer_scope}", "update"
     _inline_number_arguments(graph, program, args)
     graph.weights = Values(_index_parameters_by_name(program.params))
-    _retarget_writes_to_parameters(graph)
+    _replace_write_targets_by_parameters(graph)
     first = len(graph.outputs) - graph.written
     values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
     parameters = {node.name: node for node in graph.parameters if node.is_weight}
@@ -160,7 +160,7 @@ def _inline_number_arguments(graph, program, inputs):
         node.inputs = tuple(numbers.get(source, source) for source in node.inputs)
 
 
-def _retarget_writes_to_parameters(graph):
+def _replace_write_targets_by_parameters(graph):
     """Make the Parameter itself the target of every operator that writes it.
 
     If a Parameter is written twice, tracing makes the result of the first operator the target of the second.

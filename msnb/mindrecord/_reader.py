@@ -69,7 +69,9 @@ def _is_valid_schema(value):
 
 _TYPES = (*NUMPY, "string")
 _NUMBERS = (int, float, bool)
-_PYTHON_TYPES = {kind: _NUMBERS for kind in NUMPY} | {"string": (str, bytes)}  # Python types of stored values, by type
+_PYTHON_TYPES = {kind: _NUMBERS for kind in NUMPY} | {
+    "string": (str, bytes)
+}  # {type in the schema: Python types of its stored values}
 _HEADER = {
     "schema": _is_valid_schema,
     "page": lambda value: isinstance(value, list),

@@ -153,7 +153,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     return _compute_triangle_indices("triu_indices", np.triu_indices, n, k, m)
 
 
-def _get_matrix_shape(function, arr):
+def _check_and_get_matrix_shape(function, arr):
     arr = as_tensor(arr, function, "arr")
     if arr.ndim != 2:
         raise ValueError(f"For '{function}', 'arr' should have 2 dimensions, but got shape {arr.shape}.")
@@ -176,7 +176,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
     """
-    rows, columns = _get_matrix_shape("tril_indices_from", arr)
+    rows, columns = _check_and_get_matrix_shape("tril_indices_from", arr)
     return _compute_triangle_indices("tril_indices_from", np.tril_indices, rows, k, columns)
 
 
@@ -195,5 +195,5 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
     """
-    rows, columns = _get_matrix_shape("triu_indices_from", arr)
+    rows, columns = _check_and_get_matrix_shape("triu_indices_from", arr)
     return _compute_triangle_indices("triu_indices_from", np.triu_indices, rows, k, columns)

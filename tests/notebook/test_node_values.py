@@ -171,7 +171,7 @@ def test_another_run_is_asked_for_its_values(page, shown):
     live.answer()
     before = page.inner_text(".values")
     shown.run(Tensor(3 * X))
-    page.evaluate("runs => live.set('runs', runs)", shown._get_value_state()["runs"])
+    page.evaluate("runs => live.set('runs', runs)", shown._get_state_of_all_values()["runs"])
     assert len(live.answer()) == 1 and page.inner_text(".values") != before
     shown.run(Tensor(X))
 

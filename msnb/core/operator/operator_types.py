@@ -182,7 +182,7 @@ class Operator:
     def kernel(
         self, attributes: dict[str, Any], layout: tuple[Any, ...] | None = None, statics: tuple[Any, ...] = ()
     ) -> Kernel:
-        """Return the kernel for normal-form attributes (dict), a layout of the inputs and the static inputs.
+        """Return the kernel for attributes in their normal form, for a layout of the inputs, and for static inputs.
 
         `layout` has one entry per input: 1 a Tensor, 0 an absent one, -1 a static value, (n,) a tuple of n Tensors.
         """

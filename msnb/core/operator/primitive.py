@@ -24,7 +24,7 @@ class Primitive:
         name (str): Name of the operator.
     """
 
-    _changes = 0  # counts changes of attributes and marks
+    _changes = 0  # number of changes of attributes, and of settings such as `recompute`
 
     def __init__(self, name: str) -> None:
         self.name = name

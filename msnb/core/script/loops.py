@@ -168,8 +168,8 @@ class _GraphLoop:
         return self.hints.get((self.place, kind, name))
 
     def _collect_carry(self):
-        """Collect the carry: every Tensor and number among the variables, Parameters, hidden state, and the arrays
-        through which gradients of integers flow.
+        """Collect the values that the loop carries: the variables that are Tensors or numbers, the Parameters, the
+        state that Cells hide, and float arrays that carry the gradients of integer variables.
         """
         self.carried_positions, self.init = [], []  # (variable, leaf)
         self.filled = list(self.before)
@@ -226,10 +226,10 @@ class _GraphLoop:
         frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
-        self._set_carriers(carry)
+        self._attach_integer_gradient_carriers(carry)
         return frame
 
-    def _set_carriers(self, carry):
+    def _attach_integer_gradient_carriers(self, carry):
         for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
             integer_gradients.set_carrier(carry[position], carrier)
 
@@ -374,7 +374,7 @@ class _GraphLoop:
                     self.place,
                 )
         self.write(tuple(values))
-        self._set_carriers(results)
+        self._attach_integer_gradient_carriers(results)
         rest = results[len(self.carried_positions) :]
         for p in self.params:
             p._rebind_array(rest.pop(0))

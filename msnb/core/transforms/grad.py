@@ -278,10 +278,10 @@ class _DerivedFunction:
 
 
 def _contains_tensors(arg):
-    return any(not (isinstance(leaf, _NON_TENSORS) or _represents_number(leaf)) for leaf in flatten(arg)[0])
+    return any(not (isinstance(leaf, _NON_TENSORS) or _is_traced_python_number(leaf)) for leaf in flatten(arg)[0])
 
 
-def _represents_number(leaf):
+def _is_traced_python_number(leaf):
     """Return True for a Tensor that represents a Python number; in a graph numbers are inputs."""
     return _thread.frame is not None and isinstance(leaf, Tensor) and is_number(leaf)
 

@@ -239,7 +239,9 @@ class Replay:
 
     # ------------------------------------------------------------------ windows
     def _select_nodes_to_compute(self, node):
-        """Return the numbers of the nodes to compute together with `node`: all of them if they fit in memory."""
+        """Return the ids of the nodes to compute in one program: `node` and its successors, up to a limit of nodes and
+        bytes. With statistics instead of values, return all nodes.
+        """
         if self.has_statistics:
             return tuple(self._nodes)
         ordered = sorted(self._nodes)

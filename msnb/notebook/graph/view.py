@@ -290,14 +290,14 @@ class GraphView(Renewed):
             with self._widget.hold_sync():
                 self._send_value_state(self._widget)
 
-    def _get_value_state(self):
+    def _get_state_of_all_values(self):
         values = self._values
         if values is None:
             return {"valued": "", "runs": self._runs, "steps": [], "step": 0}
         return {"valued": values.stage, "runs": self._runs, "steps": values.steps, "step": values.step}
 
     def _send_value_state(self, widget):
-        state = self._get_value_state()
+        state = self._get_state_of_all_values()
         widget.valued, widget.runs = state["valued"], state["runs"]
         widget.steps, widget.step = state["steps"], state["step"]
 
@@ -513,7 +513,7 @@ class GraphView(Renewed):
             "height": self.height,
             "cells": cell_names.ids(),
             "waits": self._stage_builder.waits(),
-            **self._get_value_state(),
+            **self._get_state_of_all_values(),
             "debug": self._stepper.state if self._stepper is not None else {},
         }
 

@@ -166,8 +166,8 @@ def plan(
     - "data parallel": each device has a shard of the batch and all Parameters.
     - "optimizer sharded": data parallel with sharded optimizer states (ZeRO-1).
     - "fully sharded": all Parameters and states are sharded.
-    - "searched": the fastest plan within the memory, of the search's solutions and the plans above. It sends at most as
-      much as data parallel if that fits.
+    - "searched": the fastest plan that fits in memory, out of the solutions of the search and the plans above. If data
+      parallel fits in memory, this plan does not send more bytes than data parallel.
 
     The best plans are compiled by XLA on virtual devices in another process, and their communication is counted. A
     strategy that is not possible has a row with the reason.
@@ -182,12 +182,12 @@ def plan(
         batch (Union[Tensor, tuple]): Arguments of the program for all devices together; only shapes and dtypes matter.
         devices (int): Number of devices, at least two. Default: 64.
         mesh (Union[Sequence, Mapping]): Devices along each axis, with names or without, the innermost last.
-            Default: None, hosts, and the devices inside each.
+            Default: None, which means two axes: the hosts, and the devices of one host.
         hardware (Union[str, Mapping, Hardware]): A name of `hardware.PRESETS`, or a dict of `Hardware`'s attributes.
             Default: "a100".
-        memory (float): GiB of a device. Default: None, that of the hardware.
+        memory (float): Memory of a device in GiB. Default: None, which means that of `hardware`.
         check (int): Number of the best plans that XLA compiles. Default: 3.
-        efficiency (float): Fraction of the peak that products reach. Default: 0.5.
+        efficiency (float): Speed of matrix products and convolutions, as a fraction of the device's peak. Default: 0.5.
         seconds (float): Approximate time limit of one search. Default: 60.
         progress (bool): True for a line that shows the progress. Default: True.
 

@@ -143,7 +143,7 @@ def pipelines(
         cost_model = MeshCostModel({axis: size for axis, size in sizes.items() if size > 1}, weights(sizes))
         try:
             yield _plan_pipeline(root, arguments, None if parts else network, cost_model, number)
-        except NotImplementedError as error:  # the blocks cannot be stages, for any number of them
+        except NotImplementedError as error:  # the blocks cannot be stages, for any number of micro-batches
             yield Refused(f"{stages} stages", str(error))
             return
         has_pipeline = True

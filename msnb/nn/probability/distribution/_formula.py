@@ -56,7 +56,7 @@ def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
 
     def body(self, *args, **kwargs):
         value, *bound_parameters = bound(args, kwargs)
-        value = as_type(_check_tensor(value, "value"), self._value_type)
+        value = as_type(_check_tensor(value, "value"), self._value_cast_dtype)
         return formula(self, value, *self._all_parameters(*bound_parameters))
 
     return _make_method(formula, signature, body)

@@ -149,7 +149,7 @@ class Distribution(Cell):
         return self._broadcast_shape
 
     @property
-    def _value_type(self):
+    def _value_cast_dtype(self):
         """Return the dtype to which values are cast."""
         return self._dtype if self._dtype in mstype.float_type else self.parameter_type
 
