@@ -335,3 +335,11 @@ def test_readers_can_be_replaced_before_others_are_loaded(fresh, tmp_path):
     """A program that puts functions in the place of readers still gets those that come when they are asked for."""
     done = fresh.run(REPLACED, tmp_path)
     assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize("once", [iter, lambda numbers: (i for i in numbers)])
+def test_a_sampler_that_can_be_read_once_gives_its_rows_in_each_epoch(once):
+    data = ds.GeneratorDataset([(np.array(i),) for i in range(5)], ["a"], sampler=once([1, 2]))
+    assert data.get_dataset_size() == 2
+    for _ in range(2):
+        assert [int(row["a"]) for row in rows(data)] == [1, 2]
