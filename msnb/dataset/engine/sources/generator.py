@@ -219,7 +219,7 @@ class GeneratorDataset(MappableDataset):
             )
         return Dataset.split(self, sizes, randomize)  # samplers cannot select rows of an iterable
 
-    def _batch_rows(self):
+    def _compute_batch_size(self):
         return 1 if self.batch_sampler is None else -1  # the batches of a sampler may differ in size
 
     def _is_single_pass(self):
