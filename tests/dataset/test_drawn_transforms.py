@@ -11,6 +11,7 @@ import msnb.dataset.text as text
 import msnb.dataset.transforms as transforms
 import msnb.dataset.vision as vision
 from msnb.common import dtype as mstype
+from msnb.core.operator import api_generations
 
 IMAGE = np.random.RandomState(0).randint(0, 256, (20, 24, 3)).astype(np.uint8)
 
@@ -172,3 +173,82 @@ def test_tables_of_words_are_changed_row_by_row():
 def test_slices_are_padded_in_every_channel():
     slices = vision.SlicePatches(2, 2, vision.SliceMode.PAD, 7)(np.zeros((3, 3, 4), np.uint8))
     assert slices[3][:, :, 3].tolist() == [[0, 7], [7, 7]]
+
+
+def test_a_random_affine_of_pil_images_draws_for_missing_arguments_too():
+    image = Image.fromarray(np.random.RandomState(0).randint(0, 256, (9, 12, 3)).astype(np.uint8))
+    random.seed(1)
+    expected = {
+        "scale": ((0.5, 1.5), [23080, 10778, 38486]),
+        "shear": ((1, 9, 3, 20), [30484, 34924, 36131]),
+        "translate": ((0.2, 0.3), [33179, 31772, 31125]),
+    }
+    for name, (value, sums) in expected.items():
+        affine = vision.RandomAffine((0, 30), **{name: value})
+        assert [int(np.array(affine(image)).astype(int).sum()) for _ in range(3)] == sums
+
+
+_Flip = vision.RandomVerticalFlip
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ([vision.RandomSelectSubpolicy([[(_Flip(), 0.8)]])], "1010110001"),
+        ([vision.RandomSelectSubpolicy([[(_Flip(), 0.8)]]), vision.ToPIL(), _Flip()], "0011111001"),
+        ([transforms.RandomApply([_Flip()], 0.5)], "0000000100"),
+        ([transforms.RandomApply([_Flip(), vision.HorizontalFlip()], 0.5)], "1000100010"),
+        ([transforms.RandomChoice([_Flip(1.0), _Flip(0.0)])], "0010101011"),
+        ([vision.UniformAugment([_Flip(1.0), vision.RandomHorizontalFlip()], 1)], "0100001010"),
+    ],
+)
+def test_nested_transforms_use_pillow_if_each_of_them_can(monkeypatch, operations, expected):
+    monkeypatch.setattr(api_generations, "shared", 2)
+    images = np.array([[[[1, 2, 3]], [[7, 8, 9]]]] * 10, np.uint8)
+    workers = ds.config.get_num_parallel_workers()
+    ds.config.set_num_parallel_workers(1)
+    try:
+        data = ds.NumpySlicesDataset({"a": images}, shuffle=False).map([vision.ToPIL(), *operations], "a")
+        rows = [row[0] for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    finally:
+        ds.config.set_num_parallel_workers(workers)
+    assert "".join(str(int(row[0, 0, 0] == 7)) for row in rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("transform", "dtype", "expected"),
+    [
+        (vision.RandomColor((1.9, 1.9)), "uint8", [[2, 0, 0], [1, 1, 0], [0, 0, 2]]),
+        (vision.RandomSharpness((0.5, 0.5)), "uint8", [[1, 0, 0], [1, 1, 0], [0, 0, 1]]),
+        (vision.Posterize(8), "uint8", [[1, 0, 0], [1, 1, 0], [0, 0, 1]]),
+        (vision.AutoContrast(), "uint8", [[255, 0, 0], [255, 255, 0], [0, 0, 255]]),
+        (vision.Equalize(), "uint8", [[255, 0, 0], [255, 255, 0], [0, 0, 255]]),
+        (vision.Pad(0), "uint8", [[1, 0, 0], [1, 1, 0], [0, 0, 1]]),
+        (vision.AdjustBrightness(0.5), "bool", [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        (vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR), "bool", [[0, 0, 1], [0, 1, 1], [1, 0, 0]]),
+    ],
+)
+def test_bool_images_are_processed_as_uint8(transform, dtype, expected):
+    result = transform(np.array([[[1, 0, 0], [1, 1, 0], [0, 0, 1]]] * 3, bool))
+    assert (str(result.dtype), result[0].astype(int).tolist()) == (dtype, expected)
+
+
+@pytest.mark.parametrize(
+    ("transform", "dtype", "expected"),
+    [
+        (vision.Posterize(4), "uint8", [128, 240, 0, 32]),
+        (vision.Solarize((0, 100)), "int8", [-128, -1, 127, 127]),
+        (vision.AdjustGamma(0.7), "int8", [-98, -1, 0, 66]),
+    ],
+)
+def test_int8_images_are_processed_as_mindspore_does(transform, dtype, expected):
+    result = transform(np.array([[-128, -1, 0, 37]], np.int8))
+    assert (str(result.dtype), result[0].tolist()) == (dtype, expected)
+
+
+def test_gamma_of_a_pil_image_is_a_pil_image():
+    image = Image.fromarray(np.array([[[172, 47, 117], [192, 67, 251]]], np.uint8))
+    result = vision.AdjustGamma(0.7)(image)
+    assert result.mode == "RGB" and np.array(result).tolist() == [[[194, 78, 148], [209, 100, 253]]]
+    transparent = image.convert("RGBA")
+    assert vision.AdjustGamma(0.7)(transparent) == transparent

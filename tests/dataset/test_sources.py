@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import msnb.dataset as ds
+from msnb.core.operator import api_generations
 from msnb.formats.crc32c import masked_crc32c as masked_crc
 
 
@@ -335,3 +336,24 @@ def test_readers_can_be_replaced_before_others_are_loaded(fresh, tmp_path):
     """A program that puts functions in the place of readers still gets those that come when they are asked for."""
     done = fresh.run(REPLACED, tmp_path)
     assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize("once", [iter, lambda numbers: (i for i in numbers)])
+def test_a_sampler_that_can_be_read_once_gives_its_rows_in_each_epoch(once):
+    data = ds.GeneratorDataset([(np.array(i),) for i in range(5)], ["a"], sampler=once([1, 2]))
+    assert data.get_dataset_size() == 2
+    for _ in range(2):
+        assert [int(row["a"]) for row in rows(data)] == [1, 2]
+
+
+@pytest.mark.parametrize(("generation", "lengths"), [(1, (3, 2, 3)), (2, (4, 2, 5))])
+def test_a_users_sampler_may_repeat_samples_in_mindspore_2(monkeypatch, generation, lengths):
+    monkeypatch.setattr(api_generations, "shared", generation)
+
+    class Picks(ds.Sampler):
+        def __iter__(self):
+            return iter([0, 1, 1, 1] if self.num_samples in (None, 3) else [0, 1, 1, 2, 2, 2])
+
+    for num_samples, length in zip((None, 2, 5), lengths, strict=True):
+        data = ds.GeneratorDataset([(np.array(i),) for i in range(3)], ["a"], sampler=Picks(num_samples))
+        assert data.get_dataset_size() == len(rows(data)) == length

@@ -190,3 +190,12 @@ def test_gradients_of_a_convolution_take_the_kernel_from_the_weights():
             expected = dx.asnumpy(), dw.asnumpy()
     np.testing.assert_array_equal(dx.asnumpy(), expected[0])
     np.testing.assert_array_equal(dw.asnumpy(), expected[1])
+
+
+@pytest.mark.parametrize("name", ["Conv1d", "Conv2d", "Conv3d", "Conv1dTranspose", "Conv2dTranspose"])
+def test_an_empty_batch_gives_an_empty_result(name):
+    layer, sizes = getattr(msnb.nn, name)(2, 3, 2), (4,) * int(name[4])
+    x = Tensor(np.zeros((0, 2, *sizes), np.float32))
+    assert layer(x).shape == (0, 3, *sizes)
+    gradient = ops.GradOperation(get_by_list=True)(layer, [layer.weight])(x)[0]
+    assert gradient.shape == layer.weight.shape and not gradient.asnumpy().any()

@@ -8,6 +8,7 @@ import copy
 import numbers
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from types import FunctionType
 from typing import Any, Self
 
 import numpy as np
@@ -204,6 +205,11 @@ class Sampler(_ChainedSampler):
         return self.num_samples if self.num_samples is None else len(self._get_indices())
 
 
+def _is_consumed(iterable):
+    """Return True if `iterable` can be read once only: a generator or one of Python's own iterators."""
+    return isinstance(iterable, Iterator) and not isinstance(type(iterable).__iter__, FunctionType)
+
+
 class IterSampler(BuiltinSampler):
     """Draw the sample indices that an iterable yields.
 
@@ -216,7 +222,7 @@ class IterSampler(BuiltinSampler):
 
     def __init__(self, sampler: Iterable[Any], num_samples: int | None = None) -> None:
         self.num_samples: int | None = num_samples
-        self.sampler: Iterable[Any] = sampler
+        self.sampler: Iterable[Any] = list(islice(sampler, num_samples or None)) if _is_consumed(sampler) else sampler
 
     def is_shuffled(self) -> bool:
         """Return False, because the order of the iterable is unknown."""

@@ -7,10 +7,11 @@ import numpy as np
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import checked
+from msnb.core.operator import api_generations
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import of_callable, of_type, within
 from msnb.dataset.core.streams import Mt32
-from msnb.dataset.core.tensor_op import TensorOp, as_array
+from msnb.dataset.core.tensor_op import Described, TensorOp, as_array
 
 
 def check_non_empty(values, name):
@@ -47,13 +48,29 @@ def run_operation(op, state, values):
     return tuple(v if isinstance(v, np.ndarray) or _is_pil(v) else as_array(v) for v in outputs)
 
 
+def accepts_pil(op: Any) -> bool:
+    """Return True if `op` has a form that uses Pillow. MindSpore 2 runs this form on a PIL image."""
+    if isinstance(op, _Composite):
+        return all(map(accepts_pil, op.transforms))
+    return hasattr(op, "_transform_pil_image") or _is_python_only(op)
+
+
+def _is_python_only(op):
+    return isinstance(op, Described) and not isinstance(op, TensorOp)
+
+
 def _is_pil(value):
     return type(value).__module__.startswith("PIL")
 
 
+def convert_pil_images(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the columns with PIL images as arrays."""
+    return tuple(np.asarray(v) if _is_pil(v) else v for v in values)
+
+
 def unwrap_single(values):
     """Return the columns as arrays. A single column is returned without its tuple."""
-    values = tuple(np.asarray(v) if _is_pil(v) else v for v in values)
+    values = convert_pil_images(values)
     return values[0] if len(values) == 1 else values
 
 
@@ -77,6 +94,28 @@ class _Composite(TensorOp):
         for op, state in zip(self.transforms, states, strict=True):
             values = run_operation(op, state, values)
         return values
+
+    def _run_all_functions(self, values):
+        for op in self.transforms:
+            values = run_operation(op.__call__, None, values)
+        return values
+
+    def _uses_pillow(self, values):
+        """Return True if MindSpore 2 runs the transforms in Python on these columns."""
+        if api_generations.shared == 1 or not accepts_pil(self):
+            return False
+        return any(map(_is_pil, values)) or any(map(_is_python_only, self.transforms))
+
+    def _transform_row_in_python(self, values):
+        """Transform a row as the Python form of MindSpore 2 does, with Python's random numbers."""
+        raise NotImplementedError(f"{type(self).__name__} has no Python form.")
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Apply the transforms to the columns of one row outside a pipeline."""
+        if inputs and self._uses_pillow(inputs):
+            outputs = self._transform_row_in_python(inputs)
+            return outputs[0] if len(outputs) == 1 else outputs
+        return super().__call__(*inputs)
 
 
 class Compose(_Composite):
@@ -103,6 +142,12 @@ class Compose(_Composite):
 
     def _create_random_stream(self):
         return None
+
+    def _uses_pillow(self, values):
+        return any(map(_is_pil, values)) and super()._uses_pillow(values)
+
+    def _transform_row_in_python(self, values):
+        return self._run_all_functions(values)
 
     def _transform_row(self, *values):
         for op in self.transforms:
@@ -132,7 +177,13 @@ class RandomApply(_Composite):
         super().__init__(transforms)
         self.prob = prob
 
+    def _transform_row_in_python(self, values):
+        return values if self.prob < random.random() else self._run_all_functions(values)
+
     def _transform_row_with_state(self, state, *values):
+        if self._uses_pillow(values):
+            return unwrap_single(self._transform_row_in_python(values))
+        values = convert_pil_images(values)
         stream, states = state
         if stream.canonical() <= self.prob:
             values = self._run_all_transforms(states, values)
@@ -152,7 +203,13 @@ class RandomChoice(_Composite):
 
     deterministic = False
 
+    def _transform_row_in_python(self, values):
+        return run_operation(random.choice(self.transforms).__call__, None, values)
+
     def _transform_row_with_state(self, state, *values):
+        if self._uses_pillow(values):
+            return unwrap_single(self._transform_row_in_python(values))
+        values = convert_pil_images(values)
         stream, states = state
         index = stream.uniform_int(0, len(self.transforms) - 1)
         return unwrap_single(run_operation(self.transforms[index], states[index], values))
@@ -181,6 +238,12 @@ class RandomOrder(_Composite):
 
     def _run_eagerly(self, *arrays):
         return self._transform_row_with_state((self._order, open_states(self.transforms)), *arrays)
+
+    def _transform_row_in_python(self, values):
+        random.shuffle(self._order)
+        for i in self._order:
+            values = run_operation(self.transforms[i].__call__, None, values)
+        return values
 
     def _transform_row_with_state(self, state, *values):
         order, states = state

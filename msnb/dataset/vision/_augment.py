@@ -10,8 +10,16 @@ from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Real, above_zero, list_of, of_callable, of_type, positive, within
 from msnb.dataset.core.streams import Gamma, Mt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.transforms._composite import _Composite, check_non_empty, open_states, run_operation, unwrap_single
+from msnb.dataset.transforms._composite import (
+    _Composite,
+    check_non_empty,
+    convert_pil_images,
+    open_states,
+    run_operation,
+    unwrap_single,
+)
 from msnb.dataset.vision._kinds import two_tuple
+from msnb.dataset.vision.py_transforms_util import uniform_augment
 from msnb.dataset.vision.utils import ImageBatchFormat
 
 
@@ -44,7 +52,13 @@ class UniformAugment(_Composite):
         self.transforms = transforms
         self.num_ops: int = num_ops
 
+    def _transform_row_in_python(self, values):
+        return tuple(uniform_augment(value, self.transforms, self.num_ops) for value in values)
+
     def _transform_row_with_state(self, state, *values):
+        if self._uses_pillow(values):
+            return unwrap_single(self._transform_row_in_python(values))
+        values = convert_pil_images(values)
         stream, states = state
         indices = stream.sample(list(range(len(self.transforms))), self.num_ops)
         for i in indices:
@@ -86,6 +100,7 @@ class RandomSelectSubpolicy(TensorOp):
         return Mt32(fresh_seed()), [open_states([op for op, _ in sub]) for sub in self.policy]
 
     def _transform_row_with_state(self, state, *values):
+        values = convert_pil_images(values)
         stream, states = state
         index = stream.uniform_int(0, len(self.policy) - 1)
         for (op, prob), op_state in zip(self.policy[index], states[index], strict=True):

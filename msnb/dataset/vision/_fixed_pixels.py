@@ -10,6 +10,7 @@ from msnb.dataset.core.optional import cv2
 from msnb.dataset.vision import kernels
 from msnb.dataset.vision._kinds import Probability
 from msnb.dataset.vision._pixels import AutoContrast, Equalize, ImageOp, Invert
+from msnb.dataset.vision.py_transforms_util import is_pil
 from msnb.dataset.vision.utils import ConvertMode
 
 
@@ -113,13 +114,28 @@ class AdjustGamma(ImageOp):
         self.gain: float = gain
 
     def _transform_row(self, image):
-        if image.dtype == np.uint8:
-            values = np.arange(256) / 255.0
-            table = np.clip((255 + 1 - 1e-3) * self.gain * values**self.gamma, 0, 255).astype(np.uint8)
-            return table[image]
-        return np.clip(image.astype(np.float32) ** np.float32(self.gamma) * np.float32(self.gain), 0, 1).astype(
-            image.dtype
-        )
+        if image.dtype.kind != "f":
+            # MindSpore changes the lowest byte of each integer.
+            low = image.astype(np.uint8)
+            return (self._compute_table()[low] - low.astype(np.int64) + image).astype(image.dtype)
+        return np.clip(image.astype(np.float32) ** np.float32(self.gamma) * np.float32(self.gain), 0, 1)
+
+    def _compute_table(self):
+        """Return the result for each uint8 value."""
+        scaled = (255 + 1 - 1e-3) * self.gain * (np.arange(256) / 255.0) ** self.gamma
+        return np.clip(scaled, 0, 255).astype(np.uint8)
+
+    def _transform_pil_image(self, image):
+        bands = len(image.getbands())
+        if bands not in (1, 3):
+            return image  # MindSpore leaves images with an alpha channel unchanged
+        return image.point(self._compute_table().tolist() * bands)
+
+    def __call__(self, *images):
+        """Apply the transform to a numpy or PIL image. The result has the same type."""
+        if len(images) == 1 and is_pil(images[0]):
+            return self._transform_pil_image(images[0])
+        return super().__call__(*images)
 
 
 class ConvertColor(ImageOp):
@@ -135,7 +151,8 @@ class ConvertColor(ImageOp):
 
     def _transform_row(self, image):
         kernels.check_image(image, "ConvertColor")
-        return cv2().cvtColor(kernels.to_opencv(image), int(self.convert_mode))
+        converted = cv2().cvtColor(kernels.to_opencv(image), int(self.convert_mode))
+        return converted.astype(image.dtype) if image.dtype == np.bool_ else converted
 
 
 class GaussianBlur(ImageOp):

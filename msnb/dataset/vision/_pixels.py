@@ -324,6 +324,7 @@ class RandomColor(ImageOp):
             raise RuntimeError(f"RandomColor: image must have 3 channels, but got shape {image.shape}.")
         if abs(factor - 1.0) < 0.00195:
             return image
+        image = kernels.widen_bool(image)
         if abs(factor) < 0.00195:
             return kernels.to_gray_rgb(image)
         return kernels.saturation(image, factor)

@@ -164,7 +164,7 @@ def pad(
     out = c.copyMakeBorder(
         to_opencv(array), top, bottom, left, right, getattr(c, _OPENCV_BORDERS[border]), value=tuple(map(float, fill))
     )
-    return out.reshape(*out.shape[:2], *array.shape[2:]).astype(array.dtype, copy=False)
+    return out.reshape(*out.shape[:2], *array.shape[2:]).astype(widen_bool(array).dtype, copy=False)
 
 
 def center_crop(array: np.ndarray, height: int, width: int) -> np.ndarray:
@@ -291,11 +291,20 @@ def normalize(array: np.ndarray, mean: Any, std: Any) -> np.ndarray:
 
 
 def scale_values(array: np.ndarray, factor: float) -> np.ndarray:
-    """Return ``array * factor``, rounded and clipped to the range of the dtype."""
-    return _saturate_cast(array.astype(np.float64) * factor, array.dtype)
+    """Return ``array * factor`` with a single-precision factor, rounded and clipped to the range of the dtype."""
+    wide = array.dtype.kind in "iuf" and array.dtype.itemsize > 2 and array.dtype != np.float32
+    factor = np.float32(factor)
+    return _saturate_cast(array.astype(np.float64 if wide else np.float32) * factor, array.dtype)
+
+
+def widen_bool(array):
+    """Return a bool image as uint8, OpenCV's type of it."""
+    return array.astype(np.uint8) if array.dtype == np.bool_ else array
 
 
 def _saturate_cast(values, dtype):
+    if dtype == np.bool_:
+        return _saturate_cast(values, np.dtype(np.uint8)).astype(dtype)
     if dtype.kind in "ui":
         info = np.iinfo(dtype)
         return np.clip(np.rint(values), info.min, info.max).astype(dtype)
@@ -329,14 +338,15 @@ def brightness(array: np.ndarray, alpha: float) -> np.ndarray:
     """Multiply the image by `alpha`."""
     check_image(array, "AdjustBrightness", None if array.ndim == 2 else (1, 3))
     if array.dtype == np.uint8:
-        return cv2().convertScaleAbs(np.ascontiguousarray(array), alpha=alpha)
+        return cv2().convertScaleAbs(np.ascontiguousarray(array), alpha=alpha).reshape(array.shape)
     return scale_values(array, alpha)
 
 
 def contrast(array: np.ndarray, alpha: float) -> np.ndarray:
     """Interpolate between the mean gray value (`alpha` 0) and the image (1)."""
     check_image(array, "AdjustContrast", (3,))
-    mean = int(cv2().mean(to_gray(array))[0] + 0.5)
+    mean = cv2().mean(to_gray(array))[0]
+    mean = mean if array.dtype == np.float32 else int(mean + 0.5)
     return blend(np.full_like(array, mean), array, alpha, of_second=True)
 
 
@@ -360,7 +370,7 @@ def sharpness(array: np.ndarray, alpha: float) -> np.ndarray:
     check_image(array, "Sharpness")
     kernel = np.full((3, 3), 1.0 / 13.0, np.float32)
     kernel[1, 1] = 5.0 / 13.0
-    source = np.ascontiguousarray(array)
+    source = np.ascontiguousarray(widen_bool(array))
     smooth = cv2().filter2D(source, -1, kernel).reshape(array.shape)
     smooth[0], smooth[-1], smooth[:, 0], smooth[:, -1] = source[0], source[-1], source[:, 0], source[:, -1]
     return blend(source, smooth, alpha).reshape(array.shape)
@@ -369,6 +379,7 @@ def sharpness(array: np.ndarray, alpha: float) -> np.ndarray:
 def _map_channels(array, operation, function):
     """Apply `function` to each (H, W) plane of a uint8 image."""
     check_image(array, operation)
+    array = widen_bool(array)
     if array.ndim == 3 and array.shape[2] not in (1, 3):
         raise RuntimeError(f"{operation}: Number of channels is not 1 or 3, but got shape {array.shape}.")
     if array.dtype != np.uint8:
@@ -420,17 +431,17 @@ def _compute_cutoff_range(histogram, cutoff):
 
 
 def invert(array: np.ndarray) -> np.ndarray:
-    """Return 255 minus the image."""
+    """Return 255 minus the image, clipped to the range of the dtype."""
     check_image(array, "Invert")
-    return 255 - array if array.dtype == np.uint8 else (255 - array.astype(np.float64)).astype(array.dtype)
+    return 255 - array if array.dtype == np.uint8 else _saturate_cast(255 - array.astype(np.float64), array.dtype)
 
 
 def posterize(array: np.ndarray, bits: int) -> np.ndarray:
-    """Keep the highest `bits` bits of each value."""
+    """Keep the highest `bits` bits of each value. The result is uint8."""
     check_image(array, "Posterize")
-    if array.dtype not in (np.uint8, np.int8):
+    if array.dtype not in (np.uint8, np.int8, np.bool_):
         raise RuntimeError(f"Posterize: Input image data type can not be float, but got {array.dtype}.")
-    return array & np.uint8(0xFF & ~((1 << (8 - bits)) - 1))
+    return array.astype(np.uint8) & np.uint8(0xFF & ~((1 << (8 - bits)) - 1))
 
 
 def solarize(array: np.ndarray, low: int, high: int) -> np.ndarray:

@@ -93,8 +93,9 @@ def _make_pil_accepting_class(base: type[_T], pil_class: Any) -> type[_T]:
 
 
 def _create_pil_affine(degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
-    """Create the affine transform of PIL images. MindSpore 2 also draws a vertical shear for one number: 0."""
+    """Create the affine transform of PIL images. MindSpore 2 draws numbers for arguments that are None too."""
     shear = (-shear, shear) if isinstance(shear, int | float) else shear
+    translate, scale, shear = translate or (0.0, 0.0), scale or (1.0, 1.0), shear or (0.0, 0.0, 0.0, 0.0)
     return py.RandomAffine(degrees, translate, scale, shear, resample, fill_value)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb.core.operator import api_generations
 from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.streams import Mt32
 
@@ -197,7 +198,8 @@ class FromPython(Running):
 
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)
-        sampler._handshake(self.rows, self.count)
+        # r1.1 reads at most one number per sample of the data set. MindSpore 2 reads all, or `num_samples` of them.
+        sampler._handshake(self.rows, self.count if api_generations.shared == 1 else sampler.num_samples)
 
     def size(self) -> int | None:
         """Return the number of indices that the sampler yields."""

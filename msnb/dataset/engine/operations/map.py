@@ -12,7 +12,7 @@ from msnb.dataset.callback.ds_callback import DSCallback
 from msnb.dataset.callback.watching import Watcher
 from msnb.dataset.core.config import ErrorSamplesMode, settings
 from msnb.dataset.core.kinds import ColumnList, Columns, Flag, Workers, as_list, list_of, of_type
-from msnb.dataset.core.tensor_op import Described, TensorOp
+from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.execution import nodes
@@ -20,6 +20,7 @@ from msnb.dataset.engine.execution.processes import ProcessPool
 from msnb.dataset.engine.execution.program import LibraryStep, UserStep
 from msnb.dataset.engine.operations.error_tolerant_map import SalvagingMap
 from msnb.dataset.engine.operations.zip_concat import ConcatDataset
+from msnb.dataset.transforms._composite import accepts_pil, run_operation
 
 
 def _check_callbacks(callbacks, name):
@@ -108,11 +109,7 @@ class MapDataset(Dataset):
         groups, is_pil = [], False
         for op in self.operations:
             # In MindSpore 2, a transform of both arrays and PIL images uses Pillow after one that returns PIL images.
-            is_pil = api_generations.shared == 2 and (
-                makes_pil(op)
-                or is_pil
-                and (hasattr(op, "_transform_pil_image") or isinstance(op, Described) and not isinstance(op, TensorOp))
-            )
+            is_pil = api_generations.shared == 2 and (makes_pil(op) or is_pil and accepts_pil(op))
             if isinstance(op, TensorOp) and not is_pil:
                 groups.append(op)
             elif groups and isinstance(groups[-1], list):
@@ -245,11 +242,7 @@ class _RowSteps(UserStep):
         """Apply the operations to one row."""
         values = row
         for function, state in zip(self.functions, self.states, strict=True):
-            values = (
-                function._transform_row_with_state(state, *values)
-                if isinstance(function, TensorOp)
-                else function(*values)
-            )
+            values = run_operation(function, state, values) if isinstance(function, TensorOp) else function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
         return tuple(self._convert_to_array(v) for v in values)

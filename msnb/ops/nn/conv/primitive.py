@@ -56,7 +56,8 @@ def _compute_filter_grad(x, dy, *, way, kernel, geometry, **_):
 
 def _make_cpu_computation(compute, choose, axes):
     def lowered(a, b, *, image, kernel, geometry):
-        if a.dtype != jnp.float32 or not all(isinstance(n, int) for n in (*image, *kernel)):
+        sizes = (*image, *kernel)
+        if a.dtype != jnp.float32 or not all(isinstance(n, int) for n in sizes) or 0 in sizes:
             return compute(a, b, way=direct, image=image, kernel=kernel, geometry=geometry)
         if not lowering_choice.group_by_group(image, geometry):
             way = choose(image, kernel, geometry)
