@@ -1,5 +1,6 @@
 """Random transforms draw what MindSpore 2.7.1 draws under the same seed, and transforms take what it takes."""
 
+import itertools
 import random
 
 import numpy as np
@@ -12,6 +13,7 @@ import msnb.dataset.transforms as transforms
 import msnb.dataset.vision as vision
 from msnb.common import dtype as mstype
 from msnb.core.operator import api_generations
+from msnb.dataset.engine import samplers
 
 IMAGE = np.random.RandomState(0).randint(0, 256, (20, 24, 3)).astype(np.uint8)
 
@@ -252,3 +254,10 @@ def test_gamma_of_a_pil_image_is_a_pil_image():
     assert result.mode == "RGB" and np.array(result).tolist() == [[[194, 78, 148], [209, 100, 253]]]
     transparent = image.convert("RGBA")
     assert vision.AdjustGamma(0.7)(transparent) == transparent
+
+
+def test_an_iterator_without_end_needs_num_samples(monkeypatch):
+    monkeypatch.setattr("msnb.dataset.engine.samplers._MAX_READ", 1000)
+    with pytest.raises(ValueError, match="more than 1,000 sample numbers: give 'num_samples'"):
+        samplers.IterSampler(itertools.count())
+    assert samplers.IterSampler(itertools.count(), 3).sampler == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 import zlib
 
 import numpy as np
@@ -332,3 +333,6 @@ def test_rows_hold_strings_as_tensors_in_mindspore_2(second_generation):
     (row,) = data.create_dict_iterator(num_epochs=1)
     assert repr(row["t"]) == "Tensor(shape=[2], dtype=String, value= ['a', 'bb'])" and str(row["t"]) == "['a' 'bb']"
     assert row["t"].asnumpy().tolist() == ["a", "bb"] and type(row["t"].asnumpy()) is np.ndarray
+    assert pickle.loads(pickle.dumps(row["t"])).asnumpy().tolist() == ["a", "bb"]
+    with pytest.raises(TypeError, match="For 'Add', a Tensor of strings is not supported: use asnumpy"):
+        row["t"] + 1

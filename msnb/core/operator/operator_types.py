@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import jax
 import numpy as np
 
+from msnb.common import dtype as mstype
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
 from msnb.core.compat.jax_private import copy_array, is_deleted, is_tracer
@@ -484,6 +485,8 @@ class Operator:
                 arrays = [b._array if isinstance(b, Parameter) else a for b, a in zip(boxes, arrays)]
                 if not any(map(is_deleted, arrays)):
                     return self.run(kernel, boxes, arrays, targets)
+        if any(isinstance(b, Tensor) and b.dtype == mstype.string for b in boxes):
+            raise TypeError(f"For '{self.name}', a Tensor of strings is not supported: use asnumpy().") from None
         explained = explain_kernel_error(error, self.name, boxes)
         if _thread.frame is not None:
             partial_trace.record_error(explained, kernel.name, arrays)

@@ -126,8 +126,7 @@ class Tensor(Boxed):
     @property
     def dtype(self) -> mstype.Type:
         """Type of the elements, a MindSpore dtype."""
-        dtype = self._array.dtype
-        return _MS_DTYPE[dtype] if dtype in _MS_DTYPE else mstype.string
+        return mstype.string if type(self._array) is _StringArray else _MS_DTYPE[self._array.dtype]
 
     @property
     def size(self) -> int:
@@ -518,7 +517,7 @@ def is_traced(value: object) -> bool:
 
 
 def _from_pickle(array):
-    return Tensor(array)
+    return box_strings(array) if array.dtype.kind == "U" else Tensor(array)
 
 
 def report_ignored_slice(where: str, slice_index: int | None, opt_shard_group: str | None) -> None:

@@ -210,6 +210,20 @@ def _is_consumed(iterable):
     return isinstance(iterable, Iterator) and not isinstance(type(iterable).__iter__, FunctionType)
 
 
+_MAX_READ = 10_000_000  # sample numbers that are stored of an iterator
+
+
+def _read_sample_numbers(iterator, num_samples):
+    """Return the first `num_samples` sample numbers of an iterator, or all of them, as a list."""
+    numbers = list(islice(iterator, num_samples or _MAX_READ + 1))
+    if len(numbers) > _MAX_READ:
+        raise ValueError(
+            f"The sampler is an iterator that yields more than {_MAX_READ:,} sample numbers: give 'num_samples', or an "
+            "object whose __iter__ starts again in each epoch."
+        )
+    return numbers
+
+
 class IterSampler(BuiltinSampler):
     """Draw the sample indices that an iterable yields.
 
@@ -222,7 +236,7 @@ class IterSampler(BuiltinSampler):
 
     def __init__(self, sampler: Iterable[Any], num_samples: int | None = None) -> None:
         self.num_samples: int | None = num_samples
-        self.sampler: Iterable[Any] = list(islice(sampler, num_samples or None)) if _is_consumed(sampler) else sampler
+        self.sampler: Iterable[Any] = _read_sample_numbers(sampler, num_samples) if _is_consumed(sampler) else sampler
 
     def is_shuffled(self) -> bool:
         """Return False, because the order of the iterable is unknown."""

@@ -99,8 +99,8 @@ def _create_pil_affine(degrees, translate=None, scale=None, shear=None, resample
     return py.RandomAffine(degrees, translate, scale, shear, resample, fill_value)
 
 
-def _create_from(function):
-    """Return what creates the PIL form of a transform: `function` with the transform's arguments after the image."""
+def _make_pil_factory(function):
+    """Return a function that takes a transform's arguments and returns its PIL form, `function(image, *arguments)`."""
 
     def create(*args, **kwargs):
         return lambda image: function(image, *args, *kwargs.values())
@@ -126,16 +126,16 @@ class _PilLighting(Described):
 
 
 AdjustBrightness: type[_fixed_pixels.AdjustBrightness] = _make_pil_accepting_class(
-    _fixed_pixels.AdjustBrightness, _create_from(util.adjust_brightness)
+    _fixed_pixels.AdjustBrightness, _make_pil_factory(util.adjust_brightness)
 )
 AdjustContrast: type[_fixed_pixels.AdjustContrast] = _make_pil_accepting_class(
-    _fixed_pixels.AdjustContrast, _create_from(util.adjust_contrast)
+    _fixed_pixels.AdjustContrast, _make_pil_factory(util.adjust_contrast)
 )
 AdjustHue: type[_fixed_pixels.AdjustHue] = _make_pil_accepting_class(
-    _fixed_pixels.AdjustHue, _create_from(util.adjust_hue)
+    _fixed_pixels.AdjustHue, _make_pil_factory(util.adjust_hue)
 )
 AdjustSaturation: type[_fixed_pixels.AdjustSaturation] = _make_pil_accepting_class(
-    _fixed_pixels.AdjustSaturation, _create_from(util.adjust_saturation)
+    _fixed_pixels.AdjustSaturation, _make_pil_factory(util.adjust_saturation)
 )
 AutoContrast: type[_pixels.AutoContrast] = _make_pil_accepting_class(_pixels.AutoContrast, py.AutoContrast)
 CenterCrop: type[_crops.CenterCrop] = _make_pil_accepting_class(_crops.CenterCrop, py.CenterCrop)
@@ -143,7 +143,7 @@ Equalize: type[_pixels.Equalize] = _make_pil_accepting_class(_pixels.Equalize, p
 Invert: type[_pixels.Invert] = _make_pil_accepting_class(_pixels.Invert, py.Invert)
 Pad: type[_geometry.Pad] = _make_pil_accepting_class(_geometry.Pad, py.Pad)
 Perspective: type[_fixed_geometry.Perspective] = _make_pil_accepting_class(
-    _fixed_geometry.Perspective, _create_from(_warp_pil)
+    _fixed_geometry.Perspective, _make_pil_factory(_warp_pil)
 )
 RandomAffine: type[_geometry.RandomAffine] = _make_pil_accepting_class(_geometry.RandomAffine, _create_pil_affine)
 RandomColor: type[_pixels.RandomColor] = _make_pil_accepting_class(_pixels.RandomColor, py.RandomColor)

@@ -92,7 +92,8 @@ class _Pool2d(OneOperator):
         if unusual and unusual.keys() <= self._of_every_mode and data_format == "NCHW":
             self._set_operator(self._create_counted_operator(kernel_size, stride, pad_mode, **further))
             return
-        for name, value in unusual.items():
+        if unusual:
+            name, value = next(iter(unusual.items()))
             raise ValueError(
                 f"For '{self.cls_name}', '{name}' needs 'pad_mode' \"pad\", but got {value!r} with "
                 f'"{pad_mode.lower()}".'
