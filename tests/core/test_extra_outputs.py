@@ -1,9 +1,13 @@
 """Observers of compiled programs: a halt reaches the user, and an observer can leave out runs."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from msnb import Parameter, Tensor, context, nn
+from msnb.core.jaxpr.instrument import Measure, instrument
+from msnb.core.jaxpr.merge_graphs import merge_graphs
 from msnb.core.program import extra_outputs
 
 
@@ -128,3 +132,44 @@ def test_observers_of_a_program_with_a_loop_receive_the_runs_that_they_want(obse
     assert [float(net(x, n).asnumpy()[0]) for _ in range(3)] == [8, 8, 8]
     assert often.totals == [8, 8, 8]
     assert seldom.totals == [8, 8]
+
+
+class _Sum(Measure):
+    def measure(self, point, array):
+        return array.sum()
+
+
+class _Point:
+    slot = 0
+
+
+def _count_primitives(closed):
+    names = [eqn.primitive.name for eqn in closed.jaxpr.eqns]
+    return {name: names.count(name) for name in names}
+
+
+def test_graphs_of_several_observers_compute_their_common_equations_once():
+    @jax.jit
+    def layer(x, w):
+        return jnp.tanh(x @ w)
+
+    def network(x, w):
+        twice = layer(x, w) + layer(x, w)  # equal calls of one graph are not merged
+        branch = jax.lax.cond(x[0, 0] > 0, lambda: twice, lambda: -twice)
+        return jax.lax.fori_loop(0, 3, lambda _, y: layer(y, w), branch)
+
+    x, w = jnp.asarray(np.random.default_rng(0).standard_normal((2, 4, 4)), jnp.float32)
+    closed = jax.make_jaxpr(network)(x, w)
+    call = next(eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name in ("jit", "pjit"))
+    inner = call.params["jaxpr"].jaxpr.eqns[-1]
+    measured, _ = instrument(closed, {((id(call), 0), id(inner)): [_Point()]}, _Sum())
+    merged = merge_graphs([closed, measured, measured])
+    own, every = _count_primitives(merge_graphs([closed])), _count_primitives(merged)
+    assert every == own | {"reduce_sum": 1}
+    assert own["dot_general"] == 2
+    results = jax.jit(jax.extend.core.jaxpr_as_fun(merged))(x, w)
+    expected = jax.jit(network)(x, w)
+    np.testing.assert_array_equal(results[0], expected)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_allclose(results[2], layer(x, w).sum(), rtol=1e-6)
+    np.testing.assert_array_equal(results[2], results[4])

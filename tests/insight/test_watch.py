@@ -269,6 +269,24 @@ def test_conditions_that_read_everything_are_checked_each_tenth_step(mode):
     assert any("each 10th step" in note for note in watch.notes)
 
 
+def test_weights_with_many_numbers_are_read_each_tenth_step(mode, monkeypatch):
+    monkeypatch.setattr("msnb.insight.watchpoints.watch._MANY_NUMBERS", 10)
+    step = step_of(lossy(Net()))
+    small = {"abs_mean_update_ratio_gt": 0.0}
+    with ms.watch(step, ("WCL", small), ("GL", {"abs_mean_gt": 0}), "WO", "TO") as watch:
+        for _ in range(12):
+            step(X, Y)
+    steps = {hit.condition: set() for hit in watch.hits}
+    for hit in watch.hits:
+        steps[hit.condition].add(hit.step)
+    assert steps == {"weight_change_too_large": {1, 11}, "gradient_too_large": {1, 11}}
+    assert sum("in the weights" in note for note in watch.notes) == 2
+    with ms.watch(step, ("WCL", small), every=1) as watch:
+        for _ in range(3):
+            step(X, Y)
+    assert {hit.step for hit in watch.hits} == {1, 2, 3}
+
+
 def test_a_statistic_that_leaves_its_band_is_a_hit(mode):
     step = step_of(lossy(Net()), lr=1e-3)
     with ms.watch(step, ("GL", {"band": 4}), ("TL", {"band": 4, "window": 8}), every=1) as watch:

@@ -7,7 +7,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn
 from msnb.insight.debugger.replay import Replay
-from msnb.insight.watchpoints import conditions, host_tests
+from msnb.insight.watchpoints import alarm, conditions, host_tests
 from msnb.insight.watchpoints.conditions import as_watchpoint
 
 RNG = np.random.default_rng(0)
@@ -24,6 +24,11 @@ def test_one_large_number_is_above_the_bound(value, is_below, size):
     with np.errstate(all="ignore"):
         assert host_tests.is_below_bound(jnp.asarray(numbers), 16) is is_below
         assert host_tests.is_finite(jnp.asarray(numbers)) is bool(np.isfinite(value))
+    arrays = [jnp.ones(2), jnp.asarray(numbers)]
+    assert bool(alarm.exceeds(arrays, 16)) is not is_below
+    assert bool(alarm.may_exceed(arrays, 16)) is not is_below
+    assert bool(alarm.has_nonfinite(arrays)) is not np.isfinite(value)
+    assert bool(alarm.may_exceed(arrays)) is not np.isfinite(value)
 
 
 def test_many_numbers_whose_sum_of_squares_is_large_are_below_the_bound():
@@ -97,13 +102,16 @@ def test_a_parameter_that_overflows_is_a_hit_of_its_own_step(graph_mode):
 @pytest.mark.parametrize("size", [1, 4097])
 def test_a_value_rings_wherever_the_exact_check_has_a_hit(value, size):
     numbers = np.full(size, value, np.float32)
-    for entry in ("TO", ("GV", {"abs_mean_lt": 1e-9}), ("TL", {"abs_mean_gt": 1.0})):
+    for entry in ("TO", "TZ", ("GV", {"abs_mean_lt": 1e-9}), ("TL", {"abs_mean_gt": 1.0})):
         watchpoint = as_watchpoint(entry)
         assert host_tests.are_value_tests((watchpoint,))
         with np.errstate(all="ignore"):
             verdict = conditions.check(watchpoint, numbers)
             rings = host_tests.value_test((watchpoint,))(jnp.asarray(numbers))
         assert bool(rings) is bool(verdict.met or verdict.error_code)
+        if alarm.has_quick_test(watchpoint):
+            is_unsure = alarm.may_be_met(watchpoint, [jnp.ones(3), jnp.asarray(numbers).reshape(1, -1, 1)])
+            assert bool(is_unsure) is bool(verdict.met or verdict.error_code or value == 1e30)
     assert not host_tests.are_value_tests((as_watchpoint(("TL", {"max_gt": 1})),))
 
 
@@ -123,8 +131,10 @@ def test_shares_ring_wherever_the_exact_check_has_a_hit(share, size, is_sorted):
         ("TR", {**RANGE, "range_percentage_lt": 0.1}),
     ):
         watchpoint = as_watchpoint(entry)
-        rings = host_tests.value_test((watchpoint,))(jnp.asarray(numbers))
-        assert bool(rings) is bool(conditions.check(watchpoint, numbers).met)
+        is_met = bool(conditions.check(watchpoint, numbers).met)
+        assert bool(host_tests.value_test((watchpoint,))(jnp.asarray(numbers))) is is_met
+        assert alarm.may_be_met(watchpoint, [jnp.asarray(numbers)]) or not is_met
+        assert alarm.rings(watchpoint, jnp.asarray(numbers)) or not is_met
 
 
 def test_a_bound_and_a_condition_ring_by_themselves():

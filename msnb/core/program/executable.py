@@ -5,6 +5,7 @@ and with Parameters as constants.
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 from msnb import context
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.jaxpr.guarded_updates import keep_on_error
+from msnb.core.jaxpr.merge_graphs import merge_graphs
 from msnb.core.jaxpr.stoppable_loops import make_stoppable
 from msnb.core.sharding.partitioner import ArrayShardings
 
@@ -34,7 +36,7 @@ def flatten_call(
     `rollback`.
 
     If there are several graphs, their first `n_own` outputs must be equal; the others are extra outputs. The function
-    returns the extra outputs of all graphs after the results. XLA merges the equal computations.
+    returns the extra outputs of all graphs after the results. Equal computations are done once.
 
     With `stoppable`, the indices of the inputs with old arrays, the loops can be stopped: the last argument is the stop
     flag, the last result the verdict, and a stopped call returns the old arrays. See `core.jaxpr.stoppable_loops`.
@@ -52,13 +54,22 @@ def flatten_call(
         return [keep_on_error(g, n_results, stoppable, len(g.jaxpr.outvars) - 1) for g in changed]
 
     def run(params, extra, arrays):
-        outputs = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in final_graphs()]
+        outputs = _evaluate_graphs(final_graphs(), (*params, *extra, *arrays))
         verdicts = [] if stoppable is None else [functools.reduce(jnp.logical_or, [form.pop() for form in outputs])]
         outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(outputs[0][:n_own])]
         extras = [] if n_own is None else [o for form in outputs for o in form[n_own:]]
         return outs[n_results:], (*outs[:n_results], *extras, *verdicts)
 
     return run
+
+
+def _evaluate_graphs(graphs, inputs):
+    """Return the outputs of each graph."""
+    if len(graphs) == 1:
+        return [eval_jaxpr(graphs[0].jaxpr, graphs[0].consts, *inputs)]
+    merged = merge_graphs(graphs)
+    outputs = iter(eval_jaxpr(merged.jaxpr, merged.consts, *inputs))
+    return [list(itertools.islice(outputs, len(graph.jaxpr.outvars))) for graph in graphs]
 
 
 def jit_call(

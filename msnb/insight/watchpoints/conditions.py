@@ -83,6 +83,11 @@ class Condition:
         return self.id.endswith("_overflow") or self.id == "gradient_exploding"
 
     @property
+    def reads_all_weights(self) -> bool:
+        """Return True if its alarm reads every number of the weights or of their gradients in a checked step."""
+        return self.target in ("weight", "gradient") and not self.is_overflow and self.id != "weight_initialization"
+
+    @property
     def needs_previous(self) -> bool:
         """Return True if the condition compares a tensor with its previous value."""
         return self.id.startswith("weight_change") or self.id == "weight_not_changed"

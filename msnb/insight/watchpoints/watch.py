@@ -34,10 +34,12 @@ if TYPE_CHECKING:  # used only in annotations
     from msnb.core.program.program import Program
 
 _EVERY = 10  # steps between checks that read every value of all nodes
-_LAG = 2  # number of steps by which an alarm may be read later
+_MANY_NUMBERS = 4 << 20  # weights with more numbers are read in each tenth step, and so are their gradients
+_LAG, _LAG_OF_LARGE = 2, 1  # number of steps by which an alarm may be read later
 _BATCH, _BATCH_BYTES = 4, 16 << 20  # if a hit does not stop the training, alarms are read in batches of steps
-# an alarm is read later only if written Parameters and tested values have at most this many bytes
-_LAG_BYTES = 64 << 20
+# An alarm is read later only if written Parameters and tested values have at most so many bytes: `_LAG` steps later
+# up to the first number, `_LAG_OF_LARGE` steps later up to the second one.
+_LAG_BYTES, _LAG_BYTES_OF_LARGE = 64 << 20, 512 << 20
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # number of false alarms of bounds after which a program is tested without bounds
 _STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
@@ -141,13 +143,18 @@ class Watch(Callback):
     def _group_by_interval(self, every):
         """Return the watchpoints by how often they are checked."""
         by_every: dict[int, list[Watchpoint]] = {}
+        n_numbers = sum(parameter.size for parameter in self._weights.values())
         for watchpoint in self.watchpoints:
-            reads_all = watchpoint.condition.reads_all and self.nodes is None
+            condition = watchpoint.condition
+            reads_all = self.nodes is None and (
+                condition.reads_all or n_numbers > _MANY_NUMBERS and condition.reads_all_weights
+            )
             interval = every or (_EVERY if reads_all else 1)
             by_every.setdefault(interval, []).append(watchpoint)
             if not every and reads_all:
+                read = "value" if condition.reads_all else f"number of {n_numbers:,} in the weights"
                 self._notes[
-                    f"{watchpoint.condition.id} reads every value: it is checked in each {_EVERY}th step. "
+                    f"{condition.id} reads every {read}: it is checked in each {_EVERY}th step. "
                     "`every=1` or `nodes=` checks it in each."
                 ] = None
         intervals = sorted(by_every)
@@ -305,18 +312,20 @@ class Watch(Callback):
     def add_run(self, run: _Run) -> None:
         """Add a checked run; its alarm is read now or a few steps later."""
         self._pending.append(run)
-        lag = _LAG if self._may_read_late(run) else 0
+        lag = self._compute_lag(run)
         if lag and self.at == "record" and run.group.alarms[run.program].bytes_per_run <= _BATCH_BYTES:
             if self._step - self._pending[0].step < _BATCH:
                 return
         self._read_pending_runs(lag)
 
-    def _may_read_late(self, run):
+    def _compute_lag(self, run):
+        """Return the number of steps after which the alarm of a run is read."""
         if self.at not in ("record", "raise"):
-            return False
+            return 0
         if self.at == "raise" and any(group.every > 1 for group in self._groups):
-            return False  # runs that are not checked overwrite the Parameters
-        return run.group.alarms[run.program].bytes_per_run <= _LAG_BYTES
+            return 0  # runs that are not checked overwrite the Parameters
+        nbytes = run.group.alarms[run.program].bytes_per_run
+        return _LAG if nbytes <= _LAG_BYTES else _LAG_OF_LARGE if nbytes <= _LAG_BYTES_OF_LARGE else 0
 
     def _read_pending_runs(self, lag):
         while self._pending and self._step - self._pending[0].step >= lag:
@@ -670,7 +679,8 @@ class _Group:
             selection = self.watch.selection_of(program)
             values, is_bounded = self.watch.values_of(program), program not in self._unbounded
             # a program that is observed in each run does not overwrite its arrays
-            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded, self.every == 1)
+            is_observed = any(group.every == 1 for group in self.watch._groups)
+            self.alarms[program] = Alarm(program, values, self.watchpoints, selection, is_bounded, is_observed)
         jaxpr = self.alarms[program].jaxpr
         # without an alarm the runs are still counted
         return jaxpr if jaxpr is not None else program.jaxpr if self.is_leader else None
