@@ -138,7 +138,7 @@ def main(chosen):
     if not chosen or "--pynative" in chosen:
         report("PYNATIVE", pynative())
     if not chosen or "--resnet50" in chosen:
-        report("ResNet-50", graph(resnet50, LARGE_NETWORK, 4, 10))
+        report("ResNet-50", graph(resnet50, LARGE_NETWORK, 2, 10))
     if not chosen or "--first" in chosen:
         report_first_steps("lenet", 5)
         report_first_steps("resnet50", 2)
