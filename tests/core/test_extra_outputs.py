@@ -173,3 +173,16 @@ def test_graphs_of_several_observers_compute_their_common_equations_once():
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_allclose(results[2], layer(x, w).sum(), rtol=1e-6)
     np.testing.assert_array_equal(results[2], results[4])
+
+
+def test_loops_with_other_constants_are_not_merged():
+    def looped(constant):
+        inner = jax.make_jaxpr(lambda y: y * 2 + constant)(jnp.float32(1))  # the constant is hidden in a nested graph
+        call = jax.extend.core.jaxpr_as_fun(inner)
+        return jax.make_jaxpr(lambda x: jax.lax.fori_loop(0, 3, lambda _, y: call(y)[0], x))(jnp.float32(1))
+
+    first, second = looped(jnp.float32(1)), looped(jnp.float32(5))
+    merged = merge_graphs([first, second, first])
+    assert _count_primitives(merged) == {name: 2 * n for name, n in _count_primitives(first).items()}
+    results = jax.extend.core.jaxpr_as_fun(merged)(jnp.float32(1))
+    assert [float(result) for result in results] == [15, 43, 15]

@@ -280,7 +280,7 @@ def test_weights_with_many_numbers_are_read_each_tenth_step(mode, monkeypatch):
     for hit in watch.hits:
         steps[hit.condition].add(hit.step)
     assert steps == {"weight_change_too_large": {1, 11}, "gradient_too_large": {1, 11}}
-    assert sum("in the weights" in note for note in watch.notes) == 2
+    assert sum("numbers of the weights" in note for note in watch.notes) == 2
     with ms.watch(step, ("WCL", small), every=1) as watch:
         for _ in range(3):
             step(X, Y)

@@ -133,7 +133,10 @@ def test_shares_ring_wherever_the_exact_check_has_a_hit(share, size, is_sorted):
         watchpoint = as_watchpoint(entry)
         is_met = bool(conditions.check(watchpoint, numbers).met)
         assert bool(host_tests.value_test((watchpoint,))(jnp.asarray(numbers))) is is_met
-        assert alarm.may_be_met(watchpoint, [jnp.asarray(numbers)]) or not is_met
+        is_unsure = bool(alarm.may_be_met(watchpoint, [jnp.asarray(numbers)]))
+        assert is_unsure or not is_met
+        if entry == "TZ" or share == 0.5 and watchpoint.condition.id == "tensor_range":  # a sample is enough
+            assert is_unsure is is_met
         assert alarm.rings(watchpoint, jnp.asarray(numbers)) or not is_met
 
 

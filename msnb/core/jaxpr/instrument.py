@@ -109,7 +109,8 @@ TRANSPARENT = {
     "remat": "jaxpr",
     "checkpoint": "jaxpr",
 }
-_REMAT = ("remat2", "remat", "checkpoint")
+# Calls whose values are recomputed. If they were inlined, the values would be stored.
+REMAT_PRIMITIVES = ("remat2", "remat", "checkpoint")
 
 
 class _Evaluator:
@@ -158,7 +159,7 @@ class _Evaluator:
 
     def _evaluate_nested_equation(self, eqn, args, path):
         kind = eqn.primitive.name
-        if kind in _REMAT:
+        if kind in REMAT_PRIMITIVES:
             return self._run_remat(eqn, args, path)
         if kind in TRANSPARENT:
             inner = eqn.params[TRANSPARENT[kind]]

@@ -8,10 +8,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compat.jax_private import Literal, Var, inside_call, nest_source_info, without_argument_names
-from msnb.core.jaxpr.instrument import TRANSPARENT, open_jaxpr
-
-# If these calls were inlined, their values would be stored instead of recomputed.
-_REMAT = ("remat2", "remat", "checkpoint")
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES, TRANSPARENT, open_jaxpr
 
 
 def merge_graphs(graphs: Sequence[ClosedJaxpr]) -> ClosedJaxpr:
@@ -68,7 +65,7 @@ class _Merge:
         for eqn in jaxpr.eqns:
             kind, operands = eqn.primitive.name, [look_up(atom) for atom in eqn.invars]
             source = eqn.source_info if call is None else nest_source_info(eqn.source_info, call, scopes)
-            if kind in TRANSPARENT and kind not in _REMAT:
+            if kind in TRANSPARENT and kind not in REMAT_PRIMITIVES:
                 inner_call = inside_call(source, eqn.params.get("name"))
                 results = self._walk(*open_jaxpr(eqn.params[TRANSPARENT[kind]]), operands, inner_call)
             else:
@@ -102,11 +99,24 @@ def _key_of_value(value):
     if isinstance(value, (tuple, list)):
         return type(value), tuple(map(_key_of_value, value))
     if hasattr(value, "eqns") or hasattr(value, "jaxpr"):
-        jaxpr, consts = open_jaxpr(value)
-        return str(jaxpr), tuple(map(id, consts))
+        return _key_of_jaxpr(*open_jaxpr(value))
     if isinstance(value, (float, np.ndarray, np.generic, jax.Array)) or not _is_hashable(value):
         return type(value), repr(value) if isinstance(value, float) else id(value)
     return type(value), value
+
+
+def _key_of_jaxpr(jaxpr, consts):
+    numbers: dict[Any, int] = {}  # variable -> its number in the order of the graph
+
+    def key(atom):
+        return _key_of_operand(atom) if isinstance(atom, Literal) else numbers.setdefault(atom, len(numbers))
+
+    inputs = [(key(var), str(var.aval)) for var in (*jaxpr.constvars, *jaxpr.invars)]
+    equations = [
+        (eqn.primitive, tuple(map(key, eqn.invars)), _key_of_value(eqn.params), tuple(map(key, eqn.outvars)))
+        for eqn in jaxpr.eqns
+    ]
+    return tuple(inputs), tuple(map(id, consts)), tuple(equations), tuple(map(key, jaxpr.outvars))
 
 
 def _is_hashable(value):

@@ -16,13 +16,12 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxprs_in_params
 
 from msnb.core.compat.jax_private import Literal, scan_counts, source_context
-from msnb.core.jaxpr.instrument import TRANSPARENT, evaluate_equations, open_jaxpr
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES, TRANSPARENT, evaluate_equations, open_jaxpr
 from msnb.core.state.stop_flag import CELLS
 
 _LONG = 2e8  # a scan with more estimated work than this, about 0.2 s, becomes stoppable
 _ROUND = 300  # fixed part of the work of an equation
 _PRODUCT_SPEED = 20  # number of multiply-adds in a matrix product that take as long as one other operation
-_REMAT = ("remat2", "remat", "checkpoint")
 
 
 class StoppableLoops:
@@ -180,7 +179,7 @@ class _Evaluator:
         def call(*values):
             return self(jaxpr, consts, values)[:2]
 
-        if kind in _REMAT:
+        if kind in REMAT_PRIMITIVES:
             return jax.checkpoint(call, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])(*args)
         if kind in ("jit", "pjit"):  # keep the name of the operator
             call.__name__ = call.__qualname__ = eqn.params["name"]

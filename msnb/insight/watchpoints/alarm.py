@@ -403,12 +403,11 @@ class _EndsAlarm:
             outputs = dict(zip(self._outputs, outputs, strict=True))
             rung = [rings(w, outputs[output], None if place is None else inputs[place]) for place, output, w in tests]
             finite = [outputs[index] for index in dict.fromkeys(alarm.finite_weights)]
-            above = [may_exceed(finite)] if finite and alarm.is_bounded else []
-            rung += [has_nonfinite(finite)] if finite and not alarm.is_bounded else []
+            rung += [has_nonfinite(finite)] if finite else []
             weights = [inputs[index] for index in sorted(bounded["read"])]
             weights += [outputs[index] for index in sorted(bounded["written"])]
             others = [inputs[index] for index in sorted(bounded["inputs"])]
-            above += [may_exceed(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
+            above = [exceeds(a, log) for a, log in ((weights, bounds.WEIGHT), (others, bounds.TESTED)) if a]
             series = [jnp.stack([collect(w, outputs[key[1]]) for key in keys]) for w, keys in self.series]
             verdict = _combine_alarm_bits((rung, WEIGHT_RINGS), (above, ABOVE))
             return [functools.reduce(jnp.bitwise_or, verdicts, verdict), *series]
@@ -537,8 +536,7 @@ def _test_on_device(alarm, arrays):
     return rung, quick
 
 
-_RANGES = ("range_percentage_lt", "range_percentage_gt")
-_QUICK = {"zero_percentage_ge", "abs_mean_lt", *_RANGES}
+_QUICK = {"zero_percentage_ge", "abs_mean_lt", "range_percentage_lt", "range_percentage_gt"}
 
 
 def has_quick_test(watchpoint: "Watchpoint") -> bool:
@@ -569,14 +567,14 @@ def may_be_met(watchpoint: "Watchpoint", arrays: Sequence[jax.Array]) -> jax.Arr
 
 def _is_unmet_in_sample(name, preset, presets, sample, size):
     """Return True if a sample of `size` numbers shows that a preset is not met, whatever the other numbers are."""
-    met = preset / 100 * size  # so many numbers meet the preset
+    share = preset / 100 * size  # the preset as a number of elements
     if name == "zero_percentage_ge":
-        return _count_true(sample != 0) > (size - met) * (1 + _ROUNDING)
+        return _count_true(sample != 0) > (size - share) * (1 + _ROUNDING)
     low, high = _round_range_inwards(presets["range_start_inclusive"], presets["range_end_inclusive"], sample.dtype)
     n_inside = _count_true((sample >= low) & (sample <= high))
-    if name == _RANGES[0]:
-        return n_inside > met * (1 + _ROUNDING)
-    return sample.size - n_inside > (size - met) * (1 + _ROUNDING)
+    if name == "range_percentage_lt":
+        return n_inside > share * (1 + _ROUNDING)
+    return sample.size - n_inside > (size - share) * (1 + _ROUNDING)
 
 
 def _take_sample(array):

@@ -152,9 +152,9 @@ class Watch(Callback):
             interval = every or (_EVERY if reads_all else 1)
             by_every.setdefault(interval, []).append(watchpoint)
             if not every and reads_all:
-                read = "value" if condition.reads_all else f"number of {n_numbers:,} in the weights"
+                read = "every value" if condition.reads_all else f"all {n_numbers:,} numbers of the weights"
                 self._notes[
-                    f"{condition.id} reads every {read}: it is checked in each {_EVERY}th step. "
+                    f"{condition.id} reads {read}: it is checked in each {_EVERY}th step. "
                     "`every=1` or `nodes=` checks it in each."
                 ] = None
         intervals = sorted(by_every)

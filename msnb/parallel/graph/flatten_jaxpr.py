@@ -10,14 +10,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from msnb.core.compat.jax_private import inside_call, nest_source_info
-from msnb.core.jaxpr.instrument import TRANSPARENT
-
-# Primitives whose graphs are not inlined: if they were, their values would be stored instead of recomputed.
-REMAT_PRIMITIVES = (
-    "checkpoint",
-    "remat",
-    "remat2",
-)
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES, TRANSPARENT
 
 
 class Value:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend.core import Literal
 
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES
 from msnb.core.jaxpr.op_names import GraphName
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.ir.scope import parse
-from msnb.parallel.graph.flatten_jaxpr import REMAT_PRIMITIVES
 
 # Matches an item of a CellList in a scope: the "layers.0" of "layers.0-Dense".
 _LIST_ITEM = re.compile(r"([^/.]+)\.(\d+)(?=[.-])")

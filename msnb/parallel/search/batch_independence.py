@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Literal
 
-from msnb.parallel.graph.flatten_jaxpr import REMAT_PRIMITIVES, Equation, FlatGraph, Value, flatten_body, flatten_jaxpr
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES
+from msnb.parallel.graph.flatten_jaxpr import Equation, FlatGraph, Value, flatten_body, flatten_jaxpr
 from msnb.parallel.search.axis_factors import factors_of
 
 _NESTED = ("scan", *REMAT_PRIMITIVES)  # equations whose nested graph is checked

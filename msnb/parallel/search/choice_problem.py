@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES
 from msnb.ir.cost import FLOPS
 from msnb.parallel.cost_model.transfer_cost import Layout, MeshCostModel
-from msnb.parallel.graph.flatten_jaxpr import REMAT_PRIMITIVES, Equation, FlatGraph, Value, flatten_body
+from msnb.parallel.graph.flatten_jaxpr import Equation, FlatGraph, Value, flatten_body
 from msnb.parallel.search import nested_graphs  # noqa: F401 - registers rules
 from msnb.parallel.search.axis_factors import Factors, InnerSum, factors_of
 

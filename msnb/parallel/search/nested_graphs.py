@@ -9,7 +9,8 @@ import itertools
 from typing import Any
 
 from msnb.core.compat.jax_private import scan_counts
-from msnb.parallel.graph.flatten_jaxpr import REMAT_PRIMITIVES, Equation, FlatGraph, Value, flatten_body
+from msnb.core.jaxpr.instrument import REMAT_PRIMITIVES
+from msnb.parallel.graph.flatten_jaxpr import Equation, FlatGraph, Value, flatten_body
 from msnb.parallel.search.axis_factors import FACTORS, Factors, InnerSum, factors_of
 
 Axis = tuple[int, int]  # (id of a value, index of its axis)
