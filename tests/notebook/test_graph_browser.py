@@ -423,6 +423,24 @@ def test_what_is_selected_stays_in_sight_when_the_window_gets_narrow(show):
     assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
 
 
+def test_the_panel_of_a_smaller_window_does_not_cover_what_is_selected(show):
+    page = show(view("step", layers=6), width=1100, height=500)
+    page.click("[data-do=open]")
+    page.fill("input[type=search]", "scope:fc0 gradMatMul")
+    page.press("input[type=search]", "Enter")
+    page.wait_for_selector(".n.sel")
+    box = page.locator(".n.sel").bounding_box()
+    page.mouse.move(20, 460)  # drag the graph until the node is beside the panel
+    page.mouse.down()
+    page.mouse.move(20 + page.locator(".panel").bounding_box()["x"] - box["x"] - box["width"] - 40, 460, steps=4)
+    page.mouse.up()
+    page.set_viewport_size({"width": 820, "height": 500})
+    page.wait_for_selector(".msnb-graph.compact")
+    page.wait_for_timeout(200)
+    found, panel = page.locator(".n.sel").bounding_box(), page.locator(".panel").bounding_box()
+    assert found["x"] + found["width"] <= panel["x"]
+
+
 def test_full_screen_fills_the_window(show):
     page = show(view("step"))
     page.click("[data-do=full]")

@@ -70,6 +70,7 @@ export class Pane extends Camera {
     else if (this.settled) this[this.settled]();
     else this.moved(true);
     if (seen && !this.inSight(looked)) this.bring(this.selected);
+    else if (seen) this.uncover();
     if (first && this.later !== undefined) {
       const b = this.place(this.later);
       if (b && !this.inSight(b)) this.centre(this.later);
