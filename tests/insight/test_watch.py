@@ -12,6 +12,7 @@ import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core.program.program_cache import program_of
 from msnb.insight.watchpoints.bounds import select_bounded_points
+from msnb.insight.watchpoints.conditions import ConditionError
 from msnb.insight.watchpoints.overflow_points import select_overflow_points
 from msnb.insight.watchpoints.watch import WatchpointHit
 from msnb.ir.read import read
@@ -248,6 +249,23 @@ def test_a_function_of_a_tensor_is_a_condition(mode):
         step(X, Y)
         step(Tensor(X.asnumpy() * 1e4), Y)
     assert {(hit.step, hit.condition) for hit in watch.hits} == {(2, "far_from_zero")}
+
+
+def test_a_function_with_branches_is_a_condition(mode):
+    step = step_of(lossy(Net()))
+    with ms.watch(step, lambda x: ops.abs(x).max() > 100 and not x.min() > 0, nodes="op:MatMul") as watch:
+        step(X, Y)
+        step(Tensor(X.asnumpy() * 1e4), Y)
+    assert {(hit.step, hit.condition) for hit in watch.hits} == {(2, "<lambda>")}
+
+
+def test_a_function_that_fails_ends_the_step_with_its_error(mode):
+    step = step_of(lossy(Net()))
+    words = r"The condition <lambda> failed for a Tensor of shape \(.*\) and type float32: .*no_such_method"
+    with pytest.raises(ConditionError, match=words):
+        with ms.watch(step, lambda x: x.no_such_method() > 1, nodes="op:MatMul"):
+            step(X, Y)
+    step(X, Y)
 
 
 def test_every_nth_step_is_checked(mode):

@@ -15,7 +15,6 @@ import numpy as np
 
 from msnb.core.jaxpr.instrument import Measure
 from msnb.core.program.program_forms import device_of
-from msnb.core.tensor.tensor import box
 from msnb.insight.instrument import instrument
 from msnb.insight.watchpoints import bounds, host_tests
 from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
@@ -504,8 +503,7 @@ def rings(watchpoint: "Watchpoint", array: jax.Array, before: jax.Array | None =
         before (jax.Array): its previous value. Default: None.
     """
     if watchpoint.function is not None:
-        outcome = watchpoint.function(box(array))
-        return jnp.any(jnp.asarray(getattr(outcome, "_array", outcome)))
+        return jnp.any(jnp.asarray(watchpoint.call_function(array)))
     x = _as_float(array)
     tests = [_may_meet_preset(name, preset, watchpoint.presets, x, before) for name, preset in watchpoint.tests.items()]
     return functools.reduce(jnp.logical_or, tests)

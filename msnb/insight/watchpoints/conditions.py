@@ -10,11 +10,16 @@ Its verdict has an error code and no hit. Conditions for overflow can always be 
 import dataclasses
 import difflib
 import math
+import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
+
+from msnb.core.program.extra_outputs import Halt
+from msnb.core.script.convert_function import convert
+from msnb.core.tensor.tensor import box
 
 TARGETS = ("weight", "gradient", "activation", "tensor")
 NAN, INF, NO_PREVIOUS = 1, 2, 4  # bits of an error code
@@ -184,11 +189,30 @@ class Watchpoint:
             settings.append(f"band={self.band:g}")
         return f"{self.condition.id}({', '.join(settings)})" if settings else self.condition.id
 
+    def call_function(self, array: Any) -> Any:
+        """Return the result of the function for an array, as an array or a number.
+
+        Raises:
+            ConditionError: If the function raises.
+        """
+        try:
+            outcome = self.function(box(array))
+        except Exception as error:
+            raise ConditionError(
+                f"The condition {self.title} failed for a Tensor of shape {array.shape} and type {array.dtype}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        return getattr(outcome, "_array", outcome)
+
     @property
     def tests(self) -> dict[str, Any]:
         """Return the parameters that can be met, without those that only describe others."""
         supports = {setting.name for setting in self.condition.settings if setting.is_support}
         return {name: value for name, value in self.presets.items() if name not in supports}
+
+
+class ConditionError(Halt):
+    """Raised if a condition that is a Python function fails."""
 
 
 class Verdict(NamedTuple):
@@ -247,7 +271,7 @@ def as_watchpoint(entry: Any) -> Watchpoint:
             raise TypeError(f"The parameters of {name!r} should be a dict, but got {values!r}.")
         return _make_watchpoint(find_condition(name), values)
     if callable(entry) and not isinstance(entry, type):
-        return Watchpoint(_FUNCTION, {}, entry)
+        return Watchpoint(_FUNCTION, {}, convert(entry) if isinstance(entry, types.FunctionType) else entry)
     raise TypeError(
         f"A condition should be a name such as 'TO', a pair such as ('weight_too_large', {{'abs_mean_gt': 10}}) or a "
         f"function of a Tensor, but got {entry!r}."

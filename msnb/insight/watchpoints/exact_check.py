@@ -12,7 +12,6 @@ import numpy as np
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.cell_path import attribute_path
 from msnb.core.jaxpr.instrument import Measure
-from msnb.core.tensor.tensor import box
 from msnb.insight.debugger.replay import Replay
 from msnb.insight.instrument import instrument
 from msnb.insight.watchpoints import alarm, conditions
@@ -32,8 +31,7 @@ def check_array(watchpoint: "Watchpoint", value: Any, previous: Any = None) -> V
     """Check one array, also against a condition that is a function; see `conditions.check`."""
     if watchpoint.function is None:
         return conditions.check(watchpoint, value, previous)
-    outcome = watchpoint.function(box(jnp.asarray(value)))
-    holds = bool(np.asarray(getattr(outcome, "_array", outcome)).any())
+    holds = bool(np.asarray(watchpoint.call_function(jnp.asarray(value))).any())
     return Verdict([("", None, None)] if holds else [])
 
 
