@@ -139,6 +139,7 @@ def test_the_graph_of_a_paused_step_keeps_its_height(page, shown, width):
     live.answer()
     page.evaluate("state => live.set('debug', state)", PAUSED)
     page.wait_for_selector(".stepper[data-status=paused]")
+    assert "A cell that you run now begins after this cell" in page.locator(".stepper .status").get_attribute("title")
     frames(page)
     graph, panel = (page.locator(f".msnb-graph {part}").bounding_box()["height"] for part in (".stage", ".panel"))
     assert graph >= 240 and panel >= 150

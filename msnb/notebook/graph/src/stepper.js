@@ -26,6 +26,7 @@ const MOVES = [
 const KEYS = new Set([...MOVES.flat().map(([word]) => word), "r", "c", "s"]);
 const PATIENCE = 400; // milliseconds between greetings
 const STATUS = { paused: "paused", running: "running", prompt: "at the prompt", ended: "done", gone: "no kernel" };
+const WAITS = "The training waits at this step. A cell that you run now begins after this cell has ended.";
 
 const button = ([word, label, title]) =>
   `<button data-word="${escape(word)}" title="${escape(`${title} (${word})`)}" aria-label="${escape(title)}" ` +
@@ -100,6 +101,7 @@ export class Stepper {
     app.root.dataset.lmSuppressShortcuts = "true"; // the notebook has other meanings for these keys
     bar.dataset.status = status;
     bar.querySelector(".status").textContent = STATUS[status] || status;
+    bar.querySelector(".status").title = status === "paused" ? WAITS : "";
     bar.querySelector(".where").textContent = where;
     bar.querySelector(".reply").textContent =
       (!isGone && said) || (ready || status !== "paused" ? "" : "connecting to the kernel …");
