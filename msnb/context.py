@@ -132,7 +132,7 @@ _TABLE = {
     "check_bprop": (False, Bool),
     "check_indices": (False, Bool),
     "show_progress": (True, Bool),
-    "compile_effort": ("full", OneOf("full", "quick")),
+    "compile_effort": ("auto", OneOf("auto", "full", "quick")),
     "enable_sparse": (False, Bool, "sparse Tensors need no switch"),
     "precompile_only": (False, Bool, "programs compile when they are called"),
     "enable_auto_mixed_precision": (
@@ -219,10 +219,11 @@ def set_context(**kwargs: Any) -> None:
             losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
         show_progress (bool): Whether a line in the notebook or the terminal shows the progress of training and other
             long operations. MSNB_PROGRESS=0 in the environment switches it off, too. Default: True.
-        compile_effort (str): "full" or "quick". With "quick", compiling takes a third of the time or less, and steps
-            take up to three times as long: it is meant for networks that still change. The setting applies to
-            compilations for CPU; networks in GRAPH mode are compiled again. The order of sums may differ, so results of
-            the two efforts agree up to rounding. Default: "full".
+        compile_effort (str): "auto", "full" or "quick", for compilations for CPU. With "quick", compiling takes a third
+            to a half of the time, and steps take two to ten times as long. With "auto", the first 11 to 64 calls of a
+            large program run a quick executable; a full one is compiled in the background and takes over at a fixed
+            call. The order of sums may differ, so results of the two executables agree up to rounding; equal programs
+            compute equal bits in each run. A change compiles networks of GRAPH mode again. Default: "auto".
         gpu_config (dict): Precision of a GPU: "matmul_allow_tf32" (bool) allows rounding the factors of float32 matrix
             products to TF32, which is many times faster and has three digits; "conv_allow_tf32" allows it for
             convolutions. Missing keys keep their value. Default: False and True, as in MindSpore.

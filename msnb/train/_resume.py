@@ -2,7 +2,7 @@
 
 One file, ``checkpoints/last.ckpt``, is replaced atomically, so the process may be killed at any moment. It holds the
 Parameters of the train network, the optimizer's included, and a JSON text with the remaining state: epoch and step,
-the state of the random stream, and the counters of a loss scale manager.
+the state of the random stream, the counters of a loss scale manager, and the number of calls of each program.
 
 The batches of the dataset that were trained are read once more and skipped. Shuffling and augmentation with seeds give
 the same results as before.
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msnb import log
 from msnb.common import seed
 from msnb.communication.management import get_rank
+from msnb.core.program import program_cache
 from msnb.core.state import random_stream
 from msnb.parallel.modes.multiprocess_mesh import gather_tensors
 from msnb.train._async_writer import writer
@@ -56,7 +57,7 @@ class Resumption:
     def __init__(self, folder: Path, every: int = 0) -> None:
         self.path = folder / "checkpoints" / "last.ckpt"
         self.epoch = self.batch = self.step = 0
-        self._every, self._state = every, None
+        self._every, self._state, self._network = every, None, None
 
     def load(self, model: Resumable, batches: int) -> None:
         """Load the checkpoint into the networks of `model`, if there is one.
@@ -81,7 +82,7 @@ class Resumption:
         if state["scaling"]:
             vars(model._loss_scale_manager).update(state["scaling"])
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
-        self._state = state
+        self._state, self._network = state, model._train_network
         log.info("Model.train goes on after step %d, from %s.", self.step, self.path)
         if self.step and seed.get_seed() is None:
             log.once(
@@ -100,6 +101,7 @@ class Resumption:
         """Restore the random stream before the first step that was not trained."""
         if self._state is not None:
             random_stream.default.base, random_stream.default.count = self._state["stream"]
+            program_cache.restore_call_counts(self._network, self._state.get("calls", {}))
             seed.restore_operator_seeds(self._state["operators"])
             self._state = None
 
@@ -128,6 +130,7 @@ class Resumption:
             "batches": batches,
             "stream": [random_stream.default.base, random_stream.default.count],
             "operators": seed.operator_seeds(),
+            "calls": program_cache.call_counts(model._train_network),
             "scaling": {name: v for name, v in vars(manager).items() if type(v) in (int, float)} if manager else {},
         }
         try:

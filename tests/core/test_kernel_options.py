@@ -141,7 +141,7 @@ def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
         context.set_context(mode=context.PYNATIVE_MODE)
         hasty.append(ops.erfc(_tensor(7, 3, 101, 9)).asnumpy()[..., :7])
     finally:
-        context.set_context(compile_effort="full")
+        context.set_context(compile_effort="auto")
     assert [options for _, options in compiled] == [xla_options.QUICK_COMPILE] * 2
     for got, wanted in zip(hasty, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)

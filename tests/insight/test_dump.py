@@ -309,7 +309,7 @@ def test_runs_of_two_threads_have_their_own_numbers(tmp_path):
     (program,) = recorder._counts
     written = []
     recorder._steps.put = lambda step: written.append(step[1]) if step else queue.Queue.put(recorder._steps, step)
-    run = extra_outputs.Run(program_inputs(net, Tensor(X))[1], [], [])
+    run = extra_outputs.Run(program_inputs(net, Tensor(X))[1], [], [], 0)
     recorder.wants(program)
     thread = threading.Thread(target=lambda: (recorder.wants(program), recorder.receive(program, run)))
     thread.start()

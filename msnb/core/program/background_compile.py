@@ -1,10 +1,11 @@
-"""Compilation on a separate thread, so that progress can be shown and the wait can be interrupted.
+"""Compilation on a separate thread, so that progress can be shown, the wait can be interrupted, and calls can go on.
 
 XLA cannot be interrupted. Ctrl-C ends the wait at once. The compilation goes on in its thread, and the next call finds
 its result, because JAX caches the executable with the lowered function.
 """
 
 import contextlib
+import os
 import threading
 import time
 import weakref
@@ -17,6 +18,7 @@ from msnb._util import gc_pause
 from msnb.common import progress
 from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.program import persistent_cache, slow_compile_alarm
+from msnb.core.program.quick_start import QuickForm
 
 SILENT = 2.0  # seconds before a progress line is shown
 
@@ -25,7 +27,7 @@ class _Job:
     """One compilation that runs in a thread.
 
     Args:
-        form (Callable): The `jax.jit` function.
+        form (Callable): The `jax.jit` function, or a `QuickForm` of it.
         arguments (tuple): Shapes, dtypes and shardings of its arguments.
         jaxpr (Jaxpr): The graph. Its name stacks are part of the cache key.
         device (jax.Device): Target device, None for JAX's default.
@@ -49,12 +51,18 @@ class _Job:
         finally:
             self.done.set()
 
+    def _get_compile_function(self):
+        form, arguments = self.form, self.arguments
+        if isinstance(form, QuickForm):
+            return lambda: form.compile(arguments)
+        return lambda: form.lower(*arguments).compile()
+
     def _compile_form(self):
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
                 # JAX finds an executable only under equal thread settings. If they differ here, compiling is useless.
                 if thread_settings() == self.settings:
-                    gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
+                    gc_pause.without_gc(self._get_compile_function())()
         except BaseException as error:
             self.error = error
         finally:
@@ -62,6 +70,8 @@ class _Job:
 
 
 _jobs = weakref.WeakKeyDictionary()  # form -> its _Job, while it is compiled
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_jobs.clear)  # the threads of the jobs do not exist in the child
 
 
 def is_compiling() -> bool:
@@ -82,6 +92,14 @@ class TracedProgram(Protocol):
         ...
 
 
+def start(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> _Job:
+    """Start to compile `form`, a variant of the program, in a thread, unless it is being compiled for `arguments`."""
+    job = _jobs.get(form)
+    if job is None or job.arguments != arguments:
+        job = _jobs[form] = _Job(form, arguments, program.jaxpr.jaxpr, program.device)
+    return job
+
+
 def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> None:
     """Compile `form`, a variant of the program, in a thread, and wait until it is compiled.
 
@@ -94,9 +112,7 @@ def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...])
     """
     if threading.current_thread() is not threading.main_thread():
         return
-    job = _jobs.get(form)
-    if job is None or job.arguments != arguments:
-        job = _jobs[form] = _Job(form, arguments, program.jaxpr.jaxpr, program.device)
+    job = start(program, form, arguments)
     if not job.done.wait(SILENT):
         _wait_with_progress(job, program)
     _jobs.pop(form, None)

@@ -33,11 +33,14 @@ class Run(NamedTuple):
             may overwrite arrays of Parameters.
         outputs (list[jax.Array]): In the order of ``program.jaxpr``: results, then new values of written Parameters.
         extras (list[jax.Array]): Outputs that the observer added.
+        call (int): Number of the run among the calls of the program, from 0. It selects the executable that computes
+            the same bits again, see `quick_start`.
     """
 
     inputs: list[Any]
     outputs: list[Any]
     extras: list[Any]
+    call: int
 
 
 class Halt(Exception):

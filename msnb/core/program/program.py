@@ -22,6 +22,7 @@ from msnb.core.program import background_compile, persistent_cache
 from msnb.core.program.executable import to_identifier
 from msnb.core.program.placement import Placement
 from msnb.core.program.program_forms import ProgramForms
+from msnb.core.program.quick_start import full_form
 from msnb.core.program.staging import Staged
 from msnb.core.state import deferred_errors, events, random_stream, stop_flag, trace_state
 from msnb.core.support import interrupts
@@ -46,6 +47,7 @@ class Program(Staged):
     Attributes:
         reason (str): Reason of the compilation.
         calls (int): Number of runs.
+        earlier_calls (int): Number of runs of an equal program in the process whose training goes on in this one.
         seconds (dict): "trace" and "compile" time; "observed" is the compile time of a form with extra outputs.
     """
 
@@ -63,6 +65,7 @@ class Program(Staged):
         self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
         self.calls: int = 0
+        self.earlier_calls: int = 0
         started = time.perf_counter()
         super().__init__(name, fn, args, kwargs, params, constants)
         self.seconds["trace"] = time.perf_counter() - started
@@ -84,6 +87,16 @@ class Program(Staged):
         """Return the name for messages: "train step of LeNet5" for a Cell that defines a title, else `name`."""
         get_title = getattr(type(self.root()), "_title", None)
         return self.name if get_title is None else get_title(self.root())
+
+    @property
+    def next_call(self) -> int:
+        """Return the number of the next run, from 0. It selects between a quick and a full executable."""
+        return self.calls + self.earlier_calls
+
+    @property
+    def signature(self) -> str:
+        """Return a text with the name of the program, and the shapes and dtypes of its arguments."""
+        return " ".join([self.name, *(f"{a.dtype}{list(a.shape)}" for a in self._arguments)])
 
     @property
     def run(self) -> Callable[..., Any]:
@@ -112,7 +125,7 @@ class Program(Staged):
                 self._update_form_and_arrays()
             read = self._stores.arrays_read() if forms.frozen is None else []
             before = [p._get_stored_array() for p in self.written] if forms.receivers else None
-            is_first = not self.calls
+            is_first, call = not self.calls, self.next_call
             outs = (
                 self._run_step(read, rest)
                 if forms.current is forms.ready
@@ -128,7 +141,7 @@ class Program(Staged):
         if is_first:
             events.notify("compiled", self)
         if before is not None:
-            outs = forms.send_to_observers(self, inputs, after, outs)
+            outs = forms.send_to_observers(self, call, inputs, after, outs)
         if self.sown:
             sown_values.deliver(self.sown, outs[results.count :])
         if self._must_finish:
@@ -148,7 +161,7 @@ class Program(Staged):
         if store is not None and outcome is None:
             results = store.results
             arrays = results[-1][0]
-            if _state.mode != _GRAPH and run is self._forms.own:
+            if _state.mode != _GRAPH and self._forms.is_own(run):
                 arrays = copy_shared(arrays)
             results.extend(map(run, (arrays,), (read,), *rest))
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
@@ -178,6 +191,9 @@ class Program(Staged):
                 self._update_form_and_arrays()
         if self._forms.is_selective:
             self._forms.select_for_run(self)
+            prepared = self._forms.full_form_to_prepare(self)
+            if prepared is not None:
+                background_compile.start(self, prepared, self._describe_form_arguments())
         if self._forms.current is not self._forms.ready:
             self._compile_form()
 
@@ -191,7 +207,7 @@ class Program(Staged):
             if not isinstance(error, KeyboardInterrupt):
                 clear_compiled(form, error)
             raise
-        is_observed = bool(self._forms.receivers) and form is not self._forms.own
+        is_observed = bool(self._forms.receivers) and not self._forms.is_own(form)
         self.seconds.setdefault("observed" if is_observed else "compile", time.perf_counter() - started)
 
     @gc_pause.without_gc
@@ -290,8 +306,9 @@ class Program(Staged):
         # The current arguments are described, because Parameters may have moved to other devices since compilation.
         forms = self._forms
         if forms.ready is not None:
-            return forms.ready, self._describe_current_arguments()
-        return forms.compiled or (forms.own, self._describe_current_arguments())
+            return full_form(forms.ready), self._describe_current_arguments()
+        form, arguments = forms.compiled or (forms.own, self._describe_current_arguments())
+        return full_form(form), arguments
 
     def _describe_form_arguments(self):
         """Return shapes, dtypes and shardings of the arguments of a compiled variant, the stop flag included."""
@@ -331,9 +348,9 @@ class Program(Staged):
         with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr.jaxpr):
             return lowered.compile()
 
-    def repeat_run(self, inputs: list[Any]) -> list[Any]:
+    def repeat_run(self, inputs: list[Any], call: int) -> list[Any]:
         """Return the outputs for `inputs`, both in the order of `jaxpr`, without effects; see `ProgramForms`."""
-        return self._forms.repeat_run(inputs)
+        return self._forms.repeat_run(inputs, call)
 
     def memory(self) -> dict[str, int] | None:
         """Return the memory of a run in bytes: ``{"arguments": ..., "results": ..., "temporary": ...}``.

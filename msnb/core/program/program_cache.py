@@ -41,6 +41,7 @@ __all__ = [
     "Program",
     "all_programs",
     "call",
+    "call_counts",
     "find",
     "forget",
     "new_programs",
@@ -48,6 +49,7 @@ __all__ = [
     "parameter_names",
     "program_of",
     "programs_of",
+    "restore_call_counts",
 ]
 
 _thread = trace_state.thread
@@ -59,7 +61,17 @@ for _key in ("device_target", "device_id", "check_bprop", "compile_effort", "gpu
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "compiled", "warned", "extras", "argument_history", "plain", "constants", "__weakref__")
+    __slots__ = (
+        "table",
+        "compiled",
+        "warned",
+        "extras",
+        "argument_history",
+        "plain",
+        "constants",
+        "earlier_calls",
+        "__weakref__",
+    )
 
     def __init__(self):
         self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
@@ -72,6 +84,7 @@ class Programs:
         self.constants: dict[
             Any, tuple[int, ...]
         ] = {}  # signature -> indices of floats that its program needs as constants
+        self.earlier_calls: dict[str, int] = {}  # signature of a program -> its calls in earlier processes
         self.argument_history: list[dict[str, Any]] = []  # described arguments of each compilation for a new signature
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
@@ -208,6 +221,27 @@ def all_programs() -> list[Program]:
     return [
         entry.program for programs in list(_all_programs) for entries in programs.table.values() for entry in entries
     ]
+
+
+def call_counts(root: Any) -> dict[str, int]:
+    """Return {signature of a program: number of its calls} of a Cell or function, for `restore_call_counts`."""
+    programs = programs_of(root)
+    counts = dict(programs.earlier_calls)
+    for entries in programs.table.values():
+        counts.update({entry.program.signature: entry.program.next_call for entry in entries})
+    return counts
+
+
+def restore_call_counts(root: Any, counts: dict[str, int]) -> None:
+    """Let the programs of a Cell or function go on at these numbers of calls, so that a training that is resumed
+    computes the same bits, see `quick_start`.
+    """
+    programs = programs_of(root)
+    programs.earlier_calls = dict(counts)
+    for entries in programs.table.values():
+        for entry in entries:
+            program = entry.program
+            program.earlier_calls = counts.get(program.signature, 0) - program.calls
 
 
 def forget() -> int:
@@ -353,6 +387,7 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     entries[:] = entries[-3:]  # keep a few variants of one signature, such as training on and off
     if len(programs.table) > _MAX_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
+    program.earlier_calls = programs.earlier_calls.get(program.signature, 0)
     entries.append(_CacheEntry(program, reads, static_leaves))
     if (hint := unroll_hint.format_hint(program)) is not None:
         log.once(hint)

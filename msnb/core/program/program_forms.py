@@ -2,10 +2,9 @@
 
 A program has up to five forms: its own, which donates the arrays of written Parameters; one without donation, for
 threads that contend for Parameters; one with extra outputs for observers; one that repeats a run without effects; and
-one as a kernel of the tape, which `Program` makes itself.
+one as a kernel of the tape, which `Program` makes itself. The first calls of a large program run a `QuickForm` of them.
 """
 
-import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs, persistent_cache
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
+from msnb.core.program.quick_start import QuickForm, QuickStart, is_suspended, plan_quick_start
 from msnb.core.program.staging import Staged
 from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import stop_flag, trace_state
@@ -57,7 +57,10 @@ class ProgramForms:
         ready (Union[Callable, None]): The form of the last call, which is compiled.
         compiled (Union[tuple, None]): (form, its arguments) of the last call that compiled.
         receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
-        is_selective (bool): True if an observer chooses the runs that it receives, so that forms alternate.
+        is_selective (bool): True if the form depends on the run: an observer chooses the runs that it receives, or the
+            quick start is not over.
+        quick_start (Union[QuickStart, None]): The calls at which the full executable is compiled and takes over; None
+            if it runs from the first call on.
         has_loops (bool): True if the program has loops that may run long.
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
@@ -73,6 +76,9 @@ class ProgramForms:
         "compiled",
         "receivers",
         "is_selective",
+        "quick_start",
+        "_quick_forms",
+        "_has_started",
         "frozen",
         "_plan",
         "_observers",
@@ -80,6 +86,7 @@ class ProgramForms:
         "_partial_forms",
         "_undonated_form",
         "_repeating_form",
+        "_repeating_quickly",
         "_n_results",
         "_ready_forms",
         "_flatten",
@@ -126,13 +133,19 @@ class ProgramForms:
         self._returning = program.returning
         self._n_results: int = program.results.count
         self._repeating_form: Callable[..., Any] | None = None
+        self._repeating_quickly: QuickForm | None = None
         self._flat = self._flatten_form([program.returning])
         self.own: Callable[..., Any] = self._make_donating_form()
         self.current: Callable[..., Any] = self.own
         self.ready: Callable[..., Any] | None = None
         self.compiled: tuple[Any, Any] | None = None
         self.receivers: tuple[tuple[Any, int], ...] = ()
-        self.is_selective: bool = False
+        # A sharded program computes on several devices, and one with frozen weights compiles anew when they change.
+        is_plain = shardings is None and frozen is None
+        self.quick_start: QuickStart | None = plan_quick_start(program.jaxpr, device_of(program)) if is_plain else None
+        self.is_selective: bool = self.quick_start is not None
+        self._has_started: bool = self.quick_start is None  # True once the full executable has taken over
+        self._quick_forms: dict[Callable[..., Any], QuickForm] = {}
         self._ready_forms: list[Callable[..., Any]] = []  # compiled since observers or Parameters have changed
         self._observers: tuple[Any, ...] = ()
         self._observed_form = _ObservedForm((), [], self.own, ())  # the form of the last observers
@@ -157,7 +170,7 @@ class ProgramForms:
         self.frozen[:] = arrays
         self.current = self.own = self._make_donating_form()
         self.ready = self.compiled = self._plain = None
-        self._undonated_form = self._repeating_form = None  # they have the old constants
+        self._undonated_form = self._repeating_form = self._repeating_quickly = None  # they have the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
         self._partial_forms.clear()
@@ -168,19 +181,54 @@ class ProgramForms:
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
             self._select_form_for_observers(program, extra_outputs.observers)
         if not self._observers:
-            self.current = self._select_unobserved_form()
+            self.current = self._select_executable(self._select_unobserved_form(), program.next_call)
+
+    def is_own(self, form: Callable[..., Any]) -> bool:
+        """Return True if `form` has no extra outputs and donates, be its executable quick or full."""
+        return form is self.own or self._quick_forms.get(self.own) is form
+
+    def full_form_to_prepare(self, program: Any) -> Callable[..., Any] | None:
+        """Return the form whose full executable has to be compiled while the next calls run; None if there is none."""
+        plan, form = self.quick_start, self.current
+        is_due = plan is not None and program.next_call >= plan.start
+        return form.full if is_due and isinstance(form, QuickForm) else None
+
+    def _select_executable(self, form, call):
+        """Return `form`, or its `QuickForm` if the call with this number runs a quick executable."""
+        if not self.runs_quickly(call):
+            return form
+        if form not in self._quick_forms:
+            self._quick_forms[form] = QuickForm(form)
+        return self._quick_forms[form]
+
+    def runs_quickly(self, call: int) -> bool:
+        """Return True if the call with this number runs an executable that is compiled quickly."""
+        return self.quick_start is not None and call < self.quick_start.takeover and not is_suspended()
+
+    def _update_selectivity(self):
+        receivers = self._observed_form.receivers if self._observers else ()
+        self.is_selective = not self._has_started or any(hasattr(weak(), "wants") for weak, _ in receivers)
 
     def select_for_run(self, program: Any) -> None:
-        """Select the form with extra outputs if an observer wants the next run, else the one without."""
+        """Select the form with extra outputs if an observer wants the next run, else the one without, and the
+        executable of the quick start while it lasts.
+        """
+        plan = self.quick_start
+        if not self._has_started and plan is not None and program.next_call >= plan.takeover:
+            self._has_started = True
+            self._quick_forms.clear()
+            self._update_selectivity()
         observed = self._observed_form
+        receivers = observed.receivers if self._observers else ()
         wanting = tuple(
             i
-            for i, (weak, _) in enumerate(observed.receivers)
+            for i, (weak, _) in enumerate(receivers)
             if (o := weak()) is not None and extra_outputs.is_wanted(o, program)
         )
-        if wanting and len(wanting) < len(observed.receivers):
+        if wanting and len(wanting) < len(receivers):
             observed = self._make_partially_observed_form(program, wanting)
         form = observed.form if wanting else self._select_unobserved_form()
+        form = self._select_executable(form, program.next_call)
         if form is not self.current:
             if self.ready is not None and self.ready not in self._ready_forms:
                 self._ready_forms.append(self.ready)
@@ -209,14 +257,15 @@ class ProgramForms:
         """Select the form with the outputs of `observers`, or the program's own form."""
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
-            self.receivers, self.is_selective = (), False
+            self.receivers = ()
+            self._update_selectivity()
             return
         last = self._observed_form
         if last.observers != self._observers:  # equal observers are not asked to rewrite the program again
             self._partial_forms.clear()
             self._observed_form = self._make_observed_form(program, observers, last)
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
-        self.is_selective = any(hasattr(weak(), "wants") for weak, _ in self.receivers)
+        self._update_selectivity()
 
     @gc_pause.without_gc
     def _make_observed_form(self, program, observers, last):
@@ -239,29 +288,31 @@ class ProgramForms:
         sown_graph = [program.returning] if program.sown else []
         return self._compile_call(self._flatten_form([*graphs, *sown_graph]))
 
-    def repeat_run(self, inputs: list[Any]) -> list[Any]:
+    def repeat_run(self, inputs: list[Any], call: int) -> list[Any]:
         """Run the program again on `inputs`, and return its outputs in the order of the graph.
 
         Nothing is printed, donated or written. On one device the results equal those of an observed run bit by bit. For
-        this the form has the same outputs and XLA options as the program: with others, XLA may round differently. On
-        several devices the inputs determine the shardings.
+        this the form has the same outputs and XLA options as the program in that call: with others, XLA may round
+        differently. On several devices the inputs determine the shardings.
 
         Args:
             inputs (list): Parameters, random number and arguments, in the order of the graph.
+            call (int): Number of the call among those of the program, from 0.
         """
         lists: tuple[list[Any], list[Any]] = [None] * len(self._written), [None] * sum(which for which, _ in self._plan)
         for (which, i), array in zip(self._plan, inputs, strict=False):
             lists[which][i] = array
         flag = [stop_flag.array_on(self.device)] if self.is_stoppable else []
         arguments = lists[0], lists[1] if self.frozen is None else [], *inputs[len(self._plan) :], *flag
-        form, compiling = self._repeating_form, contextlib.nullcontext()
-        if form is None:
+        if self._repeating_form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
-            form = self._compile_unsharded(self._flatten_form([quiet]))
-            compiling = persistent_cache.compiling(quiet.jaxpr)  # selects XLA's options for programs
-        with compiling:
+            self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
+        form: Any = self._repeating_form
+        with persistent_cache.compiling(self._returning.jaxpr):  # selects XLA's options for programs
+            if self.runs_quickly(call):
+                form = self._repeating_quickly = self._repeating_quickly or QuickForm(form)
+                form.compile(arguments)
             new, outs = form(*arguments)
-        self._repeating_form = form  # only now: a first call that is interrupted compiles again, with these options
         return [*outs[: self._n_results], *new]
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:
@@ -275,13 +326,13 @@ class ProgramForms:
         lists = (written, read if self.frozen is None else self.frozen)
         return [lists[which][i] for which, i in self._plan] + rest
 
-    def send_to_observers(self, program: Any, inputs: list[Any], new: list[Any], outs: Sequence[Any]) -> Any:
-        """Send a run to the observers; return the program's own results."""
+    def send_to_observers(self, program: Any, call: int, inputs: list[Any], new: list[Any], outs: Sequence[Any]) -> Any:
+        """Send the run with the number `call` to the observers; return the program's own results."""
         offset = n_results = program.results.count
         for observer, count in self.receivers:
             live_observer = observer()
             if live_observer is not None:
-                run = extra_outputs.Run(inputs, [*outs[:n_results], *new], list(outs[offset : offset + count]))
+                run = extra_outputs.Run(inputs, [*outs[:n_results], *new], list(outs[offset : offset + count]), call)
                 extra_outputs.send_run(live_observer, program, run)
             offset += count
         return (*outs[:n_results], *outs[offset:])

@@ -4,7 +4,10 @@ Functions that the user compiles with JAX keep XLA's defaults.
 """
 
 import re
+from collections.abc import Callable
+from typing import Any
 
+import jax
 import jaxlib.version
 
 from msnb import context
@@ -69,6 +72,11 @@ def _choose_compile_options(name, count_operations):
     if counts[1] <= _SMALL_ELEMENTS and _LOOP not in counts[0]:
         return _SMALL
     return _SMALL_PROGRAM if counts[1] <= _MOST_ELEMENTS or _is_short_elementwise(*counts) else _PROGRAM
+
+
+def jit_quickly(function: Callable[..., Any]) -> Any:
+    """Return a `jax.jit` function that compiles quickly, because a person waits for it and it runs only a few times."""
+    return jax.jit(function, compiler_options=dict(QUICK_COMPILE) if jax.default_backend() == "cpu" else None)
 
 
 def _is_short_elementwise(operations, elements):

@@ -258,7 +258,7 @@ class Debugger:
         """Pause if `wants` has selected this run."""
         due, self._due = self._due, None
         if due is not None and due[0] is program:
-            self._pause_at_step(program, run.inputs, due[1])
+            self._pause_at_step(program, run.inputs, due[1], run.call)
 
     def _get_program_graph(self, program):
         if program not in self._graphs:
@@ -285,9 +285,9 @@ class Debugger:
                 return at or (None, "")
         return at
 
-    def _pause_at_step(self, program, inputs, reason):
+    def _pause_at_step(self, program, inputs, reason, call=None):
         node, note = reason
-        replay = Replay(program, self._get_program_graph(program), inputs)
+        replay = Replay(program, self._get_program_graph(program), inputs, call)
         if not len(replay.graph):
             return
         self.pause(Pause(replay, (), self.n_steps, node, note))

@@ -20,6 +20,7 @@ import numpy as np
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.jaxpr.instrument import Measure
 from msnb.core.program.program_cache import find
+from msnb.core.program.xla_options import jit_quickly
 from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.transforms.jit import ms_function
@@ -44,11 +45,14 @@ class Replay:
         program (Program): the program that ran.
         graph (FuncGraph): the graph of the program, see `msnb.ir.api.of_program`.
         inputs (Sequence[jax.Array]): the inputs of the program, in the order of ``program.jaxpr``.
+        call (Union[int, None]): number of the run among the calls of the program, see `extra_outputs.Run`. Default:
+            None, a run that was not recorded.
     """
 
-    def __init__(self, program: "Program", graph: "FuncGraph", inputs: Sequence[Any]) -> None:
+    def __init__(self, program: "Program", graph: "FuncGraph", inputs: Sequence[Any], call: int | None = None) -> None:
         self.program = program
         self.graph = graph
+        self.call = program.next_call if call is None else call
         self.inputs = as_inputs(program, inputs)
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._values: dict[tuple[int, int], jax.Array] = {}
@@ -198,7 +202,7 @@ class Replay:
 
     @functools.cached_property
     def _results(self):
-        return self.program.repeat_run(self.inputs)
+        return self.program.repeat_run(self.inputs, self.call)
 
     @functools.cached_property
     def _cotangent_by_node_id(self):
@@ -405,7 +409,7 @@ class _Forms:
                 quiet = remove_debug_callbacks(jaxpr.jaxpr)
                 return eval_jaxpr(quiet, jaxpr.consts, *inputs)[len(self._jaxpr.jaxpr.outvars) :]
 
-            form = jax.jit(run)
+            form = jit_quickly(run)
             self._cache[key] = _group_outputs_by_point(form), points
         return self._cache[key]
 
@@ -455,7 +459,7 @@ def _compile_outputs_from(closed, first):
     removed.
     """
     quiet = remove_debug_callbacks(closed.jaxpr)
-    return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
+    return jit_quickly(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
 
 def _group_outputs_by_point(form):

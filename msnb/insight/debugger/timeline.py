@@ -48,11 +48,13 @@ class _Step:
     Attributes:
         number (int): number of the step, from 1.
         program (Program): the program that ran.
+        call (int): number of the run among the calls of the program.
         inputs (Union[list, None]): inputs of the program; None if they are on disk.
     """
 
     number: int
     program: Any
+    call: int
     inputs: list[Any] | None
 
 
@@ -77,7 +79,7 @@ class Timeline:
         self._replays: dict[int, Replay] = {}
         self._listener: Any = None
         self._calls: list[Any] = []  # (call, stored Parameters or None) of the running calls
-        self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
+        self._pending: Any = None  # (program, inputs, call) of a gradient whose update has not run yet
         self._pending_call: Any = None  # (call, Parameters) in PYNATIVE mode whose update has not run yet
         self._has_gradient: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._notes: set[str] = set()  # sentences that were logged
@@ -135,7 +137,7 @@ class Timeline:
         if self._runs_in_pynative_call():
             return
         if not self._updates_network(program):
-            self._pending = program, run.inputs
+            self._pending = program, run.inputs, run.call
             return
         pending, self._pending = self._pending, None
         if not self._should_record_step(self._count):
@@ -143,7 +145,7 @@ class Timeline:
         if pending is not None and not self._has_gradient[program]:
             self._record_inputs(*pending)
         else:
-            self._record_inputs(program, run.inputs)
+            self._record_inputs(program, run.inputs, run.call)
             new = zip(program.written, run.outputs[program.n_results :], strict=True)
             after = {id(p): array for p, array in zip(program.params, run.inputs, strict=False)}
             after.update((id(p), array) for p, array in new)
@@ -201,21 +203,21 @@ class Timeline:
                 "its Dropout differ from those of the training; in GRAPH mode they are equal."
             )
         stored = [before[id(p)] if id(p) in before else p._get_stored_array() for p in program.params]
-        self._record_inputs(program, [*stored, *number, *arrays], is_exact=False)
+        self._record_inputs(program, [*stored, *number, *arrays], program.next_call, is_exact=False)
 
     def _warn_once(self, text):
         if text not in self._notes:
             self._notes.add(text)
             log.warning("%s", f"timeline: {text}")
 
-    def _record_inputs(self, program, inputs, is_exact=True):
+    def _record_inputs(self, program, inputs, call, is_exact=True):
         """Record the inputs of a step. `is_exact` is True if a replay computes the same bits as the training."""
         number = self._count
         if self._disk is not None:
-            self._write_step(number, program, inputs, is_exact)
+            self._write_step(number, program, inputs, call, is_exact)
             return
         inputs = as_inputs(program, inputs)
-        self._records[number] = _Step(number, program, inputs)
+        self._records[number] = _Step(number, program, call, inputs)
         for array in inputs:
             _, nbytes, users = self._sizes.get(id(array), (array, array.nbytes, 0))
             self._nbytes += nbytes if not users else 0
@@ -236,7 +238,7 @@ class Timeline:
         self.n_dropped += 1
 
     # ------------------------------------------------------------------ on disk
-    def _write_step(self, number, program, inputs, is_exact):
+    def _write_step(self, number, program, inputs, call, is_exact):
         """Write the batch of a step to disk.
 
         The Parameters are written in every `_CHECKPOINT_EVERY`-th step, and when a replay of the previous step
@@ -257,7 +259,7 @@ class Timeline:
         ):
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
             safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
-        self._records[number] = _Step(number, program, None)
+        self._records[number] = _Step(number, program, call, None)
 
     def _are_parameters_unchanged(self, arrays):
         """Return True if the Parameters are the arrays that the previous step returned: no other code changed them."""
@@ -278,7 +280,7 @@ class Timeline:
         position = {id(p): index for index, p in enumerate(program.params)}
         for step in range(start, number):
             inputs = [*params, *_read_arrays(self._disk / f"step-{step:06}.safetensors")]
-            new = Replay(program, self.graph(program), inputs).updates()
+            new = Replay(program, self.graph(program), inputs, self._records[step].call).updates()
             for parameter, array in zip(program.written, new, strict=True):
                 if id(parameter) in position:
                     params[position[id(parameter)]] = array
@@ -332,7 +334,7 @@ class Timeline:
                 )
             if len(self._replays) >= 8:
                 self._replays.pop(next(iter(self._replays)))
-            self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
+            self._replays[step] = Replay(record.program, self.graph(record.program), inputs, record.call)
         return self._replays[step]
 
     def value(self, node: Any, step: int | None = None, round: Round | None = None, kind: str = "output") -> Tensor:

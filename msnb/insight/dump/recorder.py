@@ -200,7 +200,7 @@ class Recorder:
         arrays, plan = as_inputs(program, run.inputs), self._plans.get(program)
         if self._has_statistics_only and plan is not None and plan.statistics is not None:
             arrays = plan.statistics.select_arrays(arrays, run.extras)
-        self._steps.put((program, self._begun.iteration, arrays, plan))
+        self._steps.put((program, self._begun.iteration, arrays, plan, run.call))
 
     def dropped(self, why: str) -> None:
         """End the dump, because the program with its extra outputs failed."""
@@ -272,7 +272,7 @@ class Recorder:
             finally:
                 self._steps.task_done()
 
-    def _write_step(self, program, iteration, arrays, plan):
+    def _write_step(self, program, iteration, arrays, plan, call):
         plan = plan or self._get_plan(program)
         if not self._config.is_r1 and not plan.is_described:
             self._write_program_description(plan)
@@ -283,14 +283,14 @@ class Recorder:
         if plan.statistics is not None:
             self._write_statistics(folder, plan, plan.statistics.read(arrays))
         else:
-            self._write_tensors(folder, plan, program, arrays)
+            self._write_tensors(folder, plan, program, arrays, call)
 
-    def _write_tensors(self, folder, plan, program, inputs):
+    def _write_tensors(self, folder, plan, program, inputs, call):
         plan.replay = plan.replay or StepReplay(program, plan.dumped)
         self._long_names = {}
         statistics: dict[Value, list[Any]] = {}
         try:
-            for tensor, array in plan.replay.read(program, inputs):
+            for tensor, array in plan.replay.read(program, inputs, call):
                 if self._config.with_statistics and tensor.value not in statistics:
                     statistics[tensor.value] = compute_statistics(array, self._config.statistics)
                 self._write_tensor(folder, tensor, array)

@@ -95,17 +95,18 @@ class StepReplay:
         self._constants = [as_numpy(array) for array in dumped.constants]
         self._groups = [(group, _Capturer(program, group)) for group in _group_tensors(dumped.tensors)]
 
-    def read(self, program: "Program", inputs: Sequence[Any]) -> Iterator[tuple[DumpedTensor, np.ndarray]]:
+    def read(self, program: "Program", inputs: Sequence[Any], call: int) -> Iterator[tuple[DumpedTensor, np.ndarray]]:
         """Yield each tensor that the step computed, with its array.
 
         Args:
             program (Program): the program.
             inputs (Sequence): the inputs of the step.
+            call (int): number of the step among the calls of the program.
         """
         for tensors, capturer in self._groups:
             arrays = capturer.compute(inputs)
             if any(tensor.value[0] == OUTPUT for tensor in tensors):
-                arrays |= {(OUTPUT, i): array for i, array in enumerate(program.repeat_run(list(inputs)))}
+                arrays |= {(OUTPUT, i): array for i, array in enumerate(program.repeat_run(list(inputs), call))}
             converted: dict[Value, np.ndarray] = {}
             for tensor in tensors:
                 value = tensor.value

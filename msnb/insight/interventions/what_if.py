@@ -16,7 +16,7 @@ import numpy as np
 from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
-from msnb.core.program.xla_options import QUICK_COMPILE
+from msnb.core.program.xla_options import jit_quickly
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.type_promotion import is_inexact
@@ -155,7 +155,7 @@ class _Form:
         self._changeable = [*self.points, *inner_points]
         self._index = {id(point): number for number, point in enumerate(self._changeable)}
         self._number = {point.node.id: number for number, point in enumerate(self._changeable)}
-        self.run = _jit_with_quick_compile(self._run_with_edit)
+        self.run = jit_quickly(self._run_with_edit)
         self._traced_attributes: dict[tuple[int, str], bool] = {}
         self._attribute_runs: LruCache = LruCache(_ATTRIBUTE_RUNS)
 
@@ -215,7 +215,7 @@ class _Form:
             def evaluate_node(args, traced):
                 return evaluate_with(node, {edit.name: value}, args, {edit.name: traced} if is_traced else None)
 
-            @_jit_with_quick_compile
+            @jit_quickly
             def run(traced, base, *inputs):
                 results, values = self._evaluate_changed(
                     inputs, lambda _, array: array, (number, lambda args: evaluate_node(args, traced))
@@ -287,11 +287,6 @@ class _Form:
 
 
 _forms: "WeakKeyDictionary[Any, _Form]" = WeakKeyDictionary()  # program -> its compiled functions
-
-
-def _jit_with_quick_compile(function):
-    """Return a jitted function that compiles quickly, because a user waits for it and it runs only a few times."""
-    return jax.jit(function, compiler_options=QUICK_COMPILE if jax.default_backend() == "cpu" else None)
 
 
 def _count_channels(shape):

@@ -69,6 +69,7 @@ class _Run:
     Attributes:
         step (int): number of the step.
         program (Program): the program that ran.
+        call (int): number of the run among the calls of the program.
         inputs (list): its inputs.
         outputs (list): its outputs.
         verdicts (list): the alarms, see `Alarm`; empty once they are read.
@@ -80,6 +81,7 @@ class _Run:
 
     step: int
     program: Any
+    call: int
     inputs: list[Any]
     outputs: list[Any]
     verdicts: list[Any]
@@ -460,8 +462,10 @@ class Watch(Callback):
         if key not in self._replays or self._replays[key][0] is not run:
             if len(self._replays) >= 4:
                 self._replays.pop(next(iter(self._replays)))
-            program, inputs = (run.program, run.inputs) if isinstance(run, _Run) else _trace_step(run)
-            replay = Replay(program, self.values_of(program).graph, as_inputs(program, inputs))
+            is_recorded = isinstance(run, _Run)
+            program, inputs = (run.program, run.inputs) if is_recorded else _trace_step(run)
+            call = run.call if is_recorded else None
+            replay = Replay(program, self.values_of(program).graph, as_inputs(program, inputs), call)
             self._replays[key] = run, replay
         return self._replays[key][1]
 
@@ -699,7 +703,7 @@ class _Group:
             return
         alarm = self.alarms[program]
         tested = alarm.test_run(run)
-        entry = _Run(self.watch._step, program, run.inputs, run.outputs, *tested, self)
+        entry = _Run(self.watch._step, program, run.call, run.inputs, run.outputs, *tested, self)
         written = run.outputs[program.n_results :]
         last = self._last_outputs.get(program) or [None] * len(written)
         before = [None if i is None else run.inputs[i] for i in alarm.written_inputs]
