@@ -4,6 +4,7 @@
 # pyright: reportOptionalMemberAccess=false
 
 import atexit
+import collections
 import contextlib
 import functools
 import operator
@@ -43,6 +44,11 @@ try:
     from jax._src import pjit as _pjit
 except ImportError:  # pragma: no cover - without it JAX's own message reports refused computations
     _pjit = None
+
+try:
+    from jax._src.interpreters import partial_eval as _partial_eval
+except ImportError:  # pragma: no cover - without it the traces of networks that are gone use memory
+    _partial_eval = None
 
 try:
     from jax._src import xla_bridge as _bridge
@@ -306,6 +312,27 @@ def clear_compiled(compiled, error):
             if forget is not None:
                 forget()
         traceback = traceback.tb_next
+
+
+def limit_traces(limit):
+    """If JAX has more than `limit` traces of functions, drop those of functions with many signatures.
+
+    JAX has a trace of each function for each signature, without a limit: of operators and of functions of `jax.numpy`,
+    which live as long as the process, with their lowered and differentiated graphs. Compiled functions stay, also those
+    whose side effects make JAX look at their trace in each call: they have few signatures.
+    """
+    traces = getattr(_partial_eval, "trace_to_jaxpr", None)
+    if traces is None or traces.cache_info().currsize <= limit:
+        return
+    counts = collections.Counter(key[0] for key in traces.cache_keys())  # weak references to functions
+    for reference, count in counts.items():
+        fn = reference()
+        if fn is not None and count > _FEW_SIGNATURES:
+            traces.evict_weakref(fn)
+            _pjit._infer_params_cached.evict_weakref(fn)  # refers to the traces
+
+
+_FEW_SIGNATURES = 4
 
 
 def is_initialized():

@@ -19,7 +19,7 @@ from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.arguments import uncalled
 from msnb.core import script
-from msnb.core.compat.jax_private import placement
+from msnb.core.compat.jax_private import limit_traces, placement
 from msnb.core.eager import matmul_precision
 from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run
 from msnb.core.errors.messages import describe
@@ -167,6 +167,9 @@ def _read_global_state():
 
 
 _MAX_SIGNATURES = 256  # maximum per Cell or function; the oldest is dropped, with the objects that it keeps alive
+_MAX_TRACES = (
+    512  # number of JAX's traces, of 20 to 40 kB each, above which some are dropped before a program is traced
+)
 _by_object = WeakIdentityDict()  # any object except Cells and functions -> Programs
 _by_id = OrderedDict()  # id -> (object without weak references, Programs); the last 64
 _all_programs = weakref.WeakSet()
@@ -321,6 +324,8 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace_state.epoch.value:
         raise DataDependentShape(*before[1])
+    if _thread.frame is None:
+        limit_traces(_MAX_TRACES)
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
     leaves = flatten((args, kwargs))[0]
     for leaf in leaves:

@@ -4,6 +4,7 @@ Views whose values changed on screen get their saved output updated at the end o
 """
 
 import asyncio
+import itertools
 import weakref
 from typing import Any
 
@@ -46,6 +47,19 @@ def _write_changed_views():
     for view in list(_changed):
         _changed.discard(view)
         view.show_again()
+    _drop_pages_from_history()
+
+
+def _drop_pages_from_history():
+    """Drop the pages of views from the outputs that IPython records for `%notebook`: each has 100 KB and more.
+
+    The text of the view stays. A page that is written between two cells is dropped at the end of the second.
+    """
+    outputs = getattr(getattr(shell(), "history_manager", None), "outputs", {})
+    for count in itertools.islice(reversed(outputs), 3):
+        for output in outputs[count]:
+            if str(output.bundle.get("text/html", "")).startswith('<div class="msnb-view"'):
+                output.bundle = {mime: data for mime, data in output.bundle.items() if mime != "text/html"}
 
 
 def remember(view: Any) -> None:
