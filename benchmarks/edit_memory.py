@@ -60,7 +60,7 @@ def main():
     memory, seconds, counts = [], [], []
     for edit in range(options.edits):
         started = time.perf_counter()
-        run_cell(shell, CELL.format(width=32 + edit))
+        run_cell(shell, CELL.format(width=32 + edit * 67 % 151))  # small and large ones in each part of the session
         if not options.without_views:
             run_cell(shell, VIEW)
         seconds.append(time.perf_counter() - started)

@@ -190,7 +190,7 @@ def test_what_is_attached_to_a_function_is_not_copied_with_it():
 def test_traces_of_operators_for_networks_that_are_gone_are_dropped(monkeypatch):
     """JAX has traces of operators for each shape; ever new widths must not fill the memory."""
     traces = partial_eval.trace_to_jaxpr
-    monkeypatch.setattr(program_cache, "_MAX_TRACES", 10)
+    monkeypatch.setattr(jax_private, "_MAX_TRACES", 10)
     context.set_context(mode=context.GRAPH_MODE)
     try:
         numbers, references = [], []
@@ -211,15 +211,30 @@ def test_traces_of_operators_for_networks_that_are_gone_are_dropped(monkeypatch)
         context.set_context(mode=context.PYNATIVE_MODE)
 
 
-def test_a_network_is_as_quick_after_its_operators_traces_are_dropped():
+def test_a_network_is_as_quick_after_its_operators_traces_are_dropped(monkeypatch):
     """Its compiled programs stay."""
     context.set_context(mode=context.GRAPH_MODE)
     try:
         net, x = nn.Dense(2, 3), Tensor(np.ones((4, 2), np.float32))
         before = net(x)
         with events.listen(compiled=lambda program: pytest.fail("it is compiled again")):
-            jax_private.limit_traces(0)
+            monkeypatch.setattr(jax_private, "_MAX_TRACES", 0)
+            jax_private.limit_traces()
             assert np.array_equal(net(x).asnumpy(), before.asnumpy())
         assert [entry.program.calls for entries in net._programs.table.values() for entry in entries] == [2]
     finally:
         context.set_context(mode=context.PYNATIVE_MODE)
+
+
+def test_an_operator_that_runs_in_ever_new_shapes_has_few_traces_and_compiles_each_once(monkeypatch):
+    monkeypatch.setattr(jax_private, "_MAX_TRACES", 10)
+    shapes = [Tensor(np.ones((1, width), np.float32)) for width in range(301, 341)]
+    compiled, numbers = ops.HSwish(), []
+    for x in shapes:
+        ops.GradOperation()(compiled)(x)
+        numbers.append(partial_eval.trace_to_jaxpr.cache_info().currsize)
+    assert max(numbers) - min(numbers) < 120, "each shape has at least 6 traces, 240 in total"
+    traced = partial_eval.trace_to_jaxpr.cache_info().misses
+    for x in shapes:
+        ops.GradOperation()(compiled)(x)
+    assert partial_eval.trace_to_jaxpr.cache_info().misses == traced

@@ -46,6 +46,11 @@ except ImportError:  # pragma: no cover - without it JAX's own message reports r
     _pjit = None
 
 try:
+    from jax._src import config as _config
+except ImportError:  # pragma: no cover - without it up to 8,192 compiled functions of JAX use memory
+    _config = None
+
+try:
     from jax._src.interpreters import partial_eval as _partial_eval
 except ImportError:  # pragma: no cover - without it the traces of networks that are gone use memory
     _partial_eval = None
@@ -314,15 +319,15 @@ def clear_compiled(compiled, error):
         traceback = traceback.tb_next
 
 
-def limit_traces(limit):
-    """If JAX has more than `limit` traces of functions, drop those of functions with many signatures.
+def limit_traces():
+    """If JAX has many traces of functions, drop those of functions with many signatures.
 
     JAX has a trace of each function for each signature, without a limit: of operators and of functions of `jax.numpy`,
     which live as long as the process, with their lowered and differentiated graphs. Compiled functions stay, also those
     whose side effects make JAX look at their trace in each call: they have few signatures.
     """
     traces = getattr(_partial_eval, "trace_to_jaxpr", None)
-    if traces is None or traces.cache_info().currsize <= limit:
+    if traces is None or traces.cache_info().currsize <= _MAX_TRACES:
         return
     counts = collections.Counter(key[0] for key in traces.cache_keys())  # weak references to functions
     for reference, count in counts.items():
@@ -332,7 +337,19 @@ def limit_traces(limit):
             _pjit._infer_params_cached.evict_weakref(fn)  # refers to the traces
 
 
+_MAX_TRACES = 512  # each has 20 to 40 kB, and 110 kB of a lowered graph if its function was compiled
 _FEW_SIGNATURES = 4
+_MAX_KERNELS = 2048  # compiled kernels of 0.2 MB each; a step of a large network has about 1,000
+_kernel_cache = _pjit.make_jit_cpp_cache(_MAX_KERNELS) if hasattr(_pjit, "make_jit_cpp_cache") else None
+
+
+def jit_kernel(fn):
+    """Return `jax.jit(fn)`. All functions from here share the least recently used `_MAX_KERNELS` compiled ones."""
+    own_cache = getattr(_config, "jax_jit_cpp_cache_obj", None)
+    if own_cache is None or _kernel_cache is None:
+        return jax.jit(fn)
+    with own_cache(_kernel_cache):
+        return jax.jit(fn)
 
 
 def is_initialized():

@@ -167,9 +167,6 @@ def _read_global_state():
 
 
 _MAX_SIGNATURES = 256  # maximum per Cell or function; the oldest is dropped, with the objects that it keeps alive
-_MAX_TRACES = (
-    512  # number of JAX's traces, of 20 to 40 kB each, above which some are dropped before a program is traced
-)
 _by_object = WeakIdentityDict()  # any object except Cells and functions -> Programs
 _by_id = OrderedDict()  # id -> (object without weak references, Programs); the last 64
 _all_programs = weakref.WeakSet()
@@ -325,7 +322,7 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     if before is not None and before[0] == trace_state.epoch.value:
         raise DataDependentShape(*before[1])
     if _thread.frame is None:
-        limit_traces(_MAX_TRACES)
+        limit_traces()
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
     leaves = flatten((args, kwargs))[0]
     for leaf in leaves:
