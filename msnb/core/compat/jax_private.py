@@ -51,9 +51,10 @@ except ImportError:  # pragma: no cover - without it up to 8,192 compiled functi
     _config = None
 
 try:
+    from jax._src.interpreters import ad as _autodiff
     from jax._src.interpreters import partial_eval as _partial_eval
 except ImportError:  # pragma: no cover - without it the traces of networks that are gone use memory
-    _partial_eval = None
+    _autodiff = _partial_eval = None
 
 try:
     from jax._src import xla_bridge as _bridge
@@ -335,10 +336,24 @@ def limit_traces():
         if fn is not None and count > _FEW_SIGNATURES:
             traces.evict_weakref(fn)
             _pjit._infer_params_cached.evict_weakref(fn)  # refers to the traces
+    for module, name in _DERIVED_GRAPHS:
+        clear = getattr(getattr(module, name, None), "cache_clear", None)
+        if clear is not None:
+            clear()
 
 
 _MAX_TRACES = 512  # each has 20 to 40 kB, and 110 kB of a lowered graph if its function was compiled
 _FEW_SIGNATURES = 4
+_DERIVED_GRAPHS = [  # caches of what follows from a trace; a result that is the trace itself keeps it alive
+    (_partial_eval, "_cached_abstract_eval"),
+    (_partial_eval, "_dce_jaxpr"),
+    (_partial_eval, "_prune_closed_jaxpr_outputs"),
+    (_pjit, "_dce_jaxpr_pjit"),
+    (_pjit, "_transpose_jaxpr_fancy"),
+    (_pjit, "_process_in_axis_resources"),
+    (_pjit, "_check_and_canonicalize_out_shardings"),
+    (_autodiff, "_linearize_jaxpr"),
+]
 _MAX_KERNELS = 2048  # compiled kernels of 0.2 MB each; a step of a large network has about 1,000
 _kernel_cache = _pjit.make_jit_cpp_cache(_MAX_KERNELS) if hasattr(_pjit, "make_jit_cpp_cache") else None
 
