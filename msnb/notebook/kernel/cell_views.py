@@ -4,7 +4,6 @@ Views whose values changed on screen get their saved output updated at the end o
 """
 
 import asyncio
-import itertools
 import weakref
 from typing import Any
 
@@ -55,9 +54,12 @@ def _drop_pages_from_history():
 
     The text of the view stays. A page that is written between two cells is dropped at the end of the second.
     """
-    outputs = getattr(getattr(shell(), "history_manager", None), "outputs", {})
-    for count in itertools.islice(reversed(outputs), 3):
-        for output in outputs[count]:
+    running = shell()
+    outputs = getattr(getattr(running, "history_manager", None), "outputs", None)
+    if not outputs:
+        return
+    for count in range(running.execution_count - 2, running.execution_count + 1):  # depends on the release of IPython
+        for output in outputs.get(count, ()):
             if str(output.bundle.get("text/html", "")).startswith('<div class="msnb-view"'):
                 output.bundle = {mime: data for mime, data in output.bundle.items() if mime != "text/html"}
 
