@@ -321,14 +321,15 @@ def clear_compiled(compiled, error):
 
 
 def limit_traces():
-    """If JAX has many traces of functions, drop those of functions with many signatures.
+    """If JAX has many new traces of functions, drop those of functions with many signatures.
 
     JAX has a trace of each function for each signature, without a limit: of operators and of functions of `jax.numpy`,
     which live as long as the process, with their lowered and differentiated graphs. Compiled functions stay, also those
     whose side effects make JAX look at their trace in each call: they have few signatures.
     """
+    global _remaining_traces
     traces = getattr(_partial_eval, "trace_to_jaxpr", None)
-    if traces is None or traces.cache_info().currsize <= _MAX_TRACES:
+    if traces is None or traces.cache_info().currsize <= _remaining_traces + _MAX_TRACES:
         return
     counts = collections.Counter(key[0] for key in traces.cache_keys())  # weak references to functions
     for reference, count in counts.items():
@@ -340,9 +341,11 @@ def limit_traces():
         clear = getattr(getattr(module, name, None), "cache_clear", None)
         if clear is not None:
             clear()
+    _remaining_traces = traces.cache_info().currsize
 
 
-_MAX_TRACES = 512  # each has 20 to 40 kB, and 110 kB of a lowered graph if its function was compiled
+_remaining_traces = 0  # after the last call of `limit_traces` that dropped some
+_MAX_TRACES = 512  # new ones; each has 20 to 40 kB, and 110 kB of a lowered graph if its function was compiled
 _FEW_SIGNATURES = 4
 _DERIVED_GRAPHS = [  # caches of what follows from a trace; a result that is the trace itself keeps it alive
     (_partial_eval, "_cached_abstract_eval"),
