@@ -1,6 +1,6 @@
 """Memory and time of a notebook session that edits one network again and again.
 
-    python benchmarks/edit_memory.py [--edits N] [--without-views] [--holders]
+    python benchmarks/edit_memory.py [--edits N] [--without-views] [--with-cell-ids] [--holders]
 
 Each edit runs the cell of a network of another width: a new class, three training steps in GRAPH mode, gradients, and
 a view as the value of the cell, which IPython stores in `Out`. Printed are the resident memory of both halves of the
