@@ -113,6 +113,7 @@ class View:
         widget, self._widget = self._widget, None
         if widget is not None:
             widget.close()
+            widget.layout.close()  # a widget of its own
 
 
 class Renewed(View):

@@ -9,12 +9,15 @@ import weakref
 
 import numpy as np
 import pytest
+from jax._src.interpreters import partial_eval
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
+from msnb.core.compat import jax_private
 from msnb.core.errors import converted_code
+from msnb.core.program import program_cache
 from msnb.core.script import convert_function
-from msnb.core.state import trace_state
+from msnb.core.state import events, trace_state
 from msnb.core.support.weak_identity import ObjectKey, WeakIdentityDict, attach, attached
 from msnb.core.transforms import functional
 
@@ -182,3 +185,56 @@ def test_what_is_attached_to_a_function_is_not_copied_with_it():
     assert attached(fn, "mark") == 1 and attached(wrapped, "mark") is None
     assert pickle.loads(pickle.dumps(fn.__dict__))["mark"].value is None
     assert copy.deepcopy(fn.__dict__)["mark"].value is None
+
+
+def test_traces_of_operators_for_networks_that_are_gone_are_dropped(monkeypatch):
+    """JAX has traces of operators for each shape; ever new widths must not fill the memory."""
+    traces = partial_eval.trace_to_jaxpr
+    monkeypatch.setattr(jax_private, "_MAX_TRACES", 10)
+    context.set_context(mode=context.GRAPH_MODE)
+    try:
+        numbers, references = [], []
+        for width in range(3, 15):
+            net = nn.SequentialCell([nn.Dense(2, width), nn.ReLU(), nn.Dense(width, 1)])
+            step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+            step(Tensor(np.ones((4, 2), np.float32)), Tensor(np.ones((4, 1), np.float32)))
+            references += [weakref.ref(net), weakref.ref(net[0].weight), weakref.ref(program_cache.programs_of(step))]
+            references += map(
+                weakref.ref, (entry.program for entries in step._programs.table.values() for entry in entries)
+            )
+            del net, step
+            gc.collect()
+            numbers.append(traces.cache_info().currsize)
+        assert not [reference for reference in references if reference() is not None]
+        assert max(numbers) - min(numbers) < 60, "a network has 20 traces, which the next one drops"
+    finally:
+        context.set_context(mode=context.PYNATIVE_MODE)
+
+
+def test_a_network_is_as_quick_after_its_operators_traces_are_dropped(monkeypatch):
+    """Its compiled programs stay."""
+    context.set_context(mode=context.GRAPH_MODE)
+    try:
+        net, x = nn.Dense(2, 3), Tensor(np.ones((4, 2), np.float32))
+        before = net(x)
+        with events.listen(compiled=lambda program: pytest.fail("it is compiled again")):
+            monkeypatch.setattr(jax_private, "_MAX_TRACES", -jax_private._remaining_traces)
+            jax_private.limit_traces()
+            assert np.array_equal(net(x).asnumpy(), before.asnumpy())
+        assert [entry.program.calls for entries in net._programs.table.values() for entry in entries] == [2]
+    finally:
+        context.set_context(mode=context.PYNATIVE_MODE)
+
+
+def test_an_operator_that_runs_in_ever_new_shapes_has_few_traces_and_compiles_each_once(monkeypatch):
+    monkeypatch.setattr(jax_private, "_MAX_TRACES", 10)
+    shapes = [Tensor(np.ones((1, width), np.float32)) for width in range(301, 341)]
+    compiled, numbers = ops.HSwish(), []
+    for x in shapes:
+        ops.GradOperation()(compiled)(x)
+        numbers.append(partial_eval.trace_to_jaxpr.cache_info().currsize)
+    assert max(numbers) - min(numbers) < 120, "each shape has at least 6 traces, 240 in total"
+    traced = partial_eval.trace_to_jaxpr.cache_info().misses
+    for x in shapes:
+        ops.GradOperation()(compiled)(x)
+    assert partial_eval.trace_to_jaxpr.cache_info().misses == traced

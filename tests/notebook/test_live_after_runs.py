@@ -1,5 +1,8 @@
 """Graphs that follow a name: the cell of the class is edited, run, edited again."""
 
+import gc
+import weakref
+
 import pytest
 
 from msnb.notebook import bindings, lab
@@ -160,3 +163,53 @@ def test_what_does_not_fit_is_told_in_the_numbers_of_the_layer_and_marked(sessio
     assert [node.problem for node in view.graph.nodes] == [None, None, said]
     assert view.graph.nodes[-1].scope == "Default/fc2-Dense" and view.widget.stale == ""
     assert type_in(session, "class", two + MAKE + INPUT)["shown"] == 1 and view.graph.nodes[-1].problem is None
+
+
+def show(notebook):
+    """Run a cell whose value is a view, which IPython stores in `Out`."""
+    notebook.shell.run_cell("import msnb\nmsnb.view(net, x)", store_history=True, cell_id="view")
+    return next(value for value in reversed(notebook["Out"].values()) if type(value).__name__ == "GraphView")
+
+
+def test_a_view_in_out_does_not_keep_a_network_that_is_gone(session):
+    session.ok(CLASS + MAKE + INPUT, "class")
+    view, net = show(session), weakref.ref(session["net"])
+    program = weakref.ref(view._caller.program)
+    view.close()  # its cell runs again
+    session.ok(CLASS.replace("10, 20", "10, 21") + MAKE + INPUT, "class")
+    gc.collect()
+    assert net() is None and program() is None
+    assert shapes(view) == [(4, 20)] and "MatMul" in view.text() and view.widget is not None
+    with pytest.raises(ValueError, match="network of this view is gone"):
+        view.run()
+
+
+def test_a_closed_view_of_a_living_network_can_be_run(session):
+    session.ok(CLASS + MAKE + INPUT, "class")
+    view = show(session)
+    view.close()
+    with pytest.raises(ValueError, match="Pass them"):
+        view.run()
+    assert view.run(session["x"]).value("op:BiasAdd").shape == (4, 20)
+
+
+def test_only_the_last_views_of_a_name_are_followed_and_the_others_let_go(session):
+    session.ok(CLASS + MAKE + INPUT, "class")
+    session.ok("import msnb\nviews = [msnb.view(net, x) for _ in range(15)]")
+    views, net = session["views"], weakref.ref(session["net"])
+    session.ok(CLASS.replace("10, 20", "10, 21") + MAKE + INPUT)
+    gc.collect()
+    assert [shapes(view) for view in views] == [[(4, 20)]] * 3 + [[(4, 21)]] * 12
+    assert net() is None
+
+
+def test_the_history_of_outputs_has_no_pages(session):
+    session.ok(CLASS + MAKE + INPUT, "class")
+    getattr(session.shell.history_manager, "outputs", {}).clear()  # all shells of a process share them
+    show(session)
+    recorded = getattr(session.shell.history_manager, "outputs", None)
+    if not recorded:
+        pytest.skip("this IPython records no outputs")
+    bundles = [output.bundle for outputs in recorded.values() for output in outputs]
+    assert any("GraphView" in bundle.get("text/plain", "") for bundle in bundles)
+    assert not any("text/html" in bundle for bundle in bundles)

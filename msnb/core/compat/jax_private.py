@@ -4,6 +4,7 @@
 # pyright: reportOptionalMemberAccess=false
 
 import atexit
+import collections
 import contextlib
 import functools
 import operator
@@ -43,6 +44,17 @@ try:
     from jax._src import pjit as _pjit
 except ImportError:  # pragma: no cover - without it JAX's own message reports refused computations
     _pjit = None
+
+try:
+    from jax._src import config as _config
+except ImportError:  # pragma: no cover - without it up to 8,192 compiled functions of JAX use memory
+    _config = None
+
+try:
+    from jax._src.interpreters import ad as _autodiff
+    from jax._src.interpreters import partial_eval as _partial_eval
+except ImportError:  # pragma: no cover - without it the traces of networks that are gone use memory
+    _autodiff = _partial_eval = None
 
 try:
     from jax._src import xla_bridge as _bridge
@@ -306,6 +318,56 @@ def clear_compiled(compiled, error):
             if forget is not None:
                 forget()
         traceback = traceback.tb_next
+
+
+def limit_traces():
+    """If JAX has many new traces of functions, drop those of functions with many signatures.
+
+    JAX has a trace of each function for each signature, without a limit: of operators and of functions of `jax.numpy`,
+    which live as long as the process, with their lowered and differentiated graphs. Compiled functions stay, also those
+    whose side effects make JAX look at their trace in each call: they have few signatures.
+    """
+    global _remaining_traces
+    traces = getattr(_partial_eval, "trace_to_jaxpr", None)
+    if traces is None or traces.cache_info().currsize <= _remaining_traces + _MAX_TRACES:
+        return
+    counts = collections.Counter(key[0] for key in traces.cache_keys())  # weak references to functions
+    for reference, count in counts.items():
+        fn = reference()
+        if fn is not None and count > _FEW_SIGNATURES:
+            traces.evict_weakref(fn)
+            _pjit._infer_params_cached.evict_weakref(fn)  # refers to the traces
+    for module, name in _DERIVED_GRAPHS:
+        clear = getattr(getattr(module, name, None), "cache_clear", None)
+        if clear is not None:
+            clear()
+    _remaining_traces = traces.cache_info().currsize
+
+
+_remaining_traces = 0  # after the last call of `limit_traces` that dropped some
+_MAX_TRACES = 512  # new ones; each has 20 to 40 kB, and 110 kB of a lowered graph if its function was compiled
+_FEW_SIGNATURES = 4
+_DERIVED_GRAPHS = [  # caches of what follows from a trace; a result that is the trace itself keeps it alive
+    (_partial_eval, "_cached_abstract_eval"),
+    (_partial_eval, "_dce_jaxpr"),
+    (_partial_eval, "_prune_closed_jaxpr_outputs"),
+    (_pjit, "_dce_jaxpr_pjit"),
+    (_pjit, "_transpose_jaxpr_fancy"),
+    (_pjit, "_process_in_axis_resources"),
+    (_pjit, "_check_and_canonicalize_out_shardings"),
+    (_autodiff, "_linearize_jaxpr"),
+]
+_MAX_KERNELS = 2048  # compiled kernels of 0.2 MB each; a step of a large network has about 1,000
+_kernel_cache = _pjit.make_jit_cpp_cache(_MAX_KERNELS) if hasattr(_pjit, "make_jit_cpp_cache") else None
+
+
+def jit_kernel(fn):
+    """Return `jax.jit(fn)`. All functions from here share the least recently used `_MAX_KERNELS` compiled ones."""
+    own_cache = getattr(_config, "jax_jit_cpp_cache_obj", None)
+    if own_cache is None or _kernel_cache is None:
+        return jax.jit(fn)
+    with own_cache(_kernel_cache):
+        return jax.jit(fn)
 
 
 def is_initialized():

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import clear_compiled, drop_weak_type, is_tracer
+from msnb.core.compat.jax_private import clear_compiled, drop_weak_type, is_tracer, jit_kernel, limit_traces
 from msnb.core.eager import integer_gradients, matmul_precision
 from msnb.core.eager.stoppable_run import StoppableRun
 from msnb.core.jaxpr.op_names import GraphName
@@ -53,8 +53,10 @@ class Kernel:
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):  # runs at trace time only
-            if is_sharded and trace_state.thread.frame is None:
-                partitioner.outside()
+            if trace_state.thread.frame is None:
+                limit_traces()
+                if is_sharded:
+                    partitioner.outside()
             with matmul_precision.products(arrays):
                 out = fn(*arrays)
             if type(out) is tuple:
@@ -65,7 +67,7 @@ class Kernel:
         is_sharded = "strategy" in self.name.meaning.marks
         kernel.__name__ = kernel.__qualname__ = self.name
         self.fn: Callable[..., Any] = fn
-        self.run: Any = jax.jit(kernel)  # `_install_run_wrappers` may replace it by a wrapper
+        self.run: Any = jit_kernel(kernel)  # `_install_run_wrappers` may replace it by a wrapper
         with _lock:
             _live.add(self)
             _install_run_wrappers(self)

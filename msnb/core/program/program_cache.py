@@ -19,7 +19,7 @@ from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.arguments import uncalled
 from msnb.core import script
-from msnb.core.compat.jax_private import placement
+from msnb.core.compat.jax_private import limit_traces, placement
 from msnb.core.eager import matmul_precision
 from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run
 from msnb.core.errors.messages import describe
@@ -355,6 +355,8 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace_state.epoch.value:
         raise DataDependentShape(*before[1])
+    if _thread.frame is None:
+        limit_traces()
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
     leaves = flatten((args, kwargs))[0]
     for leaf in leaves:

@@ -57,7 +57,7 @@ def _read_and_parse_source(filename):
     return _parse_source_text("".join(lines)) if lines else None
 
 
-@functools.lru_cache(maxsize=128)  # bounded, because a session keeps defining new cells
+@functools.lru_cache(maxsize=64)  # bounded, because a session keeps defining new cells
 def _parse_source_text(text):
     for variant in (str, _comment_out_magics):  # only text that Python cannot parse has magics
         try:

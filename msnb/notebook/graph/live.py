@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # used only in annotations
 _MOST = 12  # maximum views that are followed; older views are dropped
 _PATIENCE = 2.0  # maximum seconds of a trace, which blocks the kernel; slower networks are not followed
 
-_followed = collections.deque(maxlen=_MOST)
+_followed = collections.deque()
 _texts = {}  # file name of edited text -> file of its cell
 
 
@@ -125,6 +125,10 @@ def _replace_tensors_by_shapes(value):
 
 def follow(view: Any, net: Any, args: Any, kwargs: Any) -> None:
     """Update `view` from now on when the cells of its nodes change."""
+    if len(_followed) == _MOST:
+        last = _followed.popleft()
+        if last.is_open() and last.path:  # the session has the network as long as the user needs it
+            last.view().release_network()
     _followed.append(FollowedView(view, net, args, kwargs))
 
 
@@ -180,7 +184,7 @@ def after_cell(result: Any) -> None:
     """
     shell, cell = cell_names.shell(), getattr(getattr(result, "info", None), "cell_id", None)
     space = shell.user_ns
-    for expired in [f for f in _followed if f.view() is None]:
+    for expired in [f for f in _followed if f.view() is None or not (f.path or f.is_open())]:
         _followed.remove(expired)  # releases the strong reference to a network without a name
     for followed in [f for f in _followed if f.is_open()]:
         try:
@@ -252,6 +256,8 @@ def _update_view(followed, net, args, kwargs, is_edited=False):
     view.update(stages.full_graph, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
     if values is not None:
         view.follow_values(values, net, program, is_edited)
+    elif not is_edited:
+        view.follow_network(net, program)
 
 
 def _stop_following_if_slow(followed, name, started):

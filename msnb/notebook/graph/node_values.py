@@ -12,7 +12,7 @@ import numpy as np
 
 from msnb import log
 from msnb.core.support.lru_cache import LruCache
-from msnb.core.support.weak_identity import ObjectKey
+from msnb.core.support.weak_identity import ObjectKey, weakly
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.ir.compare import compare
 from msnb.ir.stages import Stages
@@ -36,14 +36,23 @@ class Caller:
 
     def __init__(self, net: Any, program: Any, inputs: tuple[Any, ...], name: str) -> None:
         self.program = program
-        self._net, self._name = net, name
-        self._inputs: tuple[tuple[Any, ...], dict[str, Any]] = inputs, {}
+        self._get_net, self._name = lambda: net, name
+        self._inputs: tuple[tuple[Any, ...], dict[str, Any]] | None = inputs, {}
 
     def call(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
         """Return (program, its inputs) of a call. Without arguments the last call is repeated."""
         if inputs or kwargs:
             self._inputs = inputs, kwargs
-        return program_inputs(self._net, *self._inputs[0], **self._inputs[1])
+        net = self._get_net()
+        if net is None:
+            raise ValueError("The network of this view is gone. Call msnb.view with the current network.")
+        if self._inputs is None:
+            raise ValueError("The view was closed, and its inputs are gone. Pass them: run(x).")
+        return program_inputs(net, *self._inputs[0], **self._inputs[1])
+
+    def release(self) -> None:
+        """Reference the network weakly from now on, and neither its program nor its inputs."""
+        self._get_net, self.program, self._inputs = weakly(self._get_net()), None, None
 
     def with_net(self, net: Any, program: Any) -> "Caller":
         """Return a Caller of another version of the network, with the inputs of the last call."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakValueDictionary
 
 import jax
 
@@ -90,7 +91,7 @@ class GraphView(Renewed):
             raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(colours)}, but got {colour!r}.")
         self._colour = colour
         self._stage_builder = StageBuilder(make, offered, wait)
-        self._weights = {parameter.name: parameter for parameter in weights}
+        self._weights = WeakValueDictionary((parameter.name, parameter) for parameter in weights)
         self._caller: Caller | None = None
         self._values: NodeValues | None = None
         self._stepper: Any = None
@@ -247,6 +248,11 @@ class GraphView(Renewed):
         """Return the values of `run` that follow an edit of the network; None if there are none."""
         values = self._values if self._values is not None else self._followed_values
         return values if self._caller is not None and values is not None and len(values.steps) == 1 else None
+
+    def follow_network(self, net: Any, program: Any) -> None:
+        """Let `run` call another version of the network, with the inputs of the last call."""
+        if self._caller is not None:
+            self._caller = self._caller.with_net(net, program)
 
     def follow_values(self, before: NodeValues, net: Any, program: Any, is_edited: bool) -> None:
         """Compute the values of another version of the network on the inputs of the last run, and show the change.
@@ -622,7 +628,7 @@ class GraphView(Renewed):
         self.graphs = {stage or first: func_graph}
         self._stage_builder.give_up()
         self._stage_builder = StageBuilder(make, offered, wait)
-        self._weights = {parameter.name: parameter for parameter in weights}
+        self._weights = WeakValueDictionary((parameter.name, parameter) for parameter in weights)
         self._followed_values = self._values or self._followed_values
         self._values = self._edits = None  # these belong to the earlier graph
         self._measured = {
@@ -658,11 +664,20 @@ class GraphView(Renewed):
             self._colour = widget.colour
         super().close()
         self.is_closed = True
-        self._stage_builder.give_up()
-        self._payload = self._saved = None
         self._trees = {}
+        self.release_network()
         if widget is not None:
             widget.unobserve_all()
+
+    def release_network(self) -> None:
+        """Reference the network of the view weakly from now on. The view shows its graph, and `run` works as long as
+        the network is alive. Stages that it does not show yet are offered after the next `run`.
+        """
+        if self._caller is not None:
+            self._caller.release()
+        self._stage_builder.give_up()
+        self._stage_builder = StageBuilder()
+        self._payload = self._saved = None
 
     def text(self) -> str:
         """Return the graph as functional IR."""

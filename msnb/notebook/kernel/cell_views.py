@@ -46,6 +46,22 @@ def _write_changed_views():
     for view in list(_changed):
         _changed.discard(view)
         view.show_again()
+    _drop_pages_from_history()
+
+
+def _drop_pages_from_history():
+    """Drop the pages of views from the outputs that IPython records for `%notebook`: each has 100 KB and more.
+
+    The text of the view stays. A page that is written between two cells is dropped at the end of the second.
+    """
+    running = shell()
+    outputs = getattr(getattr(running, "history_manager", None), "outputs", None)
+    if not outputs:
+        return
+    for count in range(running.execution_count - 2, running.execution_count + 1):  # depends on the release of IPython
+        for output in outputs.get(count, ()):
+            if str(output.bundle.get("text/html", "")).startswith('<div class="msnb-view"'):
+                output.bundle = {mime: data for mime, data in output.bundle.items() if mime != "text/html"}
 
 
 def remember(view: Any) -> None:
