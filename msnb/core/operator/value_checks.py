@@ -268,8 +268,9 @@ class _DeferredReport:
         self.finding, self.where = finding, where
 
     def __call__(self, verdict):
-        if verdict[0]:
-            error = self.finding.error(int(verdict[1]))
+        code, value = np.asarray(verdict).tolist()
+        if code:
+            error = self.finding.error(value)
             if self.where is None:
                 raise error
             error.add_note(f"raised by the operator at {format_location(*self.where)}, which had not finished")
