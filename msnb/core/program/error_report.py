@@ -9,7 +9,6 @@ from msnb.core.errors.messages import format_location, raise_at
 from msnb.core.operator.value_checks import Finding
 from msnb.core.state import deferred_errors
 
-
 NO_ERROR = np.zeros(2, np.int32)
 
 

@@ -26,7 +26,7 @@ def defer(verdict: jax.Array, report: Callable[..., None] | stop_flag.Results) -
     raise.
     """
     pending = _thread.pending_verdicts
-    if not pending:
+    if type(pending) is tuple:  # no result was added yet
         pending = _thread.pending_verdicts = deque()
     pending.append((verdict, report))
     if len(pending) > _MAX_PENDING:
