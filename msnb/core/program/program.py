@@ -280,6 +280,10 @@ class Program(Staged):
             kernel.make_stoppable()
         return kernel
 
+    def control_arguments(self) -> list[Any]:
+        """Return the arguments of `run` that are no inputs of the graph; see `ProgramForms`."""
+        return self._forms.control_arguments()
+
     def apply_settings(self) -> None:
         """Set the attributes of Cells that `construct` sets in Python."""
         for cell, name, value in self.settings:

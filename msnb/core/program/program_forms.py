@@ -267,8 +267,8 @@ class ProgramForms:
         lists: tuple[list[Any], list[Any]] = [None] * len(self._written), [None] * sum(which for which, _ in self._plan)
         for (which, i), array in zip(self._plan, inputs, strict=False):
             lists[which][i] = array
-        flag = [stop_flag.array_on(self.device)] if self.is_stoppable else [NO_ERROR] if self.continues_error else []
-        arguments = lists[0], lists[1] if self.frozen is None else [], *inputs[len(self._plan) :], *flag
+        rest = *inputs[len(self._plan) :], *self.control_arguments()
+        arguments = lists[0], lists[1] if self.frozen is None else [], *rest
         form, compiling = self._repeating_form, contextlib.nullcontext()
         if form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
@@ -278,6 +278,12 @@ class ProgramForms:
             new, outs = form(*arguments)
         self._repeating_form = form  # only now: a first call that is interrupted compiles again, with these options
         return [*outs[: self._n_results], *new]
+
+    def control_arguments(self) -> list[Any]:
+        """Return the arguments of a form (variant) that are no inputs of the graph: the stop flag, or the error code of
+        a first run.
+        """
+        return [stop_flag.array_on(self.device)] if self.is_stoppable else [NO_ERROR] if self.continues_error else []
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:
         """Return the arrays of Parameters and the other inputs in the order of the graph.
