@@ -145,6 +145,8 @@ def _restore_parameter_names(compiled, program):
             global_shape = lists[kind][index].shape
         elif kind == "rest" and index < len(arguments):
             node.name, global_shape = str(arguments[index]), shapes[index]
+        elif kind == "rest" and program.errors:
+            node.name, global_shape = "earlier error", shapes[index]
         else:
             continue
         if node.types and node.types[0].shape != tuple(global_shape):

@@ -72,14 +72,52 @@ def test_every_look_at_a_value_settles(look):
         look(Tensor(1.0))
 
 
-def test_a_verdict_that_is_there_is_reported_by_the_next_call_before_it_starts():
+def test_steps_after_a_wrong_label_change_nothing_until_the_error_is_raised():
+    net, _, train = step()
+    train(X, i32(0, 3)).asnumpy()
+    weight = net.weight.asnumpy()
+    train(X, i32(0, 9))
+    for _ in range(5):
+        train(X, i32(0, 3))
+        train(X, i32(0, 8))
+    assert len(trace_state.thread.pending_verdicts) == 1
+    with pytest.raises(RuntimeError, match="got 9"):
+        print(X)
+    assert (net.weight.asnumpy() == weight).all()
+    train(X, i32(0, 3))
+    assert (net.weight.asnumpy() != weight).any()
+
+
+def test_the_error_of_a_wrong_label_is_raised_even_if_nobody_looks():
     net, _, train = step()
     train(X, i32(0, 9))
-    trace_state.thread.pending_verdicts[0][0].block_until_ready()
     weight = np.asarray(net.weight._get_stored_array())
     with pytest.raises(RuntimeError, match="got 9"):
-        train(X, i32(0, 3))
+        for _ in range(64):
+            train(X, i32(0, 3))
     assert (net.weight.asnumpy() == weight).all()
+
+
+def test_a_verdict_that_is_there_is_reported_by_the_next_call_of_another_program_before_it_starts():
+    _, _, train = step()
+    net, _, other = step()
+    other(X, i32(0, 3)).asnumpy()
+    weight = net.weight.asnumpy()
+    train(X, i32(0, 9))
+    trace_state.thread.pending_verdicts[0][0].block_until_ready()
+    with pytest.raises(RuntimeError, match="got 9"):
+        other(X, i32(0, 3))
+    assert (net.weight.asnumpy() == weight).all()
+
+
+def test_a_step_that_is_repeated_knows_no_earlier_error():
+    _, _, train = step()
+    program = program_cache.program_of(train, X, i32(0, 1))
+    train(X, i32(0, 9))
+    inputs = [np.asarray(p._get_stored_array()) for p in program.params]
+    assert np.asarray(program.repeat_run([*inputs, X._array, i32(1, 2)._array])[1]).tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="got 9"):
+        print(X)
 
 
 def test_training_ends_with_the_error_of_a_wrong_label():

@@ -29,6 +29,12 @@ def step():
     return Stages(program_of(made, X, LABELS), "Step")
 
 
+@pytest.mark.parametrize("stage", ["StableHLO", "optimised"])
+def test_the_error_of_the_previous_step_has_a_name(step, stage):
+    names = [node.name for node in step[stage].parameters]
+    assert "earlier error" in names and not any("rest" in name for name in names)
+
+
 def ops_of(graph, direction=None):
     return [node.op for node in graph.all_nodes() if direction in (None, node.direction)]
 
@@ -66,9 +72,9 @@ def test_differentiating_only_adds(step):
 def test_every_operator_is_found_again_in_stablehlo_and_every_operation_of_the_graph_belongs_to_one(step):
     lowered = step["StableHLO"]
     counts = compare(step["differentiated"], lowered).counts()
-    guard = counts.pop("added")  # a step with a wrong label keeps its Parameters: whether there is none
+    guard = counts.pop("added")  # the test that neither this step nor an earlier one has an error
     assert counts == {"same": 17, "changed": 0, "fused": 0, "removed": 0}
-    assert guard == 3 and ops_of(lowered).count("select") > step["differentiated"].written  # chosen within the update
+    assert guard == 7 and ops_of(lowered).count("select") > step["differentiated"].written  # chosen within the update
     dots = [node for node in lowered.all_nodes() if node.op == "dot_general"]
     assert len(dots) == 5 and all(node.scope.endswith("-Dense/MatMul") for node in dots)
     assert dots[0].flops == 2 * 5 * 3 * 4 and dots[0].types[0].shape == (5, 4)

@@ -45,6 +45,33 @@ def keep_on_error(
     return ClosedJaxpr(jaxpr.replace(eqns=[*jaxpr.eqns[:n_before], *test, *eqns], outvars=outvars), graph.consts)
 
 
+def continue_error(graph: ClosedJaxpr, n_results: int) -> ClosedJaxpr:
+    """Return a graph with one more input, the error of the previous call, which replaces the graph's own error if it is
+    not 0.
+
+    Args:
+        graph (ClosedJaxpr): Its outputs are `n_results` results, of which the last one is the error, then others.
+        n_results (int): Number of results.
+    """
+    jaxpr = graph.jaxpr
+    error = jaxpr.outvars[n_results - 1]
+    n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
+    earlier = new_variable(_trace_earlier_error(error.aval).invars[1])
+    combined, eqns = _inline_jaxpr(_trace_earlier_error(error.aval), [error, earlier])
+    if n_before:
+        eqns = [eqn.replace(source_info=jaxpr.eqns[n_before - 1].source_info) for eqn in eqns]
+    outvars = [*jaxpr.outvars[: n_results - 1], combined, *jaxpr.outvars[n_results:]]
+    return ClosedJaxpr(
+        jaxpr.replace(
+            invars=[*jaxpr.invars, earlier],
+            eqns=[*jaxpr.eqns[:n_before], *eqns, *jaxpr.eqns[n_before:]],
+            outvars=outvars,
+            debug_info=without_argument_names(jaxpr),
+        ),
+        graph.consts,
+    )
+
+
 def _insert_selections(jaxpr, eqns, fine, olds):
     """Return (equations, output variables) of a jaxpr ending with `eqns`, with selections for the outputs in `olds`.
 
@@ -134,6 +161,11 @@ def _trace_call_params(body, name):
 @functools.lru_cache(maxsize=16)
 def _trace_no_error_test(error):
     return _make_jaxpr(lambda e: e[0] == 0 if e.ndim else jnp.logical_not(e), error)
+
+
+@functools.lru_cache(maxsize=16)
+def _trace_earlier_error(error):
+    return _make_jaxpr(lambda own, earlier: jnp.where(earlier[0] == 0, own, earlier), error, error)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -6,8 +6,9 @@ The declaration of an operator lists its checks: ``@operator(checks=[index("indi
   line. Other values are checked on the device, which computes an error code. `core.state.deferred_errors` raises the
   error at the next read of a value.
 - GRAPH mode: labels are always checked. The program returns an error code without waiting for it, and a step with a
-  wrong label leaves every Parameter unchanged. Other values are checked only with ``set_context(check_indices=True)``
-  or ``%%mindspore --check``; the call of the program then raises the error. Constants are checked while tracing.
+  wrong label leaves every Parameter unchanged, as do the steps after it until the error is raised. Other values are
+  checked only with ``set_context(check_indices=True)`` or ``%%mindspore --check``; the call of the program then raises
+  the error. Constants are checked while tracing.
 """
 
 import os
@@ -268,8 +269,9 @@ class _DeferredReport:
         self.finding, self.where = finding, where
 
     def __call__(self, verdict):
-        if verdict[0]:
-            error = self.finding.error(int(verdict[1]))
+        code, value = np.asarray(verdict).tolist()
+        if code:
+            error = self.finding.error(value)
             if self.where is None:
                 raise error
             error.add_note(f"raised by the operator at {format_location(*self.where)}, which had not finished")

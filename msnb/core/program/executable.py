@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from msnb import context
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
-from msnb.core.jaxpr.guarded_updates import keep_on_error
+from msnb.core.jaxpr.guarded_updates import continue_error, keep_on_error
 from msnb.core.jaxpr.merge_graphs import merge_graphs
 from msnb.core.jaxpr.stoppable_loops import make_stoppable
 from msnb.core.sharding.partitioner import ArrayShardings
@@ -28,12 +28,14 @@ def flatten_call(
     rollback: list[int],
     n_own: int | None = None,
     stoppable: list[int] | None = None,
+    continues_error: bool = False,
 ) -> Callable[..., Any]:
     """Return `graphs` as one function (Parameters, random number, arguments) -> (new arrays of written Parameters,
     results).
 
     If the last result, the error code, is not 0, the written Parameters keep their old arrays, the inputs at
-    `rollback`.
+    `rollback`. With `continues_error`, the last argument is the error code of the previous call, which stays if it is
+    not 0.
 
     If there are several graphs, their first `n_own` outputs must be equal; the others are extra outputs. The function
     returns the extra outputs of all graphs after the results. Equal computations are done once.
@@ -43,6 +45,8 @@ def flatten_call(
     """
     # Only the first graph keeps its prints: each must appear once.
     graphs = [graphs[0], *(g.replace(jaxpr=remove_debug_callbacks(g.jaxpr)) for g in graphs[1:])]
+    if continues_error:
+        graphs = [continue_error(g, n_results) for g in graphs]
     if rollback:
         graphs = [keep_on_error(g, n_results, rollback) for g in graphs]
 
@@ -81,11 +85,13 @@ def jit_call(
     flat: Callable[..., Any],
     donate: bool = False,
     undonated: frozenset[int] = frozenset(),
+    error_index: int | None = None,
 ) -> Callable[..., Any]:
     """Return `flat` (see `flatten_call`) as a compiled call over the list of written Parameters, the list of read
     ones, and the arguments.
 
-    With `donate`, the arrays of written Parameters are donated, except those at the indices `undonated`. `frozen`
+    With `donate`, the arrays of written Parameters are donated, except those at the indices `undonated`, and so is the
+    argument `error_index`, the error code of the previous call. `frozen`
     arrays are constants of the program and replace the list of read Parameters. With `shardings`, arrays have these
     shardings; a new Parameter has the sharding of the old one.
     """
@@ -106,10 +112,11 @@ def jit_call(
             *shardings.rest,
         )
         sharding_options["out_shardings"] = (shardings.written, shardings.results)
+    donated = () if not donate else (0,) if error_index is None or _keeps_small_buffers() else (0, 2 + error_index)
     call = (
         _PartialDonation(step, undonated, sharding_options)
         if donate and undonated
-        else jax.jit(step, donate_argnums=0 if donate else (), **sharding_options)
+        else jax.jit(step, donate_argnums=donated, **sharding_options)
     )
     return call if shardings is None or shardings.calling is None else shardings.calling(call, shardings)
 
@@ -124,10 +131,14 @@ def undonated_indices(written: Sequence[Any]) -> frozenset[int]:
     optimizer has for each Parameter, XLA (seen with jaxlib 0.11.2) writes it into one of the three donated buffers and
     returns the old content of another as the new value.
     """
-    if context.device().platform != "gpu":
+    if not _keeps_small_buffers():
         return frozenset()
     avals = [p._get_argument_signature() for p in written]
     return frozenset(i for i, a in enumerate(avals) if math.prod(a.shape) * a.dtype.itemsize <= _SMALL_BYTES)
+
+
+def _keeps_small_buffers():
+    return context.device().platform == "gpu"
 
 
 class _PartialDonation:

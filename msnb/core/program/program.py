@@ -19,6 +19,7 @@ from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr import sown_values
 from msnb.core.operator.operator_types import copy_if_aliased
 from msnb.core.program import background_compile, persistent_cache
+from msnb.core.program.error_report import NO_ERROR
 from msnb.core.program.executable import to_identifier
 from msnb.core.program.placement import Placement
 from msnb.core.program.program_forms import ProgramForms
@@ -81,6 +82,8 @@ class Program(Staged):
             self._must_finish = self._must_finish or self.random or bool(self.written)
         elif self._forms.has_loops:
             self.__class__ = _UnstoppableProgram
+        elif self._forms.continues_error:
+            self.__class__ = _CheckedProgram
 
     @property
     def title(self) -> str:
@@ -107,7 +110,7 @@ class Program(Staged):
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments. Returns boxed results and rebinds written Parameters."""
         if _thread.pending_verdicts:
-            deferred_errors.poll(finishes_loops=not self._forms.is_stoppable)
+            self._report_earlier_errors()
         start = _clock() if _listeners.ran else None
         forms, shardings = self._forms, self._placement.shardings
         rest = [(random_stream.next_number(),)] if self.random else []
@@ -147,6 +150,9 @@ class Program(Staged):
         if self._must_finish:
             self._finish_run(outs, self.prints)
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
+
+    def _report_earlier_errors(self):
+        deferred_errors.poll(finishes_loops=not self._forms.is_stoppable)
 
     def _run_step(self, read, rest, outcome=None):
         """Run the current form (variant) and rebind the written Parameters. Return the results and extra outputs.
@@ -290,6 +296,10 @@ class Program(Staged):
             kernel.make_stoppable()
         return kernel
 
+    def control_arguments(self) -> list[Any]:
+        """Return the arguments of `run` that are no inputs of the graph; see `ProgramForms`."""
+        return self._forms.control_arguments()
+
     def apply_settings(self) -> None:
         """Set the attributes of Cells that `construct` sets in Python."""
         for cell, name, value in self.settings:
@@ -320,7 +330,11 @@ class Program(Staged):
         passed = self.read if self._forms.frozen is None else []
         written, read = ([p._get_argument_signature() for p in params] for params in (self.written, passed))
         number = [argument_signature(0)] if self.random else []
-        return written, read, *number, *self._arguments
+        described = written, read, *number, *self._arguments
+        if not self._forms.continues_error:
+            return described
+        sharding = next((a.sharding for a in jax.tree.leaves(described) if a.sharding is not None), None)
+        return *described, jax.ShapeDtypeStruct(NO_ERROR.shape, NO_ERROR.dtype, sharding=sharding)
 
     def lowered(self, with_stop_flag: bool = False) -> Any:
         """Return the program that ran last, or the one that will run, as StableHLO (`jax.stages.Lowered`).
@@ -369,6 +383,37 @@ class Program(Staged):
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.jaxpr.jaxpr.eqns)} nodes, {len(self.params)} Parameters>"
+
+
+_RUNS_PER_READ = 64  # a read waits for the device and takes as long as a fifth of a small run
+
+
+class _CheckedProgram(Program):
+    """A program with checks of data that writes Parameters. The error code of a run is the input of the next one: after
+    an error, no run writes a Parameter until the error has been raised.
+    """
+
+    def _report_earlier_errors(self):
+        assert self.errors is not None
+        if not self.calls % _RUNS_PER_READ:
+            deferred_errors.wait_and_report()
+        elif not deferred_errors.is_only_result_of(self.errors):
+            super()._report_earlier_errors()
+
+    def _run_step(self, read, rest, outcome=None):
+        assert self.errors is not None
+        code = deferred_errors.take_result_of(self.errors)
+        is_unreported = code is not None
+        if code is None:
+            code, self.errors.unused_code = self.errors.unused_code, None
+        if code is None:
+            code = jax.device_put(NO_ERROR, self._describe_current_arguments()[-1].sharding)
+        try:
+            return super()._run_step(read, [*rest, (code,)], outcome)
+        except BaseException:
+            if is_unreported and not code.is_deleted():
+                deferred_errors.defer(code, self.errors)
+            raise
 
 
 class _StoppableProgram(Program):

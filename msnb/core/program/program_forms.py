@@ -17,6 +17,7 @@ from msnb._util import gc_pause
 from msnb.core.compat.jax_private import remove_debug_callbacks
 from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs, persistent_cache
+from msnb.core.program.error_report import NO_ERROR
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
 from msnb.core.program.quick_start import QuickForm, QuickStart, is_suspended, plan_quick_start
 from msnb.core.program.staging import Staged
@@ -64,6 +65,8 @@ class ProgramForms:
         has_loops (bool): True if the program has loops that may run long.
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
+        continues_error (bool): True if the last argument of the forms is the error code of the previous run. It stays
+            the error code until it is reported, so that no later run writes a Parameter.
         device (Union[jax.Device, None]): Device of a program with loops that runs on one device; None for others.
         frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
             are arguments, the default.
@@ -99,6 +102,7 @@ class ProgramForms:
         "_returning",
         "has_loops",
         "is_stoppable",
+        "continues_error",
         "device",
     )
 
@@ -118,14 +122,25 @@ class ProgramForms:
             rollback=[position[id(p)] for p in program.written] if program.errors else [],
             n_own=len(program.jaxpr.jaxpr.outvars),
         )
-        call = functools.partial(jit_call, to_identifier(program.name), self._plan, program.random, frozen)
+        self.has_loops: bool = StoppableLoops(program.jaxpr.jaxpr).exist
+        self.continues_error: bool = (
+            program.errors is not None
+            and program.errors.is_deferred
+            and bool(program.written)
+            and program.spread is None
+            and frozen is None
+            and not self.has_loops
+        )
+        error_index = program.random + len(program._arguments) if self.continues_error else None
+        call = functools.partial(
+            jit_call, to_identifier(program.name), self._plan, program.random, frozen, error_index=error_index
+        )
         self._compile_call = functools.partial(call, shardings)
         self._compile_unsharded = functools.partial(call, None)
-        self.has_loops: bool = StoppableLoops(program.jaxpr.jaxpr).exist
         # XLA may run the devices of a sharded program at different speeds: their loops must end in the same round.
         self.device: Any = device_of(program) if self.has_loops and shardings is None else None
         self.is_stoppable: bool = self.device is not None and stop_flag.is_supported(self.device)
-        self._flatten_form = self._flatten
+        self._flatten_form = functools.partial(self._flatten, continues_error=self.continues_error)
         if self.is_stoppable:
             stoppable = [position[id(p)] for p in program.written]
             self._flatten_form = functools.partial(self._flatten, stoppable=stoppable)
@@ -302,8 +317,8 @@ class ProgramForms:
         lists: tuple[list[Any], list[Any]] = [None] * len(self._written), [None] * sum(which for which, _ in self._plan)
         for (which, i), array in zip(self._plan, inputs, strict=False):
             lists[which][i] = array
-        flag = [stop_flag.array_on(self.device)] if self.is_stoppable else []
-        arguments = lists[0], lists[1] if self.frozen is None else [], *inputs[len(self._plan) :], *flag
+        rest = *inputs[len(self._plan) :], *self.control_arguments()
+        arguments = lists[0], lists[1] if self.frozen is None else [], *rest
         if self._repeating_form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
             self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
@@ -314,6 +329,12 @@ class ProgramForms:
                 form.compile(arguments)
             new, outs = form(*arguments)
         return [*outs[: self._n_results], *new]
+
+    def control_arguments(self) -> list[Any]:
+        """Return the arguments of a form (variant) that are no inputs of the graph: the stop flag, or the error code of
+        a first run.
+        """
+        return [stop_flag.array_on(self.device)] if self.is_stoppable else [NO_ERROR] if self.continues_error else []
 
     def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:
         """Return the arrays of Parameters and the other inputs in the order of the graph.

@@ -3,6 +3,9 @@
 A check of data, such as the range of labels, computes a small array on the device. Waiting for this array at once would
 stall the stream of calls. Instead, the array is added to a queue of the thread, with a function that raises the error.
 The next read of any value waits for the queue.
+
+The result of a program that writes Parameters is the input of its next run, which writes nothing if there is an error.
+So only the last result is in the queue, and it is read once for many runs.
 """
 
 import atexit
@@ -10,7 +13,6 @@ from collections import deque
 from collections.abc import Callable
 
 import jax
-import numpy as np
 
 from msnb import log
 from msnb.core.state import stop_flag
@@ -20,11 +22,11 @@ _MAX_PENDING = 256  # maximum length of the queue; then `defer` waits for the ol
 
 
 def defer(verdict: jax.Array, report: Callable[..., None] | stop_flag.Results) -> None:
-    """Queue `verdict`, the result of a data check. When it has been read, `report` is called with it as a numpy array
-    and may raise.
+    """Queue `verdict`, the result of a data check. When it has been computed, `report` is called with it and may
+    raise.
     """
     pending = _thread.pending_verdicts
-    if not pending:
+    if type(pending) is tuple:  # no result was added yet
         pending = _thread.pending_verdicts = deque()
     pending.append((verdict, report))
     if len(pending) > _MAX_PENDING:
@@ -50,6 +52,18 @@ def poll(finishes_loops: bool = False) -> None:
             _report_first_pending(pending)
 
 
+def take_result_of(report: Callable[..., None]) -> jax.Array | None:
+    """Remove and return the only result in the queue if `report` would be called with it; None otherwise."""
+    pending = _thread.pending_verdicts
+    return pending.pop()[0] if is_only_result_of(report) else None
+
+
+def is_only_result_of(report: Callable[..., None]) -> bool:
+    """Return True if the queue has one result, and `report` would be called with it."""
+    pending = _thread.pending_verdicts
+    return len(pending) == 1 and pending[0][1] is report
+
+
 def wait_and_report() -> None:
     """Wait for the results of all data checks of this thread and report them in order. The first error empties the
     queue.
@@ -67,13 +81,13 @@ def _report_first_pending(pending):
             pending.popleft()
         return
     try:
-        value = np.asarray(verdict)
+        verdict.block_until_ready()
     except Exception:
         pending.popleft()
         raise
     pending.popleft()
     try:
-        report(value)
+        report(verdict)
     except Exception:
         pending.clear()  # the later calls were dispatched before this error was known
         raise

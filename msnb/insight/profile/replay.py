@@ -336,7 +336,7 @@ def _make_step_function(program, arrays):
     state = [_copy_parameters(program.written)]
 
     def run():
-        outs = program.run(state[0], read_arrays, *rest)
+        outs = program.run(state[0], read_arrays, *rest, *program.control_arguments())
         state[0] = outs[0]
         return outs
 
