@@ -149,7 +149,7 @@ def _repeat_channels(x, kernel, g):
 
 
 def _depthwise_input_grad(dy, w, image, g):
-    """Convolve `dy` with the mirrored weights: one fused sum, where the transpose adds one padded image for each tap."""
+    """Convolve `dy` with the mirrored weights: one fused sum. The transpose adds one padded image for each tap."""
     before = [d * (k - 1) - p for k, (p, _), d in zip(w.shape[2:], g.padding, g.dilation, strict=True)]
     after = [
         n + d * (k - 1) - first - (m - 1) * s - 1
