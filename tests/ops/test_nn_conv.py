@@ -23,6 +23,8 @@ SHAPES = {
     "small and deep": ((1, 64, 2, 2), (8, 64, 3, 3), Geometry((1, 1), ((1, 1), (1, 1)), (1, 1))),
     "pointwise": ((2, 3, 8, 8), (4, 3, 1, 1), Geometry((2, 2), ((0, 0), (0, 0)), (1, 1))),
     "depthwise": ((2, 4, 9, 9), (8, 1, 3, 3), Geometry((1, 1), ((1, 1), (1, 1)), (1, 1), 4)),
+    "strided depthwise": ((2, 4, 9, 8), (4, 1, 5, 3), Geometry((2, 3), ((2, 1), (0, 1)), (1, 2), 4)),
+    "padded depthwise": ((2, 3, 4, 6), (6, 1, 2, 3), Geometry((2, 1), ((3, 2), (4, 5)), (1, 1), 3)),
     "grouped": ((2, 8, 5, 5), (6, 4, 3, 3), Geometry((1, 1), ((1, 1), (1, 1)), (2, 2), 2)),
     "many groups": ((1, 66, 3, 3), (66, 2, 2, 2), Geometry((1, 1), ((0, 0), (0, 0)), (1, 1), 33)),
 }
@@ -50,8 +52,9 @@ def test_convolution_and_its_gradients_equal_those_of_xla(name):
     close(run(primitive.conv), run(ways.direct))
 
 
-def test_derivatives_of_higher_order_and_forward_mode_equal_those_of_xla():
-    xs, ws, geometry = SHAPES["strided"]
+@pytest.mark.parametrize("name", ["strided", "strided depthwise"])
+def test_derivatives_of_higher_order_and_forward_mode_equal_those_of_xla(name):
+    xs, ws, geometry = SHAPES[name]
     x, w = operands(xs, ws)
 
     def run(conv):

@@ -2,10 +2,12 @@
 rounding.
 
 Each takes `(x, w, g)` with `g` a `Geometry`, and is linear in `x` and in `w`: the two gradients are its transposes.
+Those of `depthwise` are written out, because XLA compiles them to fewer and faster kernels.
 """
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -134,14 +136,40 @@ taps_in_parts, rows_in_parts = _wrap_in_batch_loop(taps), _wrap_in_batch_loop(ro
 
 def depthwise(x, w, g):
     """Convolve by a fused sum of shifted images, without a matrix product, for groups of one image channel."""
-    multiplier = w.shape[0] // g.group
-    if multiplier > 1:
-        x = jnp.repeat(x, multiplier, axis=1)
     total = None
-    for index, t in enumerate(_yield_shifted_images(x, w.shape[2:], g)):
+    for index, t in enumerate(_yield_shifted_images(_repeat_channels(x, w.shape, g), w.shape[2:], g)):
         y = t * w[:, 0, index // w.shape[3], index % w.shape[3]][:, None, None]
         total = y if total is None else total + y
     return total
+
+
+def _repeat_channels(x, kernel, g):
+    multiplier = kernel[0] // g.group
+    return jnp.repeat(x, multiplier, axis=1) if multiplier > 1 else x
+
+
+def _depthwise_input_grad(dy, w, image, g):
+    """Convolve `dy` with the mirrored weights: one fused sum. The transpose adds one padded image for each tap."""
+    before = [d * (k - 1) - p for k, (p, _), d in zip(w.shape[2:], g.padding, g.dilation, strict=True)]
+    after = [
+        n + d * (k - 1) - first - (m - 1) * s - 1
+        for n, k, first, m, s, d in zip(image[2:], w.shape[2:], before, dy.shape[2:], g.stride, g.dilation, strict=True)
+    ]
+    edges = [(0, 0, 0), (0, 0, 0), *((b, a, s - 1) for b, a, s in zip(before, after, g.stride, strict=True))]
+    dy = lax.pad(dy, jnp.zeros((), dy.dtype), edges)
+    dx = depthwise(dy, w[:, :, ::-1, ::-1], Geometry((1, 1), ((0, 0), (0, 0)), g.dilation, w.shape[0]))
+    return dx if dx.shape == image else dx.reshape(image[0], image[1], -1, *image[2:]).sum(2)
+
+
+def _depthwise_filter_grad(x, dy, kernel, g):
+    """Sum the products of `dy` and each shifted image, the rows of all taps in one kernel.
+
+    Adding the sums of rows afterwards rounds less than adding all pixels in order.
+    """
+    products = [t * dy for t in _yield_shifted_images(_repeat_channels(x, kernel, g), kernel[2:], g)]
+    zeros = [jnp.zeros((), dy.dtype)] * len(products)
+    rows = lax.reduce(products, zeros, lambda a, b: [p + q for p, q in zip(a, b, strict=True)], (3,))
+    return jnp.stack(rows, -1).sum((0, 2)).reshape(kernel)
 
 
 def grouped_columns(x, w, g):
@@ -152,3 +180,17 @@ def grouped_columns(x, w, g):
     cols = jnp.concatenate(cols, axis=2) if len(cols) > 1 else cols[0]
     weights = w.transpose(0, 2, 3, 1).reshape(groups, o // groups, -1)
     return jnp.einsum("gok,ngkp->ngop", weights, cols).reshape(n, o, ho, wo)
+
+
+def compute_input_grad(way, dy, w, image, g):
+    """Return the gradient of the lowering `way` with respect to its image, which has shape `image`."""
+    if way is depthwise:
+        return _depthwise_input_grad(dy, w, image, g)
+    return jax.linear_transpose(lambda x: way(x, w, g), jax.ShapeDtypeStruct(image, dy.dtype))(dy)[0]
+
+
+def compute_filter_grad(way, x, dy, kernel, g):
+    """Return the gradient of the lowering `way` with respect to its weights, which have shape `kernel`."""
+    if way is depthwise:
+        return _depthwise_filter_grad(x, dy, kernel, g)
+    return jax.linear_transpose(lambda w: way(x, w, g), jax.ShapeDtypeStruct(kernel, dy.dtype))(dy)[0]

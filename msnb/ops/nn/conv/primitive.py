@@ -16,7 +16,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from msnb.core.compat.jax_private import is_partitioned
-from msnb.ops.nn.conv import lowering_choice
+from msnb.ops.nn.conv import lowering, lowering_choice
 from msnb.ops.nn.conv.lowering import Geometry, direct
 
 
@@ -43,11 +43,11 @@ def _compute_forward(x, w, *, way, geometry, **_):
 
 
 def _compute_input_grad(dy, w, *, way, image, geometry, **_):
-    return jax.linear_transpose(lambda x: way(x, w, geometry), jax.ShapeDtypeStruct(image, dy.dtype))(dy)[0]
+    return lowering.compute_input_grad(way, dy, w, image, geometry)
 
 
 def _compute_filter_grad(x, dy, *, way, kernel, geometry, **_):
-    return jax.linear_transpose(lambda w: way(x, w, geometry), jax.ShapeDtypeStruct(kernel, dy.dtype))(dy)[0]
+    return lowering.compute_filter_grad(way, x, dy, kernel, geometry)
 
 
 # CPU: a grouped convolution is split into its groups, and a lowering is chosen for each. `axes` are the axes of
