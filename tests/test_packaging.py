@@ -46,13 +46,16 @@ def test_git_ignores_nothing_that_is_shipped():
 
 
 def test_the_line_on_import_and_the_declared_bounds_are_the_same():
-    above = tuple(f"{end[1][0]}.{end[1][1] + 1}" for end in (version_check.PYTHON, version_check.JAX))
+    above = f"{version_check.JAX[1][0]}.{version_check.JAX[1][1] + 1}"
     below = tuple(f"{end[0][0]}.{end[0][1]}" for end in (version_check.PYTHON, version_check.JAX))
     project = PYPROJECT["project"]
     everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
-    assert project["requires-python"] == f">={below[0]},<{above[0]}"
+    assert project["requires-python"] == f">={below[0]}"  # newer Pythons are not refused; a line on import names them
+    minors = range(version_check.PYTHON[0][1], version_check.PYTHON[1][1] + 1)
+    classifiers = [f"Programming Language :: Python :: 3.{minor}" for minor in minors]
+    assert [c for c in project["classifiers"] if ":: Python :: 3." in c] == classifiers
     bounds = [re.split(r"(?=[<>=])", r, maxsplit=1)[1] for r in everything if r.startswith("jax")]
-    assert len(bounds) == 4 and set(bounds) == {f">={below[1]},<{above[1]}"}
+    assert len(bounds) == 4 and set(bounds) == {f">={below[1]},<{above}"}
 
 
 @pytest.mark.parametrize(
