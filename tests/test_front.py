@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from PIL import Image
 from msnb._util.command_line import _make_parser
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "docs"))
+import make_api  # noqa: E402 - its folder joins the path above
+import stored_views  # noqa: E402
+
 README, CHINESE = ROOT / "README.md", ROOT / "README_CN.md"
 PAGES = [README, CHINESE, *sorted((ROOT / "docs").glob("*.md"))]
 RUN = [README, CHINESE, *(ROOT / "docs" / f"{name}.md" for name in ("quick_start", "faq"))]
@@ -107,3 +112,35 @@ def test_the_package_page_has_no_relative_link():
 
 def test_no_page_names_a_path_of_this_machine():
     assert [page.name for page in PAGES if re.search(r"/root/|/work/(main|shared)", read(page))] == []
+
+
+def test_the_gallery_has_twelve_stored_views_and_each_file_once():
+    page = stored_views.build_gallery()
+    names = re.findall(r'data-msnb-name="([^"]*)"', page)
+    assert page.count('class="lazy-view"') == 12 and len({*names}) == len(names)
+    assert {name for needs in re.findall(r'data-needs="([^"]*)"', page) for name in needs.split()} == {*names}
+
+
+def test_every_public_name_has_an_entry_in_the_reference(tmp_path):
+    make_api.write_pages(tmp_path)
+    text = "".join(path.read_text() for path in tmp_path.glob("*.rst"))
+    entries = re.findall(r"^\.\. [\w:]+:: (msnb\.\S+)$", text, re.M)
+    assert len({*entries}) == len(entries) > 2500
+    assert {"msnb.view", "msnb.nn.Conv2d", "msnb.ops.relu", "msnb.Tensor.sum", "msnb.train.Model"} <= {*entries}
+    assert {f"msnb.mint.{name}" for name in make_api.list_names("msnb.mint")} <= {*entries}
+
+
+def test_a_docstring_has_no_emphasis_but_code_and_examples():
+    lines = [
+        "A shape (*, N) or |x| of ``a * b``, with `from_` and from_.",
+        "",
+        ">>> 2 * 3",
+        "6",
+        "",
+        "Code::",
+        "",
+        "    a * b",
+    ]
+    make_api.escape_docstring(None, None, None, None, None, lines)
+    assert lines[0] == r"A shape (\*, N) or \|x\| of ``a * b``, with `from_` and from\_."
+    assert lines[2] == ">>> 2 * 3" and lines[-1] == "    a * b"

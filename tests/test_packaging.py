@@ -131,4 +131,5 @@ def test_the_notebooks_are_valid_and_name_no_path_of_this_machine():
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
+        assert "widgets" not in notebook.metadata  # a page would ask a network for the widget's code
         assert str(ROOT) not in path.read_text(encoding="utf-8"), f"{path.name} has a path of this machine in it"
