@@ -1,6 +1,6 @@
 """Look at each page of the site in Chromium: light, dark, toggled, on a desktop and on 390 pixels.
 
-    make docs && python docs/check_site.py [folder for screenshots]
+    make docs && python docs/check_site.py [folder for screenshots [beginning of the paths to look at]]
 
 Nothing may be asked of a network, go wrong, or be wider than the page, and each stored view has to be live.
 """
@@ -86,11 +86,13 @@ def check(browser, address, path, dark, width, pictures):
     return wrong
 
 
-def main(pictures=None):
+def main(pictures=None, beginning=""):
     address, running, failed = start_server(), chromium(), 0
     browser = next(running)
-    for file in sorted([*SITE.glob("docs/**/*.html"), *SITE.glob("notebooks/*.html"), *SITE.glob("*.html")]):
-        path = file.relative_to(SITE).as_posix()
+    files = [*SITE.glob("docs/**/*.html"), *SITE.glob("notebooks/*.html"), *SITE.glob("*.html")]
+    for path in sorted(file.relative_to(SITE).as_posix() for file in files):
+        if not path.startswith(beginning):
+            continue
         modes = [(dark, width) for dark in (False, True) for width in SIZES]
         for dark, width in modes[::3] if path.startswith("docs/api/") else modes:
             for sentence in check(browser, address, path, dark, width, pictures):

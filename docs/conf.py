@@ -22,7 +22,7 @@ project, author, version, release = "msnb", "The msnb authors", __version__, __v
 copyright = "the msnb authors"
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "docs/api/*.rst", "notebooks/*.ipynb"]
-include_patterns += ["CHANGELOG.md", "CONTRIBUTING.md", "README_CN.md"]
+include_patterns += ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "README_CN.md"]
 exclude_patterns = [".*", "build", "node_modules", "tests", "msnb", "extensions", "benchmarks", "**/README.md"]
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 

@@ -133,3 +133,10 @@ def test_the_notebooks_are_valid_and_name_no_path_of_this_machine():
         nbformat.validate(notebook)
         assert "widgets" not in notebook.metadata  # a page would ask a network for the widget's code
         assert str(ROOT) not in path.read_text(encoding="utf-8"), f"{path.name} has a path of this machine in it"
+
+
+def test_the_citation_has_the_released_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.search(r"^## \[(\d\S*)\]: (\S+)$", changelog, re.M).groups()
+    assert f"\nversion: {version}\n" in citation and f'date-released: "{date}"' in citation
