@@ -53,3 +53,9 @@ def test_what_the_readme_calls_a_page_is_a_link(page):
 @pytest.mark.parametrize("page, following", [*zip(NOTEBOOKS, NOTEBOOKS[1:])], ids=lambda page: page.stem[:2])
 def test_a_notebook_ends_with_a_link_to_the_next(page, following):
     assert read_links(page)[-1] == following.name
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem[:2])
+def test_a_notebook_has_something_to_try_at_its_end(page):
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+    assert re.search(r"Exercises|Try|to try", "".join("".join(cell["source"]) for cell in cells[-2:]))
