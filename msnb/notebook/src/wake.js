@@ -17,7 +17,7 @@
       frame.sandbox = "allow-scripts allow-downloads";
       frame.allow = "clipboard-write; fullscreen";
       frame.title = picture.alt;
-      // A page with a switch of its own sets the `color-scheme` of the view. The frame cannot see it, so it gets messages.
+      // A page with a theme switch sets the `color-scheme` of the view. The frame cannot see it, so it gets messages.
       const scheme = () => getComputedStyle(view).colorScheme,
         watch = new MutationObserver(() => frame.contentWindow?.postMessage({ theme: scheme() }, "*"));
       for (const root of [document.documentElement, document.body]) watch.observe(root, { attributes: true });
