@@ -63,8 +63,9 @@ def read_source(app, docname, source):
 
 
 def write_math(writer, node):
-    display = "inline" if isinstance(node, nodes.math) else "block"
-    writer.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    is_inline = isinstance(node, nodes.math)
+    formula = latex2mathml.converter.convert(node.astext(), display="inline" if is_inline else "block")
+    writer.body.append(formula if is_inline else f'<div class="formula">{formula}</div>')
     raise nodes.SkipNode
 
 
