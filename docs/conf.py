@@ -63,9 +63,9 @@ def read_source(app, docname, source):
 
 
 def write_math(writer, node):
-    is_inline = isinstance(node, nodes.math)
-    formula = latex2mathml.converter.convert(node.astext(), display="inline" if is_inline else "block")
-    writer.body.append(formula if is_inline else f'<div class="formula">{formula}</div>')
+    display, tag = ("inline", "span") if isinstance(node, nodes.math) else ("block", "div")
+    formula = latex2mathml.converter.convert(node.astext(), display=display)
+    writer.body.append(f'<{tag} class="formula">{formula}</{tag}>')
     raise nodes.SkipNode
 
 
