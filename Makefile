@@ -1,6 +1,7 @@
 # make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
 # make test   runs the tests and every notebook             make bench  measures, and runs the sweeps in full
 # make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
+# make docs   builds the site in build/site/docs/index.html, without network
 # make newest runs the unit tests on Python 3.13 with the newest JAX, where there is a Python 3.13
 # All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it. Node comes
 # with pip too; what prettier, eslint and the bundlers are made of comes from npm, by the lock file.
@@ -14,6 +15,7 @@ BIN := $(VENV)/bin
 LAB := $(VENV)/.installed-lab
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
+DOCS := $(VENV)/.installed-docs
 VIEWS := node_modules/.installed-views
 ALL_NODE := node_modules/.installed-all
 BUNDLES := msnb/notebook/*/widget.js extensions/*/labextension
@@ -28,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
-.PHONY: demo lab test newest unit bench lint lint-python lint-javascript bundles clean
+.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript bundles clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -68,6 +70,11 @@ bench: $(TEST)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow tests
 	MSNB_PROGRAMS=500 MSNB_DRAWN=12 $(BIN)/python -m pytest -n $(WORKERS) tests/script/test_properties.py tests/np_face
 	@for file in $(filter-out benchmarks/compare.py benchmarks/networks%.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: $(DOCS)
+	@JAX_PLATFORMS=cpu $(BIN)/python -m sphinx -c docs -d build/doctrees -j 2 -q -W --keep-going . build/site
+	@find build/site -name '*.map' -delete
+	@echo "build/site/docs/index.html"
 
 lint: lint-python lint-javascript
 
@@ -110,6 +117,11 @@ $(DEV): pyproject.toml | $(BIN)/python
 	@$(PIP) -e ".[dev]"
 	@$(BIN)/python -m compileall -q msnb
 	@touch $@ $(TEST) $(LAB)
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	@echo "Installing msnb and what its site needs into $(VENV); this happens once and takes a minute or two"
+	@$(PIP) -e ".[docs]"
+	@touch $@
 
 $(VIEWS): package-lock.json | $(DEV)
 	@$(NPM) ci --silent --ignore-scripts --workspaces=false

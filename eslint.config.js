@@ -8,6 +8,7 @@ export default defineConfig(
     ".venv*/",
     "**/lib/",
     "**/labextension/",
+    "build/",
     "msnb/notebook/*/widget.js",
     "!msnb/notebook/pipeline/widget.js",
     "msnb/notebook/display/wake.js",
@@ -22,7 +23,7 @@ export default defineConfig(
       "prefer-const": ["error", { destructuring: "all" }],
     },
   },
-  { files: ["msnb/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["msnb/**/*.js", "docs/site/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["**/*.cjs"], languageOptions: { globals: globals.node, sourceType: "commonjs" } },
   { files: ["**/*.mjs", "tests/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
   {

@@ -9,7 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, *NOTEBOOKS]
+READMES = [ROOT / "README.md", ROOT / "README_CN.md"]
+PAGES = [*READMES, ROOT / "CONTRIBUTING.md", *DOCS, *NOTEBOOKS]
 LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
 
 
@@ -28,16 +29,33 @@ def test_every_link_leads_to_a_file(page):
     assert [link for link in own if not (page.parent / link).exists()] == []
 
 
-def test_the_readme_links_to_every_notebook():
-    links = read_links(ROOT / "README.md")
-    assert [path.name for path in NOTEBOOKS if f"notebooks/{path.name}" not in links] == []
+@pytest.mark.parametrize("page", [*READMES, ROOT / "docs" / "tutorials.md"], ids=lambda page: page.name)
+def test_every_notebook_is_linked(page):
+    links = {(page.parent / link).resolve() for link in read_links(page)}
+    assert [path.name for path in NOTEBOOKS if path not in links] == []
 
 
-def test_what_the_readme_calls_a_page_is_a_link():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
+def test_every_page_of_the_docs_is_linked(page):
+    """By README, or by a page that README links to."""
+    links = {(page.parent / link.partition("#")[0]).resolve() for link in read_links(page) if ":" not in link}
+    for linked in [path for path in links if path.suffix == ".md"]:
+        links |= {(linked.parent / link.partition("#")[0]).resolve() for link in read_links(linked) if ":" not in link}
+    assert [path.name for path in DOCS if path not in links and path.name != "index.md"] == []
+
+
+@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
+def test_what_the_readme_calls_a_page_is_a_link(page):
+    text = page.read_text(encoding="utf-8")
     assert re.findall(r"(?<!\[)`(?:docs|notebooks)/[^`]*\.(?:md|ipynb)`", text) == []
 
 
 @pytest.mark.parametrize("page, following", [*zip(NOTEBOOKS, NOTEBOOKS[1:])], ids=lambda page: page.stem[:2])
 def test_a_notebook_ends_with_a_link_to_the_next(page, following):
     assert read_links(page)[-1] == following.name
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS, ids=lambda page: page.stem[:2])
+def test_a_notebook_has_something_to_try_at_its_end(page):
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"]
+    assert re.search(r"Exercises|Try|to try", "".join("".join(cell["source"]) for cell in cells[-2:]))

@@ -46,13 +46,16 @@ def test_git_ignores_nothing_that_is_shipped():
 
 
 def test_the_line_on_import_and_the_declared_bounds_are_the_same():
-    above = tuple(f"{end[1][0]}.{end[1][1] + 1}" for end in (version_check.PYTHON, version_check.JAX))
+    above = f"{version_check.JAX[1][0]}.{version_check.JAX[1][1] + 1}"
     below = tuple(f"{end[0][0]}.{end[0][1]}" for end in (version_check.PYTHON, version_check.JAX))
     project = PYPROJECT["project"]
     everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
-    assert project["requires-python"] == f">={below[0]},<{above[0]}"
+    assert project["requires-python"] == f">={below[0]}"  # newer Pythons are not refused; a line on import names them
+    minors = range(version_check.PYTHON[0][1], version_check.PYTHON[1][1] + 1)
+    classifiers = [f"Programming Language :: Python :: 3.{minor}" for minor in minors]
+    assert [c for c in project["classifiers"] if ":: Python :: 3." in c] == classifiers
     bounds = [re.split(r"(?=[<>=])", r, maxsplit=1)[1] for r in everything if r.startswith("jax")]
-    assert len(bounds) == 4 and set(bounds) == {f">={below[1]},<{above[1]}"}
+    assert len(bounds) == 4 and set(bounds) == {f">={below[1]},<{above}"}
 
 
 @pytest.mark.parametrize(
@@ -128,4 +131,12 @@ def test_the_notebooks_are_valid_and_name_no_path_of_this_machine():
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
+        assert "widgets" not in notebook.metadata  # a page would ask a network for the widget's code
         assert str(ROOT) not in path.read_text(encoding="utf-8"), f"{path.name} has a path of this machine in it"
+
+
+def test_the_citation_has_the_released_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.search(r"^## \[(\d\S*)\]: (\S+)$", changelog, re.M).groups()
+    assert f"\nversion: {version}\n" in citation and f'date-released: "{date}"' in citation

@@ -277,6 +277,18 @@ def test_with_scripts_the_live_views_cover_their_pictures(exported, opened):
     assert printed.count(b"/Alt") == 3
 
 
+def test_a_live_view_follows_the_switch_of_a_page(book, opened, tmp_path):
+    path = tmp_path / "switched.html"
+    path.write_text(f'<!doctype html><html data-theme="dark"><meta charset="utf-8">{kept(book, 0)}')
+    page = opened(path.as_uri())
+    page.wait_for_selector(".msnb-view.live")
+    frame = page.frame_locator(".msnb-view > iframe")
+    for theme, brightness in (("dark", range(40)), ("light", range(230, 256)), ("dark", range(40))):
+        page.evaluate("theme => (document.documentElement.dataset.theme = theme)", theme)
+        frame.locator(f".msnb-graph[data-theme={theme}]").wait_for()
+        assert paper(frame.locator(".msnb-graph")) in brightness
+
+
 def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book, opened, tmp_path):
     alone = tmp_path / "alone.html"
     alone.write_text(f'<!doctype html><meta charset="utf-8">{kept(book, 2)}')

@@ -88,8 +88,7 @@ class Optimizer(Cell):
             - lr: the group's own learning rate. Default: `learning_rate`.
             - weight_decay: the group's own weight decay. Default: `weight_decay`.
             - grad_centralization: bool, whether the mean over all axes but the first is subtracted from its
-            gradients.
-              Default: False.
+              gradients. Default: False.
             - order_params: list[Parameter], the only key of its dict: the order of all Parameters.
 
         weight_decay (Union[int, float, Cell]): Factor of the L2 penalty, at least 0; a Cell computes it from the number

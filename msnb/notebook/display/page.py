@@ -21,6 +21,12 @@ _ENDS = (
     "new ResizeObserver(()=>parent.postMessage("
     '{height:Math.ceil(document.body.getBoundingClientRect().height)},"*")).observe(document.body);'
 )
+# A page that is embedded follows the theme of the window around it, which `wake.js` sends.
+_THEME = "html[data-theme=dark]{color-scheme:dark}html[data-theme=light]{color-scheme:light}"
+_FOLLOWS = (
+    'addEventListener("message",({source,data})=>{'
+    "if(source===parent&&data.theme)document.documentElement.dataset.theme=data.theme});"
+)
 # Style of the heading, which is invisible but read by screen readers.
 _SCREEN_READER_ONLY = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
@@ -87,12 +93,12 @@ class Page:
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
             f"<title>{html.escape(self.title)}</title>"
-            f"<style>{self.style}{_SCREEN_READER_ONLY}</style><body><main><h1>{html.escape(self.title)}</h1>"
+            f"<style>{self.style}{_THEME}{_SCREEN_READER_ONLY}</style><body><main><h1>{html.escape(self.title)}</h1>"
             '<div id="view"></div></main><script type="module">'
             f"const parts={json.dumps(embedded)};"
             "const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));"
             "const unpacked=text=>new Response(new Blob([bytes(text)]).stream()"
-            '.pipeThrough(new DecompressionStream("gzip"))).text();'
+            f'.pipeThrough(new DecompressionStream("gzip"))).text();{_FOLLOWS}'
             "if(parts.sheet)document.head.append(Object.assign(document.createElement('style'),"
             "{textContent:await unpacked(parts.sheet)}));"
             "const made=await import(URL.createObjectURL("

@@ -19,8 +19,8 @@ _WAKE = pathlib.Path(__file__).with_name("wake.js")
 # the page is reserved from the first paint on. Printing shows the picture in light colours.
 _STYLE = (
     ".msnb-view{position:relative}.msnb-view>p{margin:0 0 4px;opacity:.7;font-size:13px}"
-    "[data-jp-theme-light=true] .msnb-view,.vscode-light .msnb-view{color-scheme:light}"
-    "[data-jp-theme-light=false] .msnb-view,.vscode-dark .msnb-view{color-scheme:dark}"
+    "[data-jp-theme-light=true] .msnb-view,.vscode-light .msnb-view,[data-theme=light] .msnb-view{color-scheme:light}"
+    "[data-jp-theme-light=false] .msnb-view,.vscode-dark .msnb-view,[data-theme=dark] .msnb-view{color-scheme:dark}"
     ".msnb-view>iframe{position:absolute;inset:0;width:100%;height:100%;border:0}"
     "@media screen{@media (scripting:enabled){"
     ".msnb-view[data-page]:not(.still){height:var(--msnb-height);max-height:var(--msnb-content);overflow:hidden}"

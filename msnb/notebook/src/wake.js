@@ -17,10 +17,19 @@
       frame.sandbox = "allow-scripts allow-downloads";
       frame.allow = "clipboard-write; fullscreen";
       frame.title = picture.alt;
-      frame.srcdoc = view.dataset.page.replace(/@msnb:([\w-]+)/g, (_, name) => kept[name]);
+      // A page with a theme switch sets the `color-scheme` of the view. The frame cannot see it, so it gets messages.
+      const scheme = () => getComputedStyle(view).colorScheme,
+        watch = new MutationObserver(() => frame.contentWindow?.postMessage({ theme: scheme() }, "*"));
+      for (const root of [document.documentElement, document.body]) watch.observe(root, { attributes: true });
+      frame.srcdoc = view.dataset.page
+        .replace("<html ", `<html data-theme="${scheme()}" `)
+        .replace(/@msnb:([\w-]+)/g, (_, name) => kept[name]);
       // it says that it has drawn, and pages that end somewhere say where: the view is no higher than what it shows
       const told = ({ source, data }) => {
-        if (!frame.isConnected) window.removeEventListener("message", told);
+        if (!frame.isConnected) {
+          window.removeEventListener("message", told);
+          watch.disconnect();
+        }
         if (source !== frame.contentWindow || !source) return;
         if (data.height > 0) view.style.setProperty("--msnb-content", `${data.height}px`);
         else view.classList.add("live");
