@@ -115,7 +115,7 @@ def test_a_step_that_is_repeated_knows_no_earlier_error():
     program = program_cache.program_of(train, X, i32(0, 1))
     train(X, i32(0, 9))
     inputs = [np.asarray(p._get_stored_array()) for p in program.params]
-    assert np.asarray(program.repeat_run([*inputs, X._array, i32(1, 2)._array])[1]).tolist() == [0, 0]
+    assert np.asarray(program.repeat_run([*inputs, X._array, i32(1, 2)._array], 0)[1]).tolist() == [0, 0]
     with pytest.raises(RuntimeError, match="got 9"):
         print(X)
 

@@ -81,7 +81,7 @@ def test_a_second_process_lowers_nothing(fresh, tmp_path):
         ms.nn.Dense(4, 3)(ms.Tensor(np.ones((2, 4), np.float32))).asnumpy()
         print(Counted.count)
     """
-    environment = {"MSNB_COMPILE_CACHE": str(tmp_path / "compiled")}
+    environment = {"MSNB_CACHE": str(tmp_path), "MSNB_COMPILE_CACHE": ""}
     runs = [fresh.run(code, tmp_path, environment=environment) for _ in range(2)]
     first, second = [int(run.out) for run in runs]
     assert first > 0 and second == 0

@@ -48,7 +48,6 @@ class Program(Staged):
     Attributes:
         reason (str): Reason of the compilation.
         calls (int): Number of runs.
-        earlier_calls (int): Number of runs of an equal program in the process whose training goes on in this one.
         seconds (dict): "trace" and "compile" time; "observed" is the compile time of a form with extra outputs.
     """
 
@@ -66,7 +65,6 @@ class Program(Staged):
         self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
         self.calls: int = 0
-        self.earlier_calls: int = 0
         started = time.perf_counter()
         super().__init__(name, fn, args, kwargs, params, constants)
         self.seconds["trace"] = time.perf_counter() - started
@@ -94,7 +92,11 @@ class Program(Staged):
     @property
     def next_call(self) -> int:
         """Return the number of the next run, from 0. It selects between a quick and a full executable."""
-        return self.calls + self.earlier_calls
+        return self.calls + self._forms.quick_start.earlier_calls
+
+    def continue_from(self, call: int) -> None:
+        """Let the next run have the number `call`: a training that began in another process goes on."""
+        self._forms.quick_start.earlier_calls = call - self.calls
 
     @property
     def signature(self) -> str:
@@ -128,7 +130,7 @@ class Program(Staged):
                 self._update_form_and_arrays()
             read = self._stores.arrays_read() if forms.frozen is None else []
             before = [p._get_stored_array() for p in self.written] if forms.receivers else None
-            is_first, call = not self.calls, self.next_call
+            is_first, call = not self.calls, self.calls + forms.quick_start.earlier_calls
             outs = (
                 self._run_step(read, rest)
                 if forms.current is forms.ready
@@ -167,7 +169,7 @@ class Program(Staged):
         if store is not None and outcome is None:
             results = store.results
             arrays = results[-1][0]
-            if _state.mode != _GRAPH and self._forms.is_own(run):
+            if _state.mode != _GRAPH and full_form(run) is self._forms.own:
                 arrays = copy_shared(arrays)
             results.extend(map(run, (arrays,), (read,), *rest))
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
@@ -197,9 +199,8 @@ class Program(Staged):
                 self._update_form_and_arrays()
         if self._forms.is_selective:
             self._forms.select_for_run(self)
-            prepared = self._forms.full_form_to_prepare(self)
-            if prepared is not None:
-                background_compile.start(self, prepared, self._describe_form_arguments())
+            if self._forms.quick_start.compiles_full(self.next_call):
+                background_compile.start(self, full_form(self._forms.current), self._describe_form_arguments())
         if self._forms.current is not self._forms.ready:
             self._compile_form()
 
@@ -213,7 +214,7 @@ class Program(Staged):
             if not isinstance(error, KeyboardInterrupt):
                 clear_compiled(form, error)
             raise
-        is_observed = bool(self._forms.receivers) and not self._forms.is_own(form)
+        is_observed = bool(self._forms.receivers) and full_form(form) is not self._forms.own
         self.seconds.setdefault("observed" if is_observed else "compile", time.perf_counter() - started)
 
     @gc_pause.without_gc

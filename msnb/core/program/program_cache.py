@@ -240,8 +240,7 @@ def restore_call_counts(root: Any, counts: dict[str, int]) -> None:
     programs.earlier_calls = dict(counts)
     for entries in programs.table.values():
         for entry in entries:
-            program = entry.program
-            program.earlier_calls = counts.get(program.signature, 0) - program.calls
+            entry.program.continue_from(counts.get(entry.program.signature, 0))
 
 
 def forget() -> int:
@@ -389,7 +388,7 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     entries[:] = entries[-3:]  # keep a few variants of one signature, such as training on and off
     if len(programs.table) > _MAX_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
-    program.earlier_calls = programs.earlier_calls.get(program.signature, 0)
+    program.continue_from(programs.earlier_calls.get(program.signature, 0))
     entries.append(_CacheEntry(program, reads, static_leaves))
     if (hint := unroll_hint.format_hint(program)) is not None:
         log.once(hint)

@@ -19,7 +19,7 @@ from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs, persistent_cache
 from msnb.core.program.error_report import NO_ERROR
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
-from msnb.core.program.quick_start import QuickForm, QuickStart, is_suspended, plan_quick_start
+from msnb.core.program.quick_start import QuickForm, QuickStart, plan_quick_start
 from msnb.core.program.staging import Staged
 from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import stop_flag, trace_state
@@ -60,8 +60,7 @@ class ProgramForms:
         receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
         is_selective (bool): True if the form depends on the run: an observer chooses the runs that it receives, or the
             quick start is not over.
-        quick_start (Union[QuickStart, None]): The calls at which the full executable is compiled and takes over; None
-            if it runs from the first call on.
+        quick_start (QuickStart): The calls that run a quick executable of their form.
         has_loops (bool): True if the program has loops that may run long.
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
@@ -80,8 +79,6 @@ class ProgramForms:
         "receivers",
         "is_selective",
         "quick_start",
-        "_quick_forms",
-        "_has_started",
         "frozen",
         "_plan",
         "_observers",
@@ -89,7 +86,6 @@ class ProgramForms:
         "_partial_forms",
         "_undonated_form",
         "_repeating_form",
-        "_repeating_quickly",
         "_n_results",
         "_ready_forms",
         "_flatten",
@@ -148,7 +144,6 @@ class ProgramForms:
         self._returning = program.returning
         self._n_results: int = program.results.count
         self._repeating_form: Callable[..., Any] | None = None
-        self._repeating_quickly: QuickForm | None = None
         self._flat = self._flatten_form([program.returning])
         self.own: Callable[..., Any] = self._make_donating_form()
         self.current: Callable[..., Any] = self.own
@@ -157,10 +152,9 @@ class ProgramForms:
         self.receivers: tuple[tuple[Any, int], ...] = ()
         # A sharded program computes on several devices, and one with frozen weights compiles anew when they change.
         is_plain = shardings is None and frozen is None
-        self.quick_start: QuickStart | None = plan_quick_start(program.jaxpr, device_of(program)) if is_plain else None
-        self.is_selective: bool = self.quick_start is not None
-        self._has_started: bool = self.quick_start is None  # True once the full executable has taken over
-        self._quick_forms: dict[Callable[..., Any], QuickForm] = {}
+        plan = plan_quick_start(program.jaxpr, device_of(program)) if is_plain else None
+        self.quick_start: QuickStart = QuickStart(plan)
+        self.is_selective: bool = not self.quick_start.is_over
         self._ready_forms: list[Callable[..., Any]] = []  # compiled since observers or Parameters have changed
         self._observers: tuple[Any, ...] = ()
         self._observed_form = _ObservedForm((), [], self.own, ())  # the form of the last observers
@@ -185,7 +179,7 @@ class ProgramForms:
         self.frozen[:] = arrays
         self.current = self.own = self._make_donating_form()
         self.ready = self.compiled = self._plain = None
-        self._undonated_form = self._repeating_form = self._repeating_quickly = None  # they have the old constants
+        self._undonated_form = self._repeating_form = None  # they have the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
         self._partial_forms.clear()
@@ -196,42 +190,17 @@ class ProgramForms:
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
             self._select_form_for_observers(program, extra_outputs.observers)
         if not self._observers:
-            self.current = self._select_executable(self._select_unobserved_form(), program.next_call)
-
-    def is_own(self, form: Callable[..., Any]) -> bool:
-        """Return True if `form` has no extra outputs and donates, be its executable quick or full."""
-        return form is self.own or self._quick_forms.get(self.own) is form
-
-    def full_form_to_prepare(self, program: Any) -> Callable[..., Any] | None:
-        """Return the form whose full executable has to be compiled while the next calls run; None if there is none."""
-        plan, form = self.quick_start, self.current
-        is_due = plan is not None and program.next_call >= plan.start
-        return form.full if is_due and isinstance(form, QuickForm) else None
-
-    def _select_executable(self, form, call):
-        """Return `form`, or its `QuickForm` if the call with this number runs a quick executable."""
-        if not self.runs_quickly(call):
-            return form
-        if form not in self._quick_forms:
-            self._quick_forms[form] = QuickForm(form)
-        return self._quick_forms[form]
-
-    def runs_quickly(self, call: int) -> bool:
-        """Return True if the call with this number runs an executable that is compiled quickly."""
-        return self.quick_start is not None and call < self.quick_start.takeover and not is_suspended()
+            self.current = self.quick_start.select(self._select_unobserved_form(), program.next_call)
 
     def _update_selectivity(self):
         receivers = self._observed_form.receivers if self._observers else ()
-        self.is_selective = not self._has_started or any(hasattr(weak(), "wants") for weak, _ in receivers)
+        self.is_selective = not self.quick_start.is_over or any(hasattr(weak(), "wants") for weak, _ in receivers)
 
     def select_for_run(self, program: Any) -> None:
         """Select the form with extra outputs if an observer wants the next run, else the one without, and the
         executable of the quick start while it lasts.
         """
-        plan = self.quick_start
-        if not self._has_started and plan is not None and program.next_call >= plan.takeover:
-            self._has_started = True
-            self._quick_forms.clear()
+        if self.quick_start.end_if_due(program.next_call):
             self._update_selectivity()
         observed = self._observed_form
         receivers = observed.receivers if self._observers else ()
@@ -243,7 +212,7 @@ class ProgramForms:
         if wanting and len(wanting) < len(receivers):
             observed = self._make_partially_observed_form(program, wanting)
         form = observed.form if wanting else self._select_unobserved_form()
-        form = self._select_executable(form, program.next_call)
+        form = self.quick_start.select(form, program.next_call)
         if form is not self.current:
             if self.ready is not None and self.ready not in self._ready_forms:
                 self._ready_forms.append(self.ready)
@@ -324,8 +293,8 @@ class ProgramForms:
             self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
         form: Any = self._repeating_form
         with persistent_cache.compiling(self._returning.jaxpr):  # selects XLA's options for programs
-            if self.runs_quickly(call):
-                form = self._repeating_quickly = self._repeating_quickly or QuickForm(form)
+            form = self.quick_start.select(form, call)
+            if isinstance(form, QuickForm):
                 form.compile(arguments)
             new, outs = form(*arguments)
         return [*outs[: self._n_results], *new]

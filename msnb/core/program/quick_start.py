@@ -31,7 +31,7 @@ _MATRIX_PRODUCTS = "dot_general"  # both executables call the same library
 _MOVED_FOR_FREE = {"reshape", "broadcast_in_dim", "squeeze", "expand_dims", "stop_gradient", "name"}
 
 
-class QuickStart(NamedTuple):
+class QuickStartPlan(NamedTuple):
     """The calls at which the executable of a program changes; the first call has number 0.
 
     Attributes:
@@ -43,7 +43,7 @@ class QuickStart(NamedTuple):
     takeover: int
 
 
-def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStart | None:
+def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStartPlan | None:
     """Return the plan for a program; None if its full executable runs from the first call on."""
     if context._state.compile_effort != "auto" or device.platform != "cpu":
         return None
@@ -58,7 +58,7 @@ def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStart | None:
     balance = saved / lost if lost else math.inf  # number of calls after which the quick executable has saved nothing
     takeover = int(min(max(balance / 2, _FIRST), _LAST))
     is_early = balance > _MANY_CALLS or _count_processors() > _MANY_PROCESSORS
-    return QuickStart(_EARLY if is_early else takeover, takeover)
+    return QuickStartPlan(_EARLY if is_early else takeover, takeover)
 
 
 def _count_processors():
@@ -153,6 +153,50 @@ class QuickForm:
 def full_form(form: Any) -> Any:
     """Return the `jax.jit` function of a form, be its executable quick or full."""
     return form.full if isinstance(form, QuickForm) else form
+
+
+class QuickStart:
+    """The quick start of one program: its plan, and the quick executables of its forms while it lasts.
+
+    Args:
+        plan (Union[QuickStartPlan, None]): None for a program that has no quick start.
+
+    Attributes:
+        is_over (bool): True once the full executable has taken over.
+        earlier_calls (int): Number of calls of an equal program in the process whose training goes on in this one.
+    """
+
+    __slots__ = ("_plan", "_forms", "is_over", "earlier_calls")
+
+    def __init__(self, plan: QuickStartPlan | None) -> None:
+        self._plan = plan
+        self._forms: dict[Any, QuickForm] = {}
+        self.is_over: bool = plan is None
+        self.earlier_calls: int = 0
+
+    def runs_quickly(self, call: int) -> bool:
+        """Return True if the call with this number runs an executable that is compiled quickly."""
+        return self._plan is not None and call < self._plan.takeover and not is_suspended()
+
+    def compiles_full(self, call: int) -> bool:
+        """Return True if the full executable has to be compiled while the call with this number runs."""
+        return self._plan is not None and call >= self._plan.start and self.runs_quickly(call)
+
+    def select(self, form: Any, call: int) -> Any:
+        """Return `form`, or its `QuickForm` if the call with this number runs a quick executable."""
+        if not self.runs_quickly(call):
+            return form
+        if form not in self._forms:
+            self._forms[form] = QuickForm(form)
+        return self._forms[form]
+
+    def end_if_due(self, call: int) -> bool:
+        """Drop the quick executables if the full one runs from the call with this number on. Return True if so."""
+        if self.is_over or self._plan is None or call < self._plan.takeover:
+            return False
+        self.is_over = True
+        self._forms.clear()
+        return True
 
 
 _requests = 0  # number of blocks `full_executables` that are active
