@@ -10,6 +10,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
+from msnb.common import progress
 from msnb.core.program import background_compile, extra_outputs, program_cache, program_forms, quick_start
 from msnb.core.program.quick_start import QuickForm, QuickStartPlan, plan_quick_start
 
@@ -143,6 +144,36 @@ def test_a_run_is_repeated_bit_by_bit_with_the_executable_that_computed_it(plan,
     for program, run in observer.runs:
         for again, before in zip(program.repeat_run(run.inputs, run.call), run.outputs, strict=True):
             np.testing.assert_array_equal(np.asarray(again), np.asarray(before))
+
+
+def test_who_waits_reads_when_the_full_program_takes_over(plan, monkeypatch):
+    line, release, run = Line(), threading.Event(), background_compile._Job._compile_form
+
+    def compile_late(job):
+        release.wait(60)
+        run(job)
+
+    monkeypatch.setattr(background_compile._Job, "_compile_form", compile_late)
+    monkeypatch.setattr(background_compile, "SILENT", 0.01)
+    monkeypatch.setattr(progress, "begin", lambda: line)
+    threading.Timer(0.1, release.set).start()
+    train(make_step(), 1)
+    assert line.ended == ["train step of Dense: compiled quickly, the full program takes over at call 5"]
+
+
+class Line:
+    """A progress line that stores its last texts."""
+
+    waits = False
+
+    def __init__(self):
+        self.ended = []
+
+    def show(self, texts, share=None, curve=()):
+        pass
+
+    def end(self, texts, curve=()):
+        self.ended.append(texts[0])
 
 
 def test_observers_that_come_and_go_do_not_change_the_takeover(plan):

@@ -36,6 +36,7 @@ class _Job:
     def __init__(self, form, arguments, jaxpr, device):
         self.form: Any = form
         self.arguments, self.jaxpr, self.device = arguments, jaxpr, device
+        self.takeover = form.takeover if isinstance(form, QuickForm) else None
         self.started = time.perf_counter()
         self.settings = thread_settings()
         self.error = None
@@ -145,4 +146,6 @@ def _wait_with_progress(job, program):
         if own_line is not None:
             seconds = progress.duration(time.perf_counter() - job.started)
             outcome = "compiled" if job.done.is_set() else "is still being compiled, the next call waits for it"
+            if job.done.is_set() and job.takeover is not None:
+                outcome = f"compiled quickly, the full program takes over at call {job.takeover + 1}"
             own_line.end((f"{program.title}: {outcome}", f"XLA {seconds}"))

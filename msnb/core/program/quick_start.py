@@ -122,12 +122,14 @@ class QuickForm:
 
     Args:
         full (Callable): The form as a `jax.jit` function, which shares its trace and its lowering.
+        takeover (int): The first call that runs the full executable, from 0.
     """
 
-    __slots__ = ("full", "executable", "arguments", "__weakref__")
+    __slots__ = ("full", "takeover", "executable", "arguments", "__weakref__")
 
-    def __init__(self, full: Any) -> None:
+    def __init__(self, full: Any, takeover: int) -> None:
         self.full: Any = full
+        self.takeover: int = takeover
         self.executable: Any = None  # `jax.stages.Compiled`
         self.arguments: Any = None  # shapes, dtypes and shardings for which it was compiled
 
@@ -184,10 +186,10 @@ class QuickStart:
 
     def select(self, form: Any, call: int) -> Any:
         """Return `form`, or its `QuickForm` if the call with this number runs a quick executable."""
-        if not self.runs_quickly(call):
+        if self._plan is None or not self.runs_quickly(call):
             return form
         if form not in self._forms:
-            self._forms[form] = QuickForm(form)
+            self._forms[form] = QuickForm(form, self._plan.takeover)
         return self._forms[form]
 
     def end_if_due(self, call: int) -> bool:
