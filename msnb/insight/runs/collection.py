@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from msnb.insight.runs.annotations import Marks
+from msnb.insight.runs.condition_query import Match, find_first_match, list_tags
 from msnb.insight.runs.difference import Difference
 from msnb.insight.runs.importance import Importance, importance
 from msnb.insight.runs.run import Run, is_record
 from msnb.insight.runs.run_metadata import Facts, facts
 from msnb.insight.runs.table import Table
+from msnb.insight.watchpoints.conditions import as_watchpoint
 
 HEADER = "run.json"
 _MAX_DEPTH = 5  # folders are searched to this depth
@@ -162,6 +164,42 @@ class Runs:
             KeyError: If there is no such run.
         """
         return Difference(self[first], self[second], (first, second))
+
+    def where(self, condition: Any, nodes: str | Sequence[str] = "*") -> list[Match]:
+        """Return the first step of each run in which a condition is met by a recorded value.
+
+        Args:
+            condition (Union[str, tuple, Callable]): As in `msnb.watch`: a name such as "TO", a name with parameters
+                such as ``("TL", {"max_gt": 10})``, or a function of a Tensor that returns a bool. Conditions of
+                weights, gradients and activations check all values that `nodes` selects.
+            nodes (Union[str, Sequence[str]]): Names of recorded numbers, tensors and histograms; ``*`` and ``?`` are
+                wildcards. Default: "*".
+
+        Returns:
+            list[Match], in the order of the runs. A run without a match is left out.
+
+        Raises:
+            ValueError: If the condition is unknown, no run has a value of such a name, or a histogram lacks the number
+                that the condition needs.
+
+        Examples:
+            >>> import tempfile
+            >>> import msnb
+            >>> folder = tempfile.mkdtemp()
+            >>> with msnb.record("one", folder) as run:
+            ...     for step, loss in enumerate((1.0, 5.0, float("nan"))):
+            ...         run.log({"loss": loss}, step)
+            >>> [(match.run, match.tag, match.step) for match in Runs(folder).where("TO", nodes="loss")]
+            [('one', 'loss', 2)]
+        """
+        watchpoint = as_watchpoint(condition)
+        if watchpoint.band is not None or watchpoint.condition.id == "dead":
+            raise ValueError(f"For 'where', the condition {watchpoint.title} needs every step; use msnb.watch.")
+        with self.lock:
+            if not any(list_tags(run, nodes) for run in self):
+                raise ValueError(f"For 'where', no run in {self.folder} has a recorded value named {nodes!r}.")
+            matches = (find_first_match(name, self[name], watchpoint, nodes) for name in self.names)
+            return [match for match in matches if match is not None]
 
     def delete(self, *names: str) -> None:
         """Delete runs with all their files, without confirmation.

@@ -5,10 +5,12 @@ import pathlib
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from msnb.insight.runs import Run, Runs
+from msnb.insight.runs.condition_query import Match
 from msnb.insight.runs.difference import curves, plain
 from msnb.notebook.display import page
 from msnb.notebook.graph import GraphView
@@ -101,6 +103,15 @@ class RunsView(Renewed):
         """The runs that the user has selected in the view."""
         names = [] if self._widget is None else self._widget.chosen
         return [self.runs[name] for name in names if name in self.runs]
+
+    def where(self, condition: Any, nodes: str | Sequence[str] = "*") -> list[Match]:
+        """Return the first step of each run in which a condition is met by a recorded value; see `Runs.where`.
+
+        Args:
+            condition (Union[str, tuple, Callable]): a condition of `msnb.watch`.
+            nodes (Union[str, Sequence[str]]): names of recorded values, with wildcards. Default: "*".
+        """
+        return self.runs.where(condition, nodes)
 
     @property
     def payload(self) -> bytes:
