@@ -110,6 +110,19 @@ def test_a_verdict_that_is_there_is_reported_by_the_next_call_of_another_program
     assert (net.weight.asnumpy() == weight).all()
 
 
+def test_two_programs_in_turns_write_nothing_after_an_error(monkeypatch):
+    monkeypatch.setattr(deferred_errors, "poll", lambda **_: None)  # as if no error code were ready
+    (first, _, train), (_, _, other) = step(), step()
+    weight = first.weight.asnumpy()
+    train(X, i32(0, 9))
+    for _ in range(3):
+        other(X, i32(0, 1))
+        train(X, i32(0, 1))
+    with pytest.raises(RuntimeError, match="got 9"):
+        first.weight.asnumpy()
+    np.testing.assert_array_equal(first.weight.asnumpy(), weight)
+
+
 def test_a_step_that_is_repeated_knows_no_earlier_error():
     _, _, train = step()
     program = program_cache.program_of(train, X, i32(0, 1))

@@ -218,8 +218,9 @@ def test_a_training_that_is_resumed_goes_on_at_its_call(plan):
     other = make_step()
     program_cache.restore_call_counts(other, counts)
     assert [kind for kind, _ in train(other, 3)] == ["quick", "full", "full"]
-    program_cache.restore_call_counts(other, counts)
+    program_cache.restore_call_counts(other, counts)  # the full executable has taken over, but had not at this call
     assert program_cache.program_of(other, X, Y).next_call == 3
+    assert [kind for kind, _ in train(other, 3)] == ["quick", "full", "full"]
 
 
 # ---------------------------------------------------------------- the plan

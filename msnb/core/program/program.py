@@ -96,7 +96,7 @@ class Program(Staged):
 
     def continue_from(self, call: int) -> None:
         """Let the next run have the number `call`: a training that began in another process goes on."""
-        self._forms.quick_start.earlier_calls = call - self.calls
+        self._forms.continue_from(call, self.calls)
 
     @property
     def signature(self) -> str:
@@ -396,7 +396,7 @@ class _CheckedProgram(Program):
 
     def _report_earlier_errors(self):
         assert self.errors is not None
-        if not self.calls % _RUNS_PER_READ:
+        if self.calls and not self.calls % _RUNS_PER_READ:
             deferred_errors.wait_and_report()
         elif not deferred_errors.is_only_result_of(self.errors):
             super()._report_earlier_errors()

@@ -388,7 +388,8 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     entries[:] = entries[-3:]  # keep a few variants of one signature, such as training on and off
     if len(programs.table) > _MAX_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
-    program.continue_from(programs.earlier_calls.get(program.signature, 0))
+    if programs.earlier_calls:
+        program.continue_from(programs.earlier_calls.get(program.signature, 0))
     entries.append(_CacheEntry(program, reads, static_leaves))
     if (hint := unroll_hint.format_hint(program)) is not None:
         log.once(hint)

@@ -5,6 +5,7 @@ threads that contend for Parameters; one with extra outputs for observers; one t
 one as a kernel of the tape, which `Program` makes itself. The first calls of a large program run a `QuickForm` of them.
 """
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs, persistent_cache
 from msnb.core.program.error_report import NO_ERROR
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
-from msnb.core.program.quick_start import QuickForm, QuickStart, plan_quick_start
+from msnb.core.program.quick_start import QuickStart, plan_quick_start
 from msnb.core.program.staging import Staged
 from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import stop_flag, trace_state
@@ -86,6 +87,7 @@ class ProgramForms:
         "_partial_forms",
         "_undonated_form",
         "_repeating_form",
+        "_repeated",
         "_n_results",
         "_ready_forms",
         "_flatten",
@@ -144,6 +146,7 @@ class ProgramForms:
         self._returning = program.returning
         self._n_results: int = program.results.count
         self._repeating_form: Callable[..., Any] | None = None
+        self._repeated: weakref.WeakSet[Any] = weakref.WeakSet()  # forms that have repeated a run
         self._flat = self._flatten_form([program.returning])
         self.own: Callable[..., Any] = self._make_donating_form()
         self.current: Callable[..., Any] = self.own
@@ -191,6 +194,11 @@ class ProgramForms:
             self._select_form_for_observers(program, extra_outputs.observers)
         if not self._observers:
             self.current = self.quick_start.select(self._select_unobserved_form(), program.next_call)
+
+    def continue_from(self, call: int, calls: int) -> None:
+        """Let the next run have the number `call`, after `calls` runs in this process."""
+        self.quick_start.continue_from(call - calls)
+        self._update_selectivity()
 
     def _update_selectivity(self):
         receivers = self._observed_form.receivers if self._observers else ()
@@ -291,12 +299,13 @@ class ProgramForms:
         if self._repeating_form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
             self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
-        form: Any = self._repeating_form
-        with persistent_cache.compiling(self._returning.jaxpr):  # selects XLA's options for programs
-            form = self.quick_start.select(form, call)
-            if isinstance(form, QuickForm):
-                form.compile(arguments)
+        form = self.quick_start.select(self._repeating_form, call)
+        compiling = contextlib.nullcontext()
+        if form not in self._repeated:
+            compiling = persistent_cache.compiling(self._returning.jaxpr)  # selects XLA's options for programs
+        with compiling:
             new, outs = form(*arguments)
+        self._repeated.add(form)  # only now: a first call that is interrupted compiles again, with these options
         return [*outs[: self._n_results], *new]
 
     def control_arguments(self) -> list[Any]:

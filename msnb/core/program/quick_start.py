@@ -15,6 +15,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, jaxprs_in_params
 
 from msnb import context
+from msnb.core.compat.jax_private import argument_signature
 from msnb.core.program.xla_options import QUICK_COMPILE
 from msnb.core.state import trace_state
 
@@ -109,14 +110,6 @@ def _is_array(aval: Any) -> bool:
     return all(isinstance(size, int) for size in getattr(aval, "shape", (None,)))
 
 
-def _describe(argument):
-    return (
-        getattr(argument, "shape", ()),
-        getattr(argument, "dtype", type(argument)),
-        getattr(argument, "sharding", None),
-    )
-
-
 class QuickForm:
     """A form (variant) of a program as an executable that XLA compiles quickly.
 
@@ -134,15 +127,14 @@ class QuickForm:
         self.arguments: Any = None  # shapes, dtypes and shardings for which it was compiled
 
     def compile(self, arguments: tuple[Any, ...]) -> None:
-        """Compile for these arguments or their descriptions, unless the executable is for equal ones."""
-        described = jax.tree.map(_describe, arguments)
-        if self.executable is None or self.arguments != described:
+        """Compile for arguments with these shapes, dtypes and shardings, unless the executable is for them."""
+        if self.executable is None or self.arguments != arguments:
             self.executable = self.full.lower(*arguments).compile(compiler_options=dict(QUICK_COMPILE))
-            self.arguments = described
+            self.arguments = arguments
 
     def __call__(self, *arguments: Any) -> Any:
         if self.executable is None:  # on other threads than the main one, nothing is compiled ahead of the call
-            self.compile(arguments)
+            self.compile(jax.tree.map(argument_signature, arguments))
         executable: Any = self.executable
         return executable(*arguments)
 
@@ -176,9 +168,14 @@ class QuickStart:
         self.is_over: bool = plan is None
         self.earlier_calls: int = 0
 
+    def continue_from(self, earlier_calls: int) -> None:
+        """Set `earlier_calls`. The quick start may not be over at that call."""
+        self.earlier_calls = earlier_calls
+        self.is_over = self._plan is None
+
     def runs_quickly(self, call: int) -> bool:
         """Return True if the call with this number runs an executable that is compiled quickly."""
-        return self._plan is not None and call < self._plan.takeover and not is_suspended()
+        return self._plan is not None and call < self._plan.takeover and not _requests
 
     def compiles_full(self, call: int) -> bool:
         """Return True if the full executable has to be compiled while the call with this number runs."""
@@ -202,11 +199,6 @@ class QuickStart:
 
 
 _requests = 0  # number of blocks `full_executables` that are active
-
-
-def is_suspended() -> bool:
-    """Return True while all programs run their full executables."""
-    return bool(_requests)
 
 
 @contextmanager

@@ -53,9 +53,13 @@ def poll(finishes_loops: bool = False) -> None:
 
 
 def take_result_of(report: Callable[..., None]) -> jax.Array | None:
-    """Remove and return the only result in the queue if `report` would be called with it; None otherwise."""
+    """Remove and return the result in the queue with which `report` would be called; None if there is none."""
     pending = _thread.pending_verdicts
-    return pending.pop()[0] if is_only_result_of(report) else None
+    for index, (verdict, other) in enumerate(pending):
+        if other is report:
+            del pending[index]
+            return verdict
+    return None
 
 
 def is_only_result_of(report: Callable[..., None]) -> bool:
