@@ -97,8 +97,9 @@ def test_tensors_of_the_chosen_iterations_are_those_of_the_program(tmp_path):
     names = names_within_scopes([node.fullname for node in nodes])
     for full_name, node in zip(names, nodes, strict=True):
         name = full_name.replace("/", "_").replace(".", "_")
-        np.testing.assert_array_equal(tensors[node.op, name, "output", 0], np.asarray(replay.output(node, 0)))
-    np.testing.assert_array_equal(tensors["Parameter", "fc_weight", "output", 0], updates["fc.weight"])
+        # XLA compiles the replay with less effort, so its values may differ in their last bits.
+        np.testing.assert_allclose(tensors[node.op, name, "output", 0], np.asarray(replay.output(node, 0)), rtol=1e-6)
+    np.testing.assert_allclose(tensors["Parameter", "fc_weight", "output", 0], updates["fc.weight"], rtol=1e-6)
     order = (tmp_path / "dump/rank_0/execution_order/ms_execution_order_graph_0.csv").read_text().splitlines()
     assert order[1:] == names
 

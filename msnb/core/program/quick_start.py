@@ -50,6 +50,8 @@ def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStartPlan | None:
         return None
     if any(option in os.environ.get("XLA_FLAGS", "") for option in QUICK_COMPILE):  # the user has chosen
         return None
+    if _is_small(graph.jaxpr):
+        return None
     work = _Work()
     work.add(graph.jaxpr, 1)
     saved = len(work.kernels) * _SAVED_BY_KERNEL
@@ -60,6 +62,17 @@ def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStartPlan | None:
     takeover = int(min(max(balance / 2, _FIRST), _LAST))
     is_early = balance > _MANY_CALLS or _count_processors() > _MANY_PROCESSORS
     return QuickStartPlan(_EARLY if is_early else takeover, takeover)
+
+
+def _is_small(jaxpr):
+    """Return True if the graph has fewer equations than `_FEW_KERNELS`. Small programs are not examined further."""
+    count, graphs = 0, [jaxpr]
+    while graphs and count < _FEW_KERNELS:
+        equations = graphs.pop().eqns
+        count += len(equations)
+        for equation in equations:
+            graphs.extend(jaxprs_in_params(equation.params))
+    return count < _FEW_KERNELS
 
 
 def _count_processors():
@@ -95,7 +108,8 @@ class _Work:
             self.add(jaxpr, params["length"] if name == "scan" else 1)
         if inner or name in _MOVED_FOR_FREE:
             return
-        shapes = tuple((v.aval.shape, v.aval.dtype) for v in (*equation.invars, *equation.outvars) if _is_array(v.aval))
+        values = [v.aval for v in (*equation.invars, *equation.outvars)]
+        shapes = tuple([(aval.shape, aval.dtype) for aval in values if _is_array(aval)])
         self.kernels.add((name, shapes))
         sizes = [math.prod(shape) for shape, _ in shapes]
         kernel = params.get("kernel")  # shape of the weights of a convolution
@@ -107,7 +121,7 @@ class _Work:
 
 
 def _is_array(aval: Any) -> bool:
-    return all(isinstance(size, int) for size in getattr(aval, "shape", (None,)))
+    return all([isinstance(size, int) for size in getattr(aval, "shape", (None,))])
 
 
 class QuickForm:

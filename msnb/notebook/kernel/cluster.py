@@ -20,6 +20,7 @@ from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.kernel.magic_registration import register_magics
 
 _WAIT = 120  # timeout in seconds for processes to start and to connect
+_DAY = 86_400  # in seconds
 
 
 @magics_class
@@ -76,7 +77,8 @@ class ClusterMagics(Magics):
             view = self._client[:]
             view.block = True
             view.activate()
-            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # no progress bar
+            # After this time ipyparallel shows a progress bar. With -1 it would not wait for the output of a cell.
+            get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = _DAY
             coordinator = f"localhost:{free_port()}"
             variables = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
             replies = [
