@@ -26,6 +26,7 @@ from msnb.core.support.type_promotion import is_inexact
 
 _clock = time.perf_counter_ns
 _lock = threading.RLock()
+_traces = 0  # number of traces of kernels outside graphs
 _live = weakref.WeakSet()
 
 
@@ -54,6 +55,8 @@ class Kernel:
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):  # runs at trace time only
             if trace_state.thread.frame is None:
+                global _traces
+                _traces += 1
                 limit_traces()
                 if is_sharded:
                     partitioner.outside()
@@ -246,6 +249,11 @@ def _install_run_wrappers(*kernels):
             kernel.run = _RunWithGradient(kernel)
         if events.subscribers.dispatched:
             kernel.run = _ObservedRun(kernel)
+
+
+def count_traces() -> int:
+    """Return the number of times that kernels were traced outside graphs, for a new signature of their inputs."""
+    return _traces
 
 
 def live_kernels() -> list[Kernel]:

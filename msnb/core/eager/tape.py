@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
+from msnb.core.eager import pullback_compilation
 from msnb.core.eager.integer_gradients import is_integer
 from msnb.core.eager.kernel import Kernel
 from msnb.core.jaxpr.op_names import graph_name
@@ -189,13 +190,16 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         slots[index] = _add_cotangents(slots[index], cotangent)
 
     reach = _Reachability(stops)
+    if pullback_compilation.is_due():
+        nodes = _iterate_nodes(outputs, stops)
+        pullback_compilation.compile_pullbacks(nodes, lambda node: _find_needs(node, reach))
     for output, cotangent in zip(outputs, cotangents):
         if output._node is not None:
             send(output._node, cotangent)
     while heap:
         _, ident, node = heapq.heappop(heap)
         slots = pending.pop(ident)
-        needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
+        needs = _find_needs(node, reach)
         if not any(needs):
             continue
         if _listeners.pulled:
@@ -206,6 +210,25 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         if not again:  # no further pass can need these arrays: free them now
             node.arrays = ()
     return [grads.get(id(s)) for s in sources]
+
+
+def _find_needs(node, reach):
+    """Return for each input of `node` True if it needs a cotangent."""
+    return tuple([link is not None and reach(link[0]) for link in node.inputs])
+
+
+def _iterate_nodes(outputs, stops):
+    """Iterate over the nodes of operators on which `outputs` depend, the latest first on each path."""
+    stack = [output._node[0] for output in outputs if output._node is not None]
+    seen = set(stops)
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        stack.extend([link[0] for link in node.inputs if link is not None])
+        if type(node) is Node and node.kernel is not _identity:
+            yield node
 
 
 class _Reachability:

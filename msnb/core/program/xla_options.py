@@ -20,9 +20,8 @@ from msnb.core.program import persistent_cache
 # older emitter repeats an expression for each use: large programs, and programs with expensive functions, take up to
 # eight times as long to compile. Later versions of jaxlib do not have this emitter and reject the option.
 _LOOPS = {"xla_cpu_use_fusion_emitters": False} if jaxlib.version.__version__.startswith("0.10.") else {}
-# For kernels of at most `_SMALL_ELEMENTS` elements. The call takes longer than the computation, so optimization is off.
+# For kernels of at most `_MOST_ELEMENTS` elements. The call takes longer than the computation, so optimization is off.
 _SMALL = {**_LOOPS, "xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
-_SMALL_ELEMENTS = 256
 # LLVM's third level compiles a fifth longer than the second, and no step was faster. (The option that avoids
 # copies of donated weights, xla_cpu_copy_insertion_use_region_analysis, gives wrong numbers with JAX 0.12: CTCLoss.)
 _PROGRAM = {"xla_backend_optimization_level": 2}
@@ -69,9 +68,10 @@ def _choose_compile_options(name, count_operations):
     counts = count_operations(600)
     if counts is None:  # the kernel is a complete program on the tape
         return _PROGRAM
-    if counts[1] <= _SMALL_ELEMENTS and _LOOP not in counts[0]:
-        return _SMALL
-    return _SMALL_PROGRAM if counts[1] <= _MOST_ELEMENTS or _is_short_elementwise(*counts) else _PROGRAM
+    operations, elements = counts
+    if elements <= _MOST_ELEMENTS:
+        return _SMALL_PROGRAM if _LOOP in operations else _SMALL
+    return _SMALL_PROGRAM if _is_short_elementwise(operations, elements) else _PROGRAM
 
 
 def jit_quickly(function: Callable[..., Any]) -> Any:
