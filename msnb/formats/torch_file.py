@@ -2,8 +2,8 @@
 
 ``torch.save`` writes a pickle of nested dicts, in which a tensor is a call of ``_rebuild_tensor_v2`` on a storage, an
 offset, a shape and strides. Since 1.6 the file is a zip archive: ``data.pkl``, and the bytes of each storage in
-``data/KEY``. Before, it was a sequence of pickles (magic number, version, system, object, keys of the storages), followed
-by the length and the bytes of each storage.
+``data/KEY``. Before, it was a sequence of pickles (magic number, version, system, object, keys of the storages), and then
+the length and the bytes of each storage.
 
 Python's unpickler imports and calls any function that a file names. This module interprets the opcodes of a pickle
 itself: it builds containers, numbers and texts, and knows the few names in `_GLOBALS`. Nothing is imported or called.
@@ -141,8 +141,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """Return the tensors in a file that ``torch.save`` wrote, by name.
 
     The names of nested dicts are joined by dots. If only one item of the outermost dict has tensors, such as
-    ``state_dict``, its name is left out. The arrays are read-only views of the mapped file; tensors of one storage share
-    memory.
+    ``state_dict``, its name is left out. The arrays are read-only views of the mapped file. Tensors of one storage
+    share memory.
 
     Args:
         path (str): File to read, in either format.
@@ -162,7 +162,16 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
         return _flatten(content)
     except BadFileError as error:
         raise BadFileError(f"{path!r} cannot be read as a file of PyTorch: {error}.") from None
-    except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, NotImplementedError, RecursionError) as error:
+    except (
+        ValueError,
+        TypeError,
+        IndexError,
+        KeyError,
+        AttributeError,
+        OverflowError,
+        NotImplementedError,
+        RecursionError,
+    ) as error:
         raise BadFileError(f"{path!r} is no weight file of PyTorch, or a damaged one: {error}.") from None
 
 

@@ -97,7 +97,9 @@ def _rename(arrays, rename, left_out):
         if name is None:
             left_out[source] = "rename"
         elif not isinstance(name, str):
-            raise TypeError(f"For 'load_weights', 'rename' should return a str or None, but got {name!r} of {source!r}.")
+            raise TypeError(
+                f"For 'load_weights', 'rename' should return a str or None, but got {name!r} of {source!r}."
+            )
         elif name in out:
             raise ValueError(f"For 'load_weights', 'rename' maps both {out[name]!r} and {source!r} to {name!r}.")
         else:

@@ -71,18 +71,18 @@ def load_weights(
     """Load weights that MindSpore, PyTorch, numpy or ONNX stored into a network. Either all are loaded or none is.
 
     Arrays are aligned with Parameters in this order: by names after `rename`; by equal names; by the names that PyTorch
-    gives to a Cell of this kind (`gamma` of BatchNorm is `weight`, `embedding_table` is `weight`); without a prefix that
-    the file has more, such as ``module.``; and at last by order, if all shapes fit. The last one is a guess: a warning and
-    the table say so. Layouts follow from the kind of the Cell: kernels of Conv1d, the packed weight of LSTM, and
+    gives to a Cell of this kind (`gamma` of BatchNorm is `weight`, `embedding_table` is `weight`); without a prefix
+    that the file has more, such as ``module.``; and at last by order, if all shapes fit. The last one is a guess: a
+    warning and the table say so. Layouts follow from the kind of the Cell: kernels of Conv1d, the packed weight of LSTM, and
     matrices of Dense that are stored transposed.
 
     Args:
         net (Cell): The network.
-        source (Union[str, PathLike, Mapping]): A file, ending in .ckpt, .safetensors, .npz, .onnx, .pt, .pth or .bin, or
-            arrays by name. A file of PyTorch cannot run code.
-        rename (Union[dict, list, Callable]): New names for those of the file. A dict maps names of arrays or of modules;
-            a list has pairs (regular expression, text), which are applied in turn; a function takes and returns a
-            name. None in the place of a name leaves the array out. Default: None.
+        source (Union[str, PathLike, Mapping]): A file, ending in .ckpt, .safetensors, .npz, .onnx, .pt, .pth or .bin,
+            or arrays by name. A file of PyTorch cannot run code.
+        rename (Union[dict, list, Callable]): New names for those of the file. A dict maps names of arrays or of
+            modules; a list has pairs (regular expression, text), which are applied in turn; a function takes and
+            returns a name. None in the place of a name leaves the array out. Default: None.
         strict (bool): Whether all Parameters and all arrays need a partner of the same shape. If False, the others keep
             their values, and the table lists them. Default: True.
 
@@ -119,6 +119,7 @@ def load_weights(
     values = [(match.slot.parameter, _compute_value(match, arrays, transposed)) for match in alignment.matches]
     for parameter, value in values:
         parameter.set_data(value)
+    _warn_of_negative_slopes(net)
     has_guesses = any(match.how == align.GUESSED for match in alignment.matches)
     if has_guesses:
         log.warning(
@@ -128,6 +129,21 @@ def load_weights(
         )
     order = {id(slot): number for number, slot in enumerate(slots)}
     return LoadedWeights(title, _list_rows(alignment, arrays, order, transposed), not problems, has_guesses)
+
+
+def _warn_of_negative_slopes(net):
+    """Warn of slopes that r1.1's PReLU sets to 0, because the network then computes other values than the source's."""
+    names = [
+        cell.w.name
+        for _, cell in net.cells_and_names()
+        if isinstance(cell, nn.PReLU) and cell._is_cut and (cell.w.asnumpy() < 0).any()
+    ]
+    if names:
+        log.warning(
+            "load_weights: %s has negative slopes. PReLU of MindSpore r1.1 takes 0 in their place; that of MindSpore 2 "
+            "(--api 2) computes as PyTorch does.",
+            ", ".join(names),
+        )
 
 
 def _read_arrays(source):
@@ -214,5 +230,3 @@ def _list_rows(alignment: Alignment, arrays: Any, order: dict[int, int], transpo
     return [row for _, row in rows] + [
         WeightRow(name, "", str(tuple(np.shape(arrays[name]))), how) for name, how in apart.items()
     ]
-
-

@@ -16,8 +16,8 @@ from msnb.train.weights.slots import list_slots
 def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "mindspore") -> None:
     """Write the Parameters of a network to a file. `load_weights` is the way back.
 
-    With ``names="torch"`` names and layouts are those of PyTorch for each kind of Cell: `gamma` of BatchNorm is `weight`,
-    kernels of Conv1d have three axes, the packed weight of LSTM becomes `weight_ih_l0` and so on.
+    With ``names="torch"`` names and layouts are those of PyTorch for each kind of Cell: `gamma` of BatchNorm is
+    `weight`, kernels of Conv1d have three axes, the packed weight of LSTM becomes `weight_ih_l0` and so on.
 
     Args:
         net (Cell): The network.
@@ -43,8 +43,8 @@ def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "min
     ending = Path(path).suffix.lower()
     if ending not in (".safetensors", ".ckpt", ".npz"):
         raise ValueError(
-            f"For 'save_weights', 'path' should end in .safetensors, .ckpt or .npz, but got {os.fspath(path)!r}. PyTorch "
-            "reads .safetensors with safetensors.torch.load_file."
+            f"For 'save_weights', 'path' should end in .safetensors, .ckpt or .npz, but got {os.fspath(path)!r}. "
+            "PyTorch reads .safetensors with safetensors.torch.load_file."
         )
     arrays = _list_torch_arrays(net) if names == "torch" else {p.name: p.asnumpy() for p in net.get_parameters()}
     if ending == ".ckpt":
