@@ -133,11 +133,14 @@ def _rename_by_dict(names, name):
 
 def _rename_by_rules(rules, name):
     for pattern, text in rules:
-        if text is None:
-            if re.search(pattern, name):
-                return None
-        else:
-            name = re.sub(pattern, text, name)
+        try:
+            if text is None:
+                if re.search(pattern, name):
+                    return None
+            else:
+                name = re.sub(pattern, text, name)
+        except re.error as error:
+            raise ValueError(f"For 'load_weights', the rule {(pattern, text)} of 'rename' is wrong: {error}.") from None
     return name
 
 
