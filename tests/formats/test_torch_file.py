@@ -54,7 +54,9 @@ def dump(value):
 
 def tensor(key, count, offset, shape, strides, kind="FloatStorage"):
     rebuild = _Global("torch._utils", "_rebuild_tensor_v2")
-    return _Call(rebuild, _Storage(kind, key, count), offset, shape, strides, False, _Call(_Global("collections", "OrderedDict")))
+    return _Call(
+        rebuild, _Storage(kind, key, count), offset, shape, strides, False, _Call(_Global("collections", "OrderedDict"))
+    )
 
 
 def write_zip(path, value, storages, compression=zipfile.ZIP_STORED, byteorder=b"little"):
