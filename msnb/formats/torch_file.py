@@ -2,8 +2,8 @@
 
 ``torch.save`` writes a pickle of nested dicts, in which a tensor is a call of ``_rebuild_tensor_v2`` on a storage, an
 offset, a shape and strides. Since 1.6 the file is a zip archive: ``data.pkl``, and the bytes of each storage in
-``data/KEY``. Before, it was a sequence of pickles (magic number, version, system, object, keys of the storages), and then
-the length and the bytes of each storage.
+``data/KEY``. Before, it was a sequence of pickles (magic number, version, system, object, keys of the
+storages), and then the length and the bytes of each storage.
 
 Python's unpickler imports and calls any function that a file names. This module interprets the opcodes of a pickle
 itself: it builds containers, numbers and texts, and knows the few names in `_GLOBALS`. Nothing is imported or called.

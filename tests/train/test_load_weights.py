@@ -192,14 +192,14 @@ def test_order_is_a_guess(caplog):
 
 def test_errors_name_what_is_left_and_change_nothing():
     net, arrays = Net(3), make_torch_arrays()
-    arrays["other.weight"] = arrays.pop("norm.weight")
+    arrays["other.scale"] = arrays.pop("norm.weight")
     before = [p.asnumpy().copy() for p in net.get_parameters()]
     with pytest.raises(ValueError) as error:
         msnb.load_weights(net, arrays)
     text = str(error.value)
     assert "'fc.weight' has shape (3, 4) in the network, but the file has 'fc.weight' (2, 4)" in text
-    assert "'norm.gamma' (4,) has no values in the file; the nearest names there: 'other.weight'" in text
-    assert "'other.weight' (4,) of the file has no Parameter" in text and "strict=False" in text
+    assert "'norm.gamma' (4,) has no values in the file; the nearest names there: 'other.scale'" in text
+    assert "'other.scale' (4,) of the file has no Parameter" in text and "strict=False" in text
     assert all(np.array_equal(a, p.asnumpy()) for a, p in zip(before, net.get_parameters(), strict=True))
     table = msnb.load_weights(net, arrays, strict=False)
     assert not table.is_complete

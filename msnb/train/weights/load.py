@@ -73,8 +73,8 @@ def load_weights(
     Arrays are aligned with Parameters in this order: by names after `rename`; by equal names; by the names that PyTorch
     gives to a Cell of this kind (`gamma` of BatchNorm is `weight`, `embedding_table` is `weight`); without a prefix
     that the file has more, such as ``module.``; and at last by order, if all shapes fit. The last one is a guess: a
-    warning and the table say so. Layouts follow from the kind of the Cell: kernels of Conv1d, the packed weight of LSTM, and
-    matrices of Dense that are stored transposed.
+    warning and the table say so. Layouts follow from the kind of the Cell: kernels of Conv1d, the packed weight of
+    LSTM, and matrices of Dense that are stored transposed.
 
     Args:
         net (Cell): The network.
