@@ -277,6 +277,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
         TimeMonitor,
     )
     from msnb.train.recording import record
+    from msnb.train.weights import load_weights, save_weights
 
 # Imported on first access: name -> module.
 _LATER = {
@@ -483,6 +484,7 @@ _VIEWS = {
     "dashboard": "msnb.notebook.dashboard",
     "runs": "msnb.notebook.runs",
     "tune": "msnb.insight.tuning",
+    **dict.fromkeys(("load_weights", "save_weights"), "msnb.train.weights"),
 }
 
 

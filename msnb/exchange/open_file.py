@@ -16,7 +16,12 @@ READERS: dict[str, str] = {
     ".stablehlo": "msnb.exchange.stablehlo",
 }
 # Ending -> the module whose `read(path)` returns arrays and strings by name, for files without a graph.
-WEIGHT_READERS: dict[str, str] = {".ckpt": "msnb.formats.checkpoint", ".safetensors": "msnb.formats.safetensors"}
+WEIGHT_READERS: dict[str, str] = {
+    ".ckpt": "msnb.formats.checkpoint",
+    ".safetensors": "msnb.formats.safetensors",
+    ".npz": "msnb.formats.npz",
+    **dict.fromkeys((".pt", ".pth", ".bin"), "msnb.formats.torch_file"),
+}
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
@@ -51,7 +56,7 @@ def cell_in(path: str | os.PathLike[str]) -> Any:
 
 def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """Return the values in a weight file by name. Arrays are views of the memory-mapped file, so unused ones are not
-    read. Arrays are views of the memory-mapped file, so unused ones are not read.
+    read.
 
     Args:
         path (str): The file.

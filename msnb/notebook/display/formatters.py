@@ -12,10 +12,15 @@ from msnb.core.state import deferred_errors
 from msnb.notebook.display.dataset_html import dataset_bundle
 from msnb.notebook.display.net_html import net_html
 from msnb.notebook.display.tensor_html import tensor_html
+from msnb.notebook.display.weights_table import weights_html
 
 # Classes are registered by module and name, which spares their import: unused classes need no display.
 _TENSOR = "msnb.core.tensor.tensor", "Tensor"
-_FORMATS = {_TENSOR: tensor_html, ("msnb.nn.cell", "Cell"): net_html}
+_FORMATS = {
+    _TENSOR: tensor_html,
+    ("msnb.nn.cell", "Cell"): net_html,
+    ("msnb.train.weights.load", "LoadedWeights"): weights_html,
+}
 # Functions that return both text and HTML, for objects whose preview is computed once for both.
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
