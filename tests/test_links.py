@@ -23,6 +23,11 @@ def read_links(path):
     return LINK.findall(re.sub(r"```.*?```|`[^`\n]*`(?!\])", "", text, flags=re.S))
 
 
+# The table of tutorials is their order, not the number in their names.
+TUTORIALS = ROOT / "docs" / "tutorials.md"
+PATH = [(TUTORIALS.parent / link).resolve() for link in read_links(TUTORIALS) if link.endswith(".ipynb")]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_leads_to_a_file(page):
     own = [link.partition("#")[0] for link in read_links(page) if not re.match(r"\w+:|#", link)]
@@ -50,7 +55,7 @@ def test_what_the_readme_calls_a_page_is_a_link(page):
     assert re.findall(r"(?<!\[)`(?:docs|notebooks)/[^`]*\.(?:md|ipynb)`", text) == []
 
 
-@pytest.mark.parametrize("page, following", [*zip(NOTEBOOKS, NOTEBOOKS[1:])], ids=lambda page: page.stem[:2])
+@pytest.mark.parametrize("page, following", [*zip(PATH, PATH[1:])], ids=lambda page: page.stem[:2])
 def test_a_notebook_ends_with_a_link_to_the_next(page, following):
     assert read_links(page)[-1] == following.name
 
