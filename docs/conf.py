@@ -3,6 +3,7 @@
 The source folder is the repository, so that links work on the site as they do in the files.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -29,7 +30,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_co
 # Notebooks are shown as they are stored; nbval runs them. Formulas of pages are MathML, which needs no script.
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["colon_fence", "dollarmath", "html_image", "attrs_block"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "html_image", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
 
@@ -58,8 +59,21 @@ def read_source(app, docname, source):
         source[0] = stored_views.rebuild_notebook(source[0])
     elif docname == root_doc:
         source[0] = source[0].replace("<!-- gallery -->\n", stored_views.build_gallery())
+    elif docname == "docs/tutorials":
+        source[0] = add_thumbnails(source[0])
     elif docname == "README_CN":
         source[0] = source[0].replace("(README.md)", "(docs/index.md)")
+
+
+def add_thumbnails(text):
+    """Put the small picture of each tutorial before its row."""
+
+    def add(match):
+        picture = f"msnb/_data/thumbnails/{match[2]}.webp"
+        image = f"![](../{picture}){{width=160px}}<br>" if (DOCS.parent / picture).is_file() else ""
+        return f"| {image}{match[1]}"
+
+    return re.sub(r"^\| (\[(\d\d) .*)", add, text, flags=re.M)
 
 
 def write_math(writer, node):

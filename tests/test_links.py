@@ -35,6 +35,14 @@ def test_every_notebook_is_linked(page):
     assert [path.name for path in NOTEBOOKS if path not in links] == []
 
 
+def test_each_tutorial_with_a_picture_has_a_small_one():
+    """After a change of notebooks run `python docs/make_thumbnails.py`."""
+    texts = {path.name[:2]: path.read_text(encoding="utf-8") for path in NOTEBOOKS}
+    expected = {number for number, text in texts.items() if '"image/png"' in text or "data:image" in text}
+    small = {path.stem: path.stat().st_size for path in (ROOT / "msnb" / "_data" / "thumbnails").iterdir()}
+    assert {*small} == expected and sum(small.values()) < 300_000
+
+
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
 def test_every_page_of_the_docs_is_linked(page):
     """By README, or by a page that README links to."""
