@@ -13,6 +13,7 @@ sys.path[:0] = [str(DOCS.parent), str(DOCS)]
 import latex2mathml.converter  # noqa: E402
 import make_api  # noqa: E402 - its folder joins the path above
 import stored_views  # noqa: E402
+import translations  # noqa: E402
 from docutils import nodes  # noqa: E402
 
 from msnb._version import __version__  # noqa: E402
@@ -22,7 +23,7 @@ make_api.write_pages(DOCS / "api")
 project, author, version, release = "msnb", "The msnb authors", __version__, __version__
 copyright = "the msnb authors"
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "docs/api/*.rst", "notebooks/*.ipynb"]
+include_patterns = ["docs/*.md", "docs/zh/*.md", "docs/api/*.rst", "notebooks/*.ipynb", "notebooks/zh/*.ipynb"]
 include_patterns += ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "README_CN.md"]
 exclude_patterns = [".*", "build", "node_modules", "tests", "msnb", "extensions", "benchmarks", "**/README.md"]
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
@@ -63,6 +64,11 @@ def read_source(app, docname, source):
         source[0] = add_thumbnails(source[0])
     elif docname == "README_CN":
         source[0] = source[0].replace("(README.md)", "(docs/index.md)")
+    elif docname == "docs/zh/gallery":
+        source[0] = stored_views.translate_gallery(source[0])
+    path = Path(app.env.doc2path(docname))
+    if path in translations.list_translations():
+        source[0] = translations.write_banner(path, source[0])
 
 
 def add_thumbnails(text):
