@@ -1,4 +1,4 @@
-# make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
+# make demo   trains the quick start without a browser      make lab    opens the tutorials in JupyterLab
 # make test   runs the tests and every notebook             make bench  measures, and runs the sweeps in full
 # make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
 # make docs   builds the site in build/site/docs/index.html, without network

@@ -3,6 +3,7 @@
 The source folder is the repository, so that links work on the site as they do in the files.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ sys.path[:0] = [str(DOCS.parent), str(DOCS)]
 import latex2mathml.converter  # noqa: E402
 import make_api  # noqa: E402 - its folder joins the path above
 import stored_views  # noqa: E402
+import translations  # noqa: E402
 from docutils import nodes  # noqa: E402
 
 from msnb._version import __version__  # noqa: E402
@@ -21,7 +23,7 @@ make_api.write_pages(DOCS / "api")
 project, author, version, release = "msnb", "The msnb authors", __version__, __version__
 copyright = "the msnb authors"
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "docs/api/*.rst", "notebooks/*.ipynb"]
+include_patterns = ["docs/*.md", "docs/zh/*.md", "docs/api/*.rst", "notebooks/*.ipynb", "notebooks/zh/*.ipynb"]
 include_patterns += ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "README_CN.md"]
 exclude_patterns = [".*", "build", "node_modules", "tests", "msnb", "extensions", "benchmarks", "**/README.md"]
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
@@ -29,7 +31,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_co
 # Notebooks are shown as they are stored; nbval runs them. Formulas of pages are MathML, which needs no script.
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["colon_fence", "dollarmath", "html_image", "attrs_block"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "html_image", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
 
@@ -58,8 +60,26 @@ def read_source(app, docname, source):
         source[0] = stored_views.rebuild_notebook(source[0])
     elif docname == root_doc:
         source[0] = source[0].replace("<!-- gallery -->\n", stored_views.build_gallery())
+    elif docname == "docs/tutorials":
+        source[0] = add_thumbnails(source[0])
     elif docname == "README_CN":
         source[0] = source[0].replace("(README.md)", "(docs/index.md)")
+    elif docname == "docs/zh/gallery":
+        source[0] = stored_views.translate_gallery(source[0])
+    path = Path(app.env.doc2path(docname))
+    if path in translations.list_translations():
+        source[0] = translations.write_banner(path, source[0])
+
+
+def add_thumbnails(text):
+    """Put the small picture of each tutorial before its row."""
+
+    def add(match):
+        picture = f"msnb/_data/thumbnails/{match[2]}.webp"
+        image = f"![](../{picture}){{width=160px}}<br>" if (DOCS.parent / picture).is_file() else ""
+        return f"| {image}{match[1]}"
+
+    return re.sub(r"^\| (\[(\d\d) .*)", add, text, flags=re.M)
 
 
 def write_math(writer, node):

@@ -44,17 +44,34 @@ def rebuild_notebook(text):
     return json.dumps(notebook)
 
 
-def build_gallery():
-    """Return the gallery as MyST. Each view starts when it is scrolled to."""
+def read_titles(text):
+    """Return [(title, sentence)] of a page that lists the views in another language."""
+    return re.findall(r"^- \*\*(.+?)\*\*：(.+)$", text, re.M)
+
+
+def translate_gallery(text):
+    """Replace the list of a translated page by the live views."""
+    beginning = text[: text.index("\n- **")]
+    return f"{beginning}\n{build_gallery(read_titles(text), '../../notebooks')}"
+
+
+def build_gallery(titles=None, folder="../notebooks"):
+    """Return the gallery as MyST. Each view starts when it is scrolled to.
+
+    Args:
+        titles (list): Title and sentence of each view in another language; GALLERY's by default.
+        folder (str): The notebooks, as links of the page reach them.
+    """
     rebuilding, pages, files = Rebuilding(), [], []
-    for title, sentence, number, code in GALLERY:
+    titles = titles or [entry[:2] for entry in GALLERY]
+    for (title, sentence), (_, _, number, code) in zip(titles, GALLERY, strict=True):
         (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
         outputs = list_outputs(json.loads(path.read_text(encoding="utf-8")))
         stored = next(data["text/html"] for line, data in outputs if line.startswith(code))
         view = rebuilding.rebuild("".join(stored))
         files += re.findall(r"<i hidden data-msnb-name=.*?></i>", view)
         view = re.sub(r"<i hidden data-msnb-name=.*?></i>", "", view)
-        pages.append(f"### {title}\n\n{sentence} From [{path.stem}](../notebooks/{path.name}).\n\n" + raw(lazy(view)))
+        pages.append(f"### {title}\n\n{sentence} [{path.stem}]({folder}/{path.name})\n\n" + raw(lazy(view)))
     return raw(f"<div hidden>{''.join(files)}</div>") + "".join(pages)
 
 

@@ -180,21 +180,21 @@ def run_html(options: Namespace) -> int:
 
 
 def run_lab(options: Namespace) -> int:
-    """Open JupyterLab on a copy of the quick start: edits change neither the repository nor the demo. The other
-    tutorials are copied to the same folder.
+    """Open JupyterLab on the index of the tutorials, beside copies of them: edits change neither the repository nor
+    the demo. The quick start is the one that the demo has run, if there is one.
     """
     if not importlib.util.find_spec("jupyterlab"):
         return _print_error('JupyterLab is not installed: pip install "msnb[lab]"')
-    notebook = Path(command_line.LAB) / QUICK_START
+    folder = Path(command_line.LAB)
     executed = Path(command_line.DEMO) / QUICK_START
     try:
-        if not notebook.exists():
-            notebook.parent.mkdir(exist_ok=True)
-            shutil.copyfile(executed if executed.is_file() else quick_start(), notebook)
-            tutorials.copy_tutorials(notebook.parent)
+        if executed.is_file() and not (folder / QUICK_START).exists():
+            folder.mkdir(exist_ok=True)
+            shutil.copyfile(executed, folder / QUICK_START)
+        tutorials.copy_tutorials(folder)
     except OSError as error:
-        return _print_error(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
-    jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
+        return _print_error(f"{folder} cannot be written: {error.strerror}. Start from a folder of your own.")
+    jupyter = [sys.executable, "-m", "jupyterlab", str(folder / tutorials.INDEX), *options.rest]
     if os.name == "nt":  # on Windows execv returns to the shell while the server runs
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C: it asks for confirmation
         return subprocess.call(jupyter)
@@ -209,9 +209,10 @@ def run_tutorials(options: Namespace) -> int:
         new = tutorials.copy_tutorials(folder)
     except OSError as error:
         return _print_error(f"{folder} cannot be written: {error.strerror}.")
-    for name, path in tutorials.tutorial_paths().items():
-        print(f"  {name:42}{tutorials.read_title(path)}{'' if name in new else '  (was there already, not changed)'}")
-    print(f"Copied {len(new)} tutorials to {folder}. Open them with: jupyter lab {folder}")
+    for name, title, _, level, minutes in tutorials.list_tutorials():
+        there = "" if name in new else "  (was there already, not changed)"
+        print(f"  {name:42}{title[3:]}, {level}, {minutes} minutes{there}")
+    print(f"Copied {len(new)} tutorials to {folder}. Open them with: jupyter lab {folder / tutorials.INDEX}")
     return 0
 
 

@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 READMES = [ROOT / "README.md", ROOT / "README_CN.md"]
-PAGES = [*READMES, ROOT / "CONTRIBUTING.md", *DOCS, *NOTEBOOKS]
+CHINESE = [*sorted((ROOT / "docs" / "zh").glob("*.md")), *sorted((ROOT / "notebooks" / "zh").glob("*.ipynb"))]
+PAGES = [*READMES, ROOT / "CONTRIBUTING.md", *DOCS, *NOTEBOOKS, *CHINESE]
 LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
 
 
@@ -36,14 +37,23 @@ def test_every_link_leads_to_a_file(page):
 
 @pytest.mark.parametrize("page", [*READMES, ROOT / "docs" / "tutorials.md"], ids=lambda page: page.name)
 def test_every_notebook_is_linked(page):
-    links = {(page.parent / link).resolve() for link in read_links(page)}
+    links = {(page.parent / link.replace("/zh/", "/")).resolve() for link in read_links(page)}
     assert [path.name for path in NOTEBOOKS if path not in links] == []
+
+
+def test_each_tutorial_with_a_picture_has_a_small_one():
+    """After a change of notebooks run `python docs/make_thumbnails.py`."""
+    texts = {path.name[:2]: path.read_text(encoding="utf-8") for path in NOTEBOOKS}
+    expected = {number for number, text in texts.items() if '"image/png"' in text or "data:image" in text}
+    small = {path.stem: path.stat().st_size for path in (ROOT / "msnb" / "_data" / "thumbnails").iterdir()}
+    assert {*small} == expected and sum(small.values()) < 300_000
 
 
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
 def test_every_page_of_the_docs_is_linked(page):
     """By README, or by a page that README links to."""
-    links = {(page.parent / link.partition("#")[0]).resolve() for link in read_links(page) if ":" not in link}
+    own = [link.partition("#")[0].replace("/zh/", "/") for link in read_links(page) if ":" not in link]
+    links = {(page.parent / link).resolve() for link in own}
     for linked in [path for path in links if path.suffix == ".md"]:
         links |= {(linked.parent / link.partition("#")[0]).resolve() for link in read_links(linked) if ":" not in link}
     assert [path.name for path in DOCS if path not in links and path.name != "index.md"] == []

@@ -11,7 +11,7 @@ import pytest
 from msnb import __main__ as command
 from msnb import alias
 from msnb._util import command_line
-from msnb._util.tutorials import read_title, tutorial_paths
+from msnb._util.tutorials import INDEX, list_tutorials, tutorial_paths
 from msnb.insight import terminal_traceback
 
 
@@ -39,12 +39,15 @@ def test_jupyterlab_takes_the_place_of_this_process_and_all_further_options(monk
     ((program, arguments),) = calls
     assert program == arguments[0] == sys.executable
     assert arguments[1:3] == ["-m", "jupyterlab"] and arguments[-2:] == ["--no-browser", "--port=9999"]
-    opened = tmp_path / arguments[3]
-    assert opened.read_text() == command.quick_start().read_text() and not opened.samefile(command.quick_start())
-    opened.write_text("edited")
+    index = tmp_path / arguments[3]
+    quick_start = index.parent / command.QUICK_START
+    assert index.name == INDEX and quick_start.read_text() == command.quick_start().read_text()
+    assert not quick_start.samefile(command.quick_start())
+    quick_start.write_text("edited")
+    index.unlink()
     command.main(["lab"])
-    assert opened.read_text() == "edited"
-    assert {path.name for path in opened.parent.iterdir()} == set(tutorial_paths())
+    assert quick_start.read_text() == "edited"
+    assert {path.name for path in index.parent.iterdir()} == {INDEX, *tutorial_paths()}
 
 
 def test_jupyterlab_opens_a_copy_of_what_the_demo_ran(monkeypatch, tmp_path):
@@ -60,10 +63,13 @@ def test_jupyterlab_opens_a_copy_of_what_the_demo_ran(monkeypatch, tmp_path):
 def test_the_tutorials_are_copied_and_listed_and_what_was_edited_stays(tmp_path, capsys):
     folder = tmp_path / "a" / "course"
     assert command.main(["tutorials", str(folder)]) == 0
-    assert {path.name for path in folder.iterdir()} == set(tutorial_paths())
+    assert {path.name for path in folder.iterdir()} == {INDEX, *tutorial_paths()}
     printed = capsys.readouterr().out
     for name, path in tutorial_paths().items():
-        assert (folder / name).read_bytes() == path.read_bytes() and name in printed and read_title(path) in printed
+        assert (folder / name).read_bytes() == path.read_bytes() and name in printed
+    index = (folder / INDEX).read_text(encoding="utf-8")
+    assert [row.name for row in list_tutorials()] == [*tutorial_paths()]
+    assert all(f'href=\\"{row.name}\\"' in index and row.title[3:] in printed for row in list_tutorials())
     (folder / command.QUICK_START).write_text("edited")
     assert command.main(["tutorials", str(folder)]) == 0
     assert (folder / command.QUICK_START).read_text() == "edited"

@@ -33,7 +33,10 @@ def test_the_wheel_has_everything_below_the_package(tmp_path):
     expected = {p.relative_to(ROOT).as_posix() for p in shipped_files()}
     assert not expected - names
     tutorials = {f"msnb/_data/{path.name}" for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
-    assert len(tutorials) > 1 and {"msnb/py.typed", "msnb/_data/digits.npz", *tutorials} <= names
+    assert (
+        len(tutorials) > 1
+        and {"msnb/py.typed", "msnb/_data/digits.npz", "msnb/_data/tutorials.md", *tutorials} <= names
+    )
     assert not [name for name in names if name.startswith(("tests/", "notebooks/")) or is_view_source(name)]
 
 

@@ -98,10 +98,9 @@ def _make_parser():
     commands.add_parser(
         "lab",
         usage="%(prog)s [OPTION ...]",
-        help="open JupyterLab on the quick start; options are JupyterLab's",
-        description=f"Open JupyterLab on a copy of the quick start in the folder {LAB}, beside copies of the other "
-        "tutorials; one that is there already is opened as it is. Options are JupyterLab's: `jupyter lab --help` lists "
-        "them.",
+        help="open JupyterLab on the index of the tutorials; options are JupyterLab's",
+        description=f"Open JupyterLab on an index of the tutorials in the folder {LAB}, beside copies of them; one "
+        "that is there already is not changed. Options are JupyterLab's: `jupyter lab --help` lists them.",
     )
 
     tutorials = commands.add_parser(

@@ -9,7 +9,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import HTML, display
 
-from msnb._util.tutorials import read_title, tutorial_paths
+from msnb._util.tutorials import Tutorial, format_index, tutorial_paths
 from msnb._version import __version__
 from msnb.notebook.display.html import framed
 from msnb.notebook.magic_help import MagicTable, list_magics, mark_code
@@ -29,6 +29,7 @@ _STYLE = (
     "<style>.msnb .help-page{max-width:960px;padding:8px 16px}.msnb .help-page h2{font-size:17px;margin:18px 0 6px}"
     ".msnb .help-page :is(th,td){text-align:left!important;vertical-align:top;white-space:normal}"
     ".msnb .help-page th{opacity:1;white-space:nowrap}.msnb .help-page a{cursor:pointer;text-decoration:underline}"
+    ".msnb .help-page img{image-rendering:auto;height:auto}"
     ".msnb .help-page td{font-family:var(--jp-ui-font-family,system-ui,sans-serif)}</style>"
 )
 
@@ -64,16 +65,14 @@ def _format_table_rows(pairs):
     return "".join(f"<tr><th scope=row>{left}</th><td>{mark_code(right)}</td></tr>" for left, right in pairs)
 
 
+def _format_command(tutorial: Tutorial) -> str:
+    arguments = escape(json.dumps({"name": tutorial.name}), quote=True)
+    command = f'data-commandlinker-command="msnb:open-tutorial" data-commandlinker-args="{arguments}"'
+    return f'role="button" tabindex="0" {command}'
+
+
 def page() -> str:
     """Return the page as HTML."""
-    links = []
-    for name, path in tutorial_paths().items():
-        arguments = escape(json.dumps({"name": name}), quote=True)
-        link = (
-            f'<a role="button" tabindex="0" data-commandlinker-command="msnb:open-tutorial" '
-            f'data-commandlinker-args="{arguments}">{escape(name.removesuffix(".ipynb"))}</a>'
-        )
-        links.append((link, read_title(path)))
     functions = [(f"<code>msnb.{escape(name)}</code>", text) for name, text in own_functions().items()]
     magics = MagicTable(list_magics(get_ipython()), "")._repr_html_()
     keys = [(f"<kbd>{escape(key)}</kbd>", text) for key, text in _KEYS]
@@ -81,7 +80,7 @@ def page() -> str:
         f'{_STYLE}<div class="help-page"><h1>msnb {escape(__version__)}</h1>'
         "<p>Begin a notebook with <code>%load_ext msnb</code>, and a cell of a MindSpore program with "
         "<code>%%mindspore</code>.</p>"
-        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_format_table_rows(links)}</table>"
+        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p>{format_index(_format_command)}"
         f"<h2>Functions</h2><table>{_format_table_rows(functions)}</table><h2>Magics</h2>{magics}"
         f"<h2>Keys in a graph</h2><table>{_format_table_rows(keys)}</table></div>",
         "msnb: tutorials, magics, keys",

@@ -1,6 +1,7 @@
 // Breakpoints of cells: a click beside a line sets one, and the next `%%ms_debug` cell pauses there.
 import { Notification } from "@jupyterlab/apputils";
 import type { Cell } from "@jupyterlab/cells";
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { INotebookTracker, NotebookActions, NotebookPanel } from "@jupyterlab/notebook";
 import { EditorState, Extension, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import { EditorView, GutterMarker, gutter } from "@codemirror/view";
@@ -13,10 +14,12 @@ interface IAnswer {
 }
 
 class Dot extends GutterMarker {
+  title = "";
+
   toDOM(): Node {
     const dot = document.createElement("span");
     dot.className = "msnb-Breakpoint";
-    dot.title = "The next %%ms_debug cell pauses here";
+    dot.title = this.title;
     return dot;
   }
 }
@@ -62,7 +65,9 @@ export class Breakpoints {
     private tracker: INotebookTracker,
     isLoaded: () => boolean,
     loaded: { connect(slot: () => void): boolean },
+    trans: TranslationBundle,
   ) {
+    dot.title = trans.__("The next %%%%ms_debug cell pauses here");
     this.extension = [
       marks,
       gutter({

@@ -5,16 +5,17 @@ import { ABCWidgetFactory, DocumentRegistry, DocumentWidget, TextModelFactory } 
 import type { OutputArea } from "@jupyterlab/outputarea";
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { Contents, ServiceManager } from "@jupyterlab/services";
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { showCode } from "./kernelpage";
 import { icon } from "./panel";
 
 const FACTORY = "msnb";
 const MODEL = "msnb-unread";
-const TYPES = [
-  { name: "msnb-onnx", displayName: "ONNX model", extensions: [".onnx"] },
-  { name: "msnb-mindir", displayName: "MindIR model", extensions: [".mindir"] },
-  { name: "msnb-checkpoint", displayName: "MindSpore checkpoint", extensions: [".ckpt"] },
-  { name: "msnb-safetensors", displayName: "Safetensors checkpoint", extensions: [".safetensors"] },
+const listTypes = (trans: TranslationBundle) => [
+  { name: "msnb-onnx", displayName: trans.__("ONNX model"), extensions: [".onnx"] },
+  { name: "msnb-mindir", displayName: trans.__("MindIR model"), extensions: [".mindir"] },
+  { name: "msnb-checkpoint", displayName: trans.__("MindSpore checkpoint"), extensions: [".ckpt"] },
+  { name: "msnb-safetensors", displayName: trans.__("Safetensors checkpoint"), extensions: [".safetensors"] },
 ];
 
 /** A model of a document that stays on the server. */
@@ -33,6 +34,7 @@ class Viewer extends ABCWidgetFactory<DocumentWidget<OutputArea>> {
     options: DocumentRegistry.IWidgetFactoryOptions,
     private services: ServiceManager.IManager,
     private rendermime: IRenderMimeRegistry,
+    private trans: TranslationBundle,
   ) {
     super(options);
   }
@@ -41,17 +43,18 @@ class Viewer extends ABCWidgetFactory<DocumentWidget<OutputArea>> {
     const path = context.localPath;
     const name = path.split("/").pop() ?? path;
     const code = `%load_ext msnb\nfrom msnb.notebook.lab import show_file\nshow_file(${JSON.stringify(name)})`;
-    const { area } = showCode(this.services, this.rendermime, path, code, `Reading ${name} …`);
+    const { area } = showCode(this.services, this.rendermime, path, code, this.trans.__("Reading %1 …", name));
     const widget = new DocumentWidget({ content: area, context });
     widget.title.icon = icon;
     return widget;
   }
 }
 
-export function showFiles(app: JupyterFrontEnd, rendermime: IRenderMimeRegistry): void {
+export function showFiles(app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, trans: TranslationBundle): void {
   const registry = app.docRegistry;
   registry.addModelFactory(new Unread());
-  for (const type of TYPES) {
+  const list = listTypes(trans);
+  for (const type of list) {
     registry.addFileType({
       ...type,
       icon,
@@ -60,7 +63,7 @@ export function showFiles(app: JupyterFrontEnd, rendermime: IRenderMimeRegistry)
       mimeTypes: ["application/octet-stream"],
     });
   }
-  const types = TYPES.map((type) => type.name);
+  const types = list.map((type) => type.name);
   const options = { name: FACTORY, modelName: MODEL, fileTypes: types, defaultFor: types, readOnly: true };
-  registry.addWidgetFactory(new Viewer(options, app.serviceManager, rendermime));
+  registry.addWidgetFactory(new Viewer(options, app.serviceManager, rendermime, trans));
 }

@@ -5,6 +5,7 @@ import type { ILauncher } from "@jupyterlab/launcher";
 import type { IMainMenu } from "@jupyterlab/mainmenu";
 import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import type { Contents, Kernel } from "@jupyterlab/services";
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { ask } from "./kernel";
 import { showCode } from "./kernelpage";
 import { icon } from "./panel";
@@ -15,17 +16,19 @@ const CODE = "%load_ext msnb\nfrom msnb.notebook.help_page import show\nshow()";
 export function addHelp(
   app: JupyterFrontEnd,
   rendermime: IRenderMimeRegistry,
+  trans: TranslationBundle,
   menu: IMainMenu | null,
   launcher: ILauncher | null,
 ): void {
   const { commands } = app;
   let kernel: Promise<Kernel.IKernelConnection> | null = null;
   commands.addCommand("msnb:help", {
-    label: (args) => (args.isLauncher ? "Tutorials, magics, keys" : "msnb: tutorials, magics, keys"),
-    caption: "What msnb has for a notebook",
+    label: (args) =>
+      args.isLauncher ? trans.__("Tutorials, magics, keys") : trans.__("msnb: tutorials, magics, keys"),
+    caption: trans.__("What msnb has for a notebook"),
     icon: (args) => (args.isPalette ? undefined : icon),
     execute: () => {
-      const page = showCode(app.serviceManager, rendermime, "msnb-help", CODE, "Starting Python …");
+      const page = showCode(app.serviceManager, rendermime, "msnb-help", CODE, trans.__("Starting Python …"));
       kernel = page.kernel;
       const widget = new MainAreaWidget({ content: page.area });
       widget.id = "msnb-help";
@@ -37,7 +40,7 @@ export function addHelp(
     },
   });
   commands.addCommand("msnb:open-tutorial", {
-    label: "Open a tutorial of msnb",
+    label: trans.__("Open a tutorial of msnb"),
     execute: async (args) => {
       const name = String(args.name);
       try {
@@ -47,7 +50,7 @@ export function addHelp(
           await commands.execute("docmanager:open", { path });
         }
       } catch (error) {
-        Notification.error(`${name} could not be opened: ${(error as Error).message}`);
+        Notification.error(trans.__("%1 could not be opened: %2", name, (error as Error).message));
       }
     },
   });
@@ -62,9 +65,11 @@ async function copied(
   name: string,
 ): Promise<string | null> {
   const path = `${FOLDER}/${name}`;
-  try {
-    return (await contents.get(path, { content: false })).path;
-  } catch {
+  const existing = (at: string) => contents.get(at, { content: false }).catch(() => null);
+  const model = (await existing(name)) ?? (await existing(path)); // `msnb lab` has its folder as root
+  if (model) {
+    return model.path;
+  } else {
     const notebook = await ask<object>(kernel, { what: "tutorial", name });
     if (!notebook) {
       return null;

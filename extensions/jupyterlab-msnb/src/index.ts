@@ -10,6 +10,7 @@ import { INotebookTracker, NotebookActions, NotebookPanel } from "@jupyterlab/no
 import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from "@jupyterlab/outputarea";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { IStatusBar } from "@jupyterlab/statusbar";
+import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 import { Breakpoints } from "./breakpoints";
 import { showFiles } from "./files";
 import { addHelp } from "./help";
@@ -38,6 +39,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     IEditorExtensionRegistry,
     IMainMenu,
     ILauncher,
+    ITranslator,
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -51,23 +53,25 @@ const plugin: JupyterFrontEndPlugin<void> = {
     editors: IEditorExtensionRegistry | null,
     menu: IMainMenu | null,
     launcher: ILauncher | null,
+    translator: ITranslator | null,
   ) => {
+    const trans = (translator ?? nullTranslator).load("jupyterlab_msnb");
     const { commands } = app;
     const model = new Model(tracker);
     const shown = new Set<Status>();
     const say = (text: string) => shown.forEach((status) => status.say(text));
     const made = () => {
-      const status = new Status(model);
+      const status = new Status(model, trans);
       shown.add(status);
       status.disposed.connect(() => shown.delete(status));
       return status;
     };
     const live = new Live(tracker, () => model.state !== null, say);
-    const breakpoints = new Breakpoints(tracker, () => model.state !== null, model.changed);
+    const breakpoints = new Breakpoints(tracker, () => model.state !== null, model.changed, trans);
 
     showReopened(tracker);
-    showFiles(app, rendermime);
-    addHelp(app, rendermime, menu, launcher);
+    showFiles(app, rendermime, trans);
+    addHelp(app, rendermime, trans, menu, launcher);
     palette?.addItem({ command: "msnb:help", category: CATEGORY });
 
     // --- what the commands do
@@ -86,7 +90,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       content.addClass("msnb-Tab");
       content.future = kernel.requestExecute({ code: `%ms_ir ${expression}`, store_history: false });
       const widget = new MainAreaWidget({ content });
-      widget.title.label = `Graph of ${expression}`;
+      widget.title.label = trans.__("Graph of %1", expression);
       widget.title.icon = icon;
       widget.title.closable = true;
       app.shell.add(widget, "main", labShell ? { mode: "split-right", ref: panel.id } : {});
@@ -100,17 +104,17 @@ const plugin: JupyterFrontEndPlugin<void> = {
     };
     const loaded = { isEnabled: () => model.state !== null };
     const open = { isEnabled: () => tracker.currentWidget !== null };
-    add("mode-graph", "Mode: GRAPH", () => model.change({ mode: "GRAPH" }), {
+    add("mode-graph", trans.__("Mode: GRAPH"), () => model.change({ mode: "GRAPH" }), {
       ...loaded,
       isToggled: () => model.state?.mode === "GRAPH",
     });
-    add("mode-pynative", "Mode: PYNATIVE", () => model.change({ mode: "PYNATIVE" }), {
+    add("mode-pynative", trans.__("Mode: PYNATIVE"), () => model.change({ mode: "PYNATIVE" }), {
       ...loaded,
       isToggled: () => model.state?.mode === "PYNATIVE",
     });
     add(
       "live",
-      "Graphs follow typing",
+      trans.__("Graphs follow typing"),
       () => {
         live.on = !live.on;
         commands.notifyCommandChanged("msnb:live");
@@ -119,21 +123,27 @@ const plugin: JupyterFrontEndPlugin<void> = {
     );
     add(
       "graph",
-      "Show the graph of…",
+      trans.__("Show the graph of…"),
       async (args: { expression?: string }) => {
         const expression =
           args.expression ??
-          (await InputDialog.getText({ title: "Show the graph of", placeholder: "net(x)", okLabel: "Show" })).value;
+          (
+            await InputDialog.getText({
+              title: trans.__("Show the graph of"),
+              placeholder: "net(x)",
+              okLabel: trans.__("Show"),
+            })
+          ).value;
         if (expression) {
           await graphOf(expression);
         }
       },
       loaded,
     );
-    add("breakpoint", "Breakpoint at this line", () => breakpoints.toggleHere(), loaded);
+    add("breakpoint", trans.__("Breakpoint at this line"), () => breakpoints.toggleHere(), loaded);
     add(
       "mark-cell",
-      "Begin this cell with %%mindspore",
+      trans.__("Begin this cell with %%%%mindspore"),
       () => {
         const cell = tracker.activeCell;
         const text = cell?.model.sharedModel.getSource() ?? "";
@@ -145,19 +155,19 @@ const plugin: JupyterFrontEndPlugin<void> = {
     );
     add(
       "load",
-      "Load msnb in this notebook",
+      trans.__("Load msnb in this notebook"),
       async () => {
         const kernel = kernelOf(tracker.currentWidget);
         const reply = await kernel?.requestExecute({ code: "%load_ext msnb", store_history: false }).done;
         if (reply?.content.status === "error") {
-          Notification.error(`msnb could not be loaded: ${reply.content.evalue}`);
+          Notification.error(trans.__("msnb could not be loaded: %1", reply.content.evalue));
         }
         model.soon();
       },
       open,
     );
     commands.addCommand("msnb:reveal", {
-      label: "Show a source line",
+      label: trans.__("Show a source line"),
       execute: (place: any) => reveal(tracker, place),
     });
     // The graph view says where a node comes from; it knows the page, not JupyterLab.
@@ -168,10 +178,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
     // --- where they show
     if (labShell) {
-      const panel = new Panel(model, show, (name) => void graphOf(name));
+      const panel = new Panel(model, trans, show, (name) => void graphOf(name));
       labShell.add(panel, "right", { rank: 900 });
       restorer?.add(panel, panel.id);
-      add("panel", "Networks, programs and memory", () => labShell.activateById(panel.id));
+      add("panel", trans.__("Networks, programs and memory"), () => labShell.activateById(panel.id));
     }
     if (statusBar) {
       statusBar.registerStatusItem("jupyterlab-msnb:status", {

@@ -1,4 +1,5 @@
 // The side panel: networks of the session, programs that have been compiled, memory.
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { LabIcon } from "@jupyterlab/ui-components";
 import { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
@@ -17,13 +18,14 @@ export class Panel extends Widget {
 
   constructor(
     private model: Model,
+    private trans: TranslationBundle,
     private reveal: (place: IPlace) => void,
     private showGraph: (name: string) => void,
   ) {
     super();
     this.id = "msnb-panel";
     this.title.icon = icon;
-    this.title.caption = "msnb: networks, programs, memory";
+    this.title.caption = trans.__("msnb: networks, programs, memory");
     this.addClass("msnb-Panel");
     this.node.setAttribute("role", "region");
     this.node.setAttribute("aria-label", "msnb");
@@ -41,6 +43,7 @@ export class Panel extends Widget {
       return;
     }
     const { state, problem } = this.model;
+    const { trans } = this;
     const parts: Node[] = [];
     if (problem) {
       parts.push(make("p", "msnb-problem", problem));
@@ -50,27 +53,27 @@ export class Panel extends Widget {
         make(
           "p",
           "msnb-empty",
-          "Run %load_ext msnb in a notebook; its networks, compiled programs and memory appear here.",
+          trans.__("Run %load_ext msnb in a notebook; its networks, compiled programs and memory appear here."),
         ),
       );
     } else {
       parts.push(
         this.section(
           "cells",
-          `Networks (${state.cells.length})`,
+          trans.__("Networks (%1)", state.cells.length),
           state.cells.map((c) => this.cell(c)),
-          "No variable holds a Cell yet.",
+          trans.__("No variable holds a Cell yet."),
         ),
       );
       parts.push(
         this.section(
           "programs",
-          `Compiled programs (${state.programs.length})`,
+          trans.__("Compiled programs (%1)", state.programs.length),
           state.programs.map((p) => this.program(p)),
-          "Nothing has been compiled: cells run in PYNATIVE mode, or none has run.",
+          trans.__("Nothing has been compiled: cells run in PYNATIVE mode, or none has run."),
         ),
       );
-      parts.push(this.section("memory", "Memory", this.memory(), ""));
+      parts.push(this.section("memory", trans.__("Memory"), this.memory(), ""));
     }
     this.node.replaceChildren(...parts);
   }
@@ -86,18 +89,26 @@ export class Panel extends Widget {
   private cell(c: NonNullable<Model["state"]>["cells"][0]): Node {
     const row = make("div", "msnb-row");
     row.append(
-      this.link(c.name, c, `Show where ${c.kind} is defined`),
+      this.link(c.name, c, this.trans.__("Show where %1 is defined", c.kind)),
       make("span", "msnb-kind", c.kind),
-      make("span", "msnb-facts", `${count(c.numbers)} numbers · ${size(c.bytes)}${c.training ? " · training" : ""}`),
+      make(
+        "span",
+        "msnb-facts",
+        [
+          this.trans.__("%1 numbers", count(c.numbers)),
+          size(c.bytes),
+          ...(c.training ? [this.trans.__("training")] : []),
+        ].join(" · "),
+      ),
     );
     if (!c.programs) {
-      row.append(make("span", "msnb-facts", "not called yet")); // a graph needs to know its inputs
+      row.append(make("span", "msnb-facts", this.trans.__("not called yet"))); // a graph needs to know its inputs
       return row;
     }
     const button = document.createElement("button");
     button.className = "msnb-small";
-    button.textContent = "graph";
-    button.title = `Show the graph of ${c.name}`;
+    button.textContent = this.trans.__("graph");
+    button.title = this.trans.__("Show the graph of %1", c.name);
     button.addEventListener("click", () => this.showGraph(c.name));
     row.append(button);
     return row;
@@ -106,8 +117,12 @@ export class Panel extends Widget {
   private program(p: NonNullable<Model["state"]>["programs"][0]): Node {
     const row = make("div", "msnb-row");
     row.append(
-      this.link(p.name, p, `Show where ${p.name} is defined`),
-      make("span", "msnb-facts", `${p.nodes} nodes · ${p.calls}× · compiled in ${p.seconds.toFixed(2)} s`),
+      this.link(p.name, p, this.trans.__("Show where %1 is defined", p.name)),
+      make(
+        "span",
+        "msnb-facts",
+        this.trans.__("%1 nodes · %2× · compiled in %3 s", p.nodes, p.calls, p.seconds.toFixed(2)),
+      ),
       make("span", "msnb-inputs", p.inputs.join(", ")),
     );
     return row;
@@ -116,14 +131,17 @@ export class Panel extends Widget {
   private memory(): Node[] {
     const m = this.model.state!.memory;
     const rows: [string, string][] = [
-      ["Parameters", size(m.parameters)],
-      [`All ${count(m.arrays)} arrays`, size(m.bytes)],
+      [this.trans.__("Parameters"), size(m.parameters)],
+      [this.trans.__("All %1 arrays", count(m.arrays)), size(m.bytes)],
     ];
     if (m.in_use != null) {
-      rows.push(["In use on the device", m.limit ? `${size(m.in_use)} of ${size(m.limit)}` : size(m.in_use)]);
+      rows.push([
+        this.trans.__("In use on the device"),
+        m.limit ? this.trans.__("%1 of %2", size(m.in_use), size(m.limit)) : size(m.in_use),
+      ]);
     }
     if (m.peak != null) {
-      rows.push(["Peak", size(m.peak)]);
+      rows.push([this.trans.__("Peak"), size(m.peak)]);
     }
     return rows.map(([name, value]) => {
       const row = make("div", "msnb-row msnb-pair");

@@ -1,4 +1,5 @@
 // The switch of mode and device of the session, and a sentence beside it: in the status bar or a notebook's toolbar.
+import type { TranslationBundle } from "@jupyterlab/translation";
 import { Widget } from "@lumino/widgets";
 import type { Model } from "./model";
 
@@ -7,16 +8,19 @@ export class Status extends Widget {
   private device = document.createElement("select");
   private said = document.createElement("span");
 
-  constructor(private model: Model) {
+  constructor(
+    private model: Model,
+    trans: TranslationBundle,
+  ) {
     super();
     this.addClass("msnb-Status");
-    this.node.append("msnb ", this.mode, " on ", this.device, this.said);
+    this.node.append("msnb ", this.mode, ` ${trans.__("on")} `, this.device, this.said);
     this.said.className = "msnb-said";
     this.said.setAttribute("role", "status");
-    this.mode.setAttribute("aria-label", "msnb mode");
-    this.mode.title = "GRAPH compiles a network as a whole; PYNATIVE runs it operator by operator";
-    this.device.setAttribute("aria-label", "msnb device");
-    this.device.title = "The device that operators run on";
+    this.mode.setAttribute("aria-label", trans.__("msnb mode"));
+    this.mode.title = trans.__("GRAPH compiles a network as a whole; PYNATIVE runs it operator by operator");
+    this.device.setAttribute("aria-label", trans.__("msnb device"));
+    this.device.title = trans.__("The device that operators run on");
     this.mode.addEventListener("change", () => void model.change({ mode: this.mode.value }));
     this.device.addEventListener("change", () => void model.change({ device: this.device.value }));
     model.changed.connect(() => this.draw(), this);
