@@ -117,14 +117,13 @@ class Normalize(ImageOp):
             raise RuntimeError(f"Normalize: image shape should be <H,W,C>, but got shape {image.shape}.")
         channels = image.shape[2 if self.is_hwc else 0]
         mean, std = self._mean, self._std
-        if channels != len(mean):
-            if not self._one or channels > len(mean):
-                raise RuntimeError(
-                    f"Normalize: number of channels does not match the size of mean and std vectors: {channels} "
-                    f"channels, "
-                    f"but {len(mean)} values. Input image is not in RGB."
-                )
-            mean, std = mean[:channels], std[:channels]
+        if self._one:
+            mean, std = np.repeat(mean[:1], channels), np.repeat(std[:1], channels)
+        elif channels != len(mean):
+            raise RuntimeError(
+                f"Normalize: number of channels does not match the size of mean and std vectors: {channels} "
+                f"channels, but {len(mean)} values. Input image is not in RGB."
+            )
         if not self.is_hwc:
             mean, std = mean[:, None, None], std[:, None, None]
         return kernels.normalize(image, mean, std)
