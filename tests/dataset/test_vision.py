@@ -60,3 +60,10 @@ def test_one_mean_is_the_mean_of_every_channel(shape, is_hwc):
     # the usual lines for MNIST: ToTensor() gives (1, 28, 28), and Normalize counts the last axis as channels
     out = vision.Normalize([0.5], [0.25], is_hwc)(np.ones(shape, np.float32))
     assert out.shape == shape and np.array_equal(out, np.full(shape, 2, np.float32))
+
+
+@pytest.mark.parametrize("channels", [1, 3, 5])
+def test_one_mean_of_normalize_pad_is_the_mean_of_every_channel(channels):
+    out = vision.NormalizePad([0.5], [0.25])(np.ones((4, 4, channels), np.float32))
+    assert out.shape == (4, 4, channels + 1)
+    assert (out[..., :-1] == 2).all() and (out[..., -1] == 0).all()
