@@ -86,10 +86,33 @@ class _MindSpore(types.ModuleType):
         return f"<module '{_THERE}' ({_HERE} {msnb.__version__}{of} from {msnb.__file__!r})>"
 
 
+class _Distribution(importlib.metadata.Distribution):
+    """Metadata of `mindspore` while it is msnb: the name and the version.
+
+    Args:
+        version (str): The version of the MindSpore whose interface the program gets.
+    """
+
+    def __init__(self, version):
+        self._text = f"Metadata-Version: 2.1\nName: {_THERE}\nVersion: {version}\n"
+
+    def read_text(self, filename):
+        return self._text if filename == "METADATA" else None
+
+    def locate_file(self, path):
+        return Path(msnb.__file__).parent.parent / path
+
+
 class _Finder:
     """First finder on sys.meta_path; imports `mindspore` and everything below it."""
 
     generation = 1
+
+    def find_distributions(self, context):
+        # Libraries ask `importlib.metadata.version("mindspore")` if MindSpore is there. A list of all distributions has
+        # no entry of the alias: nothing is installed under that name.
+        if context.name == _THERE:
+            yield _Distribution(api_generations.VERSIONS[self.generation])
 
     def find_spec(self, name, path=None, target=None):
         if name == _THERE:
@@ -332,11 +355,10 @@ def hidden() -> str | None:
     spec = PathFinder.find_spec(_THERE)
     if spec is None or spec.origin is None:  # without origin it is only a folder of that name
         return None
-    for distribution in (_THERE, "mindspore-gpu", "mindspore-ascend"):
-        try:
-            return f"MindSpore {importlib.metadata.version(distribution)} ({spec.origin})"
-        except importlib.metadata.PackageNotFoundError:
-            pass
+    for name in (_THERE, "mindspore-gpu", "mindspore-ascend"):
+        context = importlib.metadata.DistributionFinder.Context(name=name)
+        for distribution in importlib.metadata.MetadataPathFinder.find_distributions(context):  # not the alias's own
+            return f"MindSpore {distribution.version} ({spec.origin})"
     return f"another MindSpore ({spec.origin})"
 
 

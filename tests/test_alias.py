@@ -176,3 +176,21 @@ def test_a_script_runs_as_it_is(tmp_path):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert done.stdout == "1.1.1 [1 2] a\n", done.stderr
+
+
+def test_metadata_has_the_version_while_the_alias_is_installed(python):
+    lines, _ = python("""
+        import importlib.metadata as metadata
+        import msnb.alias
+        for generation in (1, 2):
+            msnb.alias.install(api=generation)
+            import mindspore
+            print(metadata.version("mindspore") == mindspore.__version__, metadata.metadata("mindspore")["Name"])
+        print(msnb.alias.hidden(), "mindspore" in {found.name for found in metadata.distributions()})
+        msnb.alias.uninstall()
+        try:
+            metadata.version("mindspore")
+        except metadata.PackageNotFoundError:
+            print("not there")
+        """)
+    assert lines == ["True mindspore", "True mindspore", "None False", "not there"]

@@ -168,6 +168,21 @@ def _draw_truncated_normal(low, high, shape):
     return out
 
 
+def _init_random_uniform(a, b, shape):  # mindchemistry's cells call it for their weights
+    """Return a float32 NumPy array of uniform random values in [a, b)."""
+    return np.random.uniform(a, b, shape).astype(np.float32)
+
+
+def _init_random_normal(mean, sigma, shape):
+    """Return a float32 NumPy array of normal random values."""
+    return np.random.normal(mean, sigma, shape).astype(np.float32)
+
+
+def _init_truncated_normal(a, b, mean, sigma, shape):
+    """Return a float32 NumPy array of normal random values, drawn again outside [a, b] standard deviations."""
+    return (mean + sigma * _draw_truncated_normal(a, b, shape)).astype(np.float32)
+
+
 class Initializer:
     """
     The base class of initializers: a subclass implements `_initialize(arr)`, which fills a numpy array in place.

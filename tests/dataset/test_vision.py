@@ -52,3 +52,18 @@ def test_a_grid_of_one_patch_is_the_image():
     (patch,) = next(ds.NumpySlicesDataset({"a": image[None]}).map(vision.SlicePatches(1, 1)).create_tuple_iterator())
     for one in (vision.SlicePatches(1, 1)(image), patch.asnumpy()):
         assert isinstance(one, np.ndarray) and np.array_equal(one, image)
+
+
+@pytest.mark.parametrize("is_hwc", [True, False])
+@pytest.mark.parametrize("shape", [(28, 28), (28, 28, 1), (28, 28, 3), (8, 8, 5), (8, 8, 28)])
+def test_one_mean_is_the_mean_of_every_channel(shape, is_hwc):
+    # the usual lines for MNIST: ToTensor() gives (1, 28, 28), and Normalize counts the last axis as channels
+    out = vision.Normalize([0.5], [0.25], is_hwc)(np.ones(shape, np.float32))
+    assert out.shape == shape and np.array_equal(out, np.full(shape, 2, np.float32))
+
+
+@pytest.mark.parametrize("channels", [1, 3, 5])
+def test_one_mean_of_normalize_pad_is_the_mean_of_every_channel(channels):
+    out = vision.NormalizePad([0.5], [0.25])(np.ones((4, 4, channels), np.float32))
+    assert out.shape == (4, 4, channels + 1)
+    assert (out[..., :-1] == 2).all() and (out[..., -1] == 0).all()

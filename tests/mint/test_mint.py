@@ -333,3 +333,9 @@ def test_generated_operators_equal_mint():
         auto_generate.SumExt(dim=1)
     with pytest.raises(AttributeError, match="NoSuchExt"):
         _ = auto_generate.NoSuchExt
+
+
+def test_a_single_process_is_the_first_of_one():
+    assert (mint.distributed.get_rank(), mint.distributed.get_world_size()) == (0, 1)
+    with pytest.raises(ValueError, match="nope"):
+        mint.distributed.get_world_size("nope")

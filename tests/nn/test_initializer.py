@@ -118,3 +118,21 @@ def test_to_tensor_and_init_data_give_the_tensor():
 def test_a_wrong_argument_is_refused(error, arguments):
     with pytest.raises(error):
         initializer(*arguments)
+
+
+def test_the_drawing_functions_that_libraries_import_return_arrays_and_follow_the_seed():
+    def draw():
+        return (
+            init._init_random_uniform(3.0, 5.0, (1000,)),
+            init._init_random_normal(10, 0.1, (1000,)),
+            init._init_truncated_normal(-2, 2, 1.0, 0.5, (1000,)),
+        )
+
+    ms.set_seed(4)
+    uniform, normal, truncated = first = draw()
+    assert all(isinstance(values, np.ndarray) and values.dtype == np.float32 for values in first)
+    assert 3 <= uniform.min() < 3.1 and 4.9 < uniform.max() <= 5
+    assert abs(normal.mean() - 10) < 0.02 and abs(normal.std() - 0.1) < 0.02
+    assert 0 <= truncated.min() < 0.1 and 1.9 < truncated.max() <= 2
+    ms.set_seed(4)
+    assert all(map(np.array_equal, first, draw()))

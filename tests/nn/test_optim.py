@@ -461,3 +461,28 @@ def test_lars_with_use_clip_asks_the_schedule_of_the_optimizer(mode):
         optimizer(grads(g))
         w = w - rate * min(0.02 * np.linalg.norm(w) / np.linalg.norm(g) / rate, 1.0) * g
         np.testing.assert_allclose(p.asnumpy(), w, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings, is_dynamic",
+    [
+        ({}, False),
+        ({"learning_rate": [0.1, 0.2]}, True),
+        ({"weight_decay": nn.CosineDecayLR(0.1, 0.2, 4)}, True),
+    ],
+    ids=["fixed", "listed rates", "scheduled decay"],
+)
+def test_an_optimizer_says_if_its_rate_or_decay_depends_on_the_step(settings, is_dynamic):
+    assert nn.AdamWeightDecay(parameters(w=[1.0]), **settings)._is_dynamic_lr_or_weight_decay() is is_dynamic
+
+
+@BOTH_MODES
+def test_an_optimizer_of_a_library_walks_its_lists_from_the_end(mode):
+    class Own(nn.Optimizer):
+        def construct(self, gradients):
+            return self.hyper_map_reverse(ms.ops.assign_sub, self.parameters, gradients)
+
+    context.set_context(mode=mode)
+    p = parameters(v=[1.0], w=[2.0])
+    Own(0.1, p)(grads([0.5], [0.25]))
+    assert [x.asnumpy().tolist() for x in p] == [[0.5], [1.75]]

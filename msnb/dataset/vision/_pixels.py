@@ -117,14 +117,13 @@ class Normalize(ImageOp):
             raise RuntimeError(f"Normalize: image shape should be <H,W,C>, but got shape {image.shape}.")
         channels = image.shape[2 if self.is_hwc else 0]
         mean, std = self._mean, self._std
-        if channels != len(mean):
-            if not self._one or channels > len(mean):
-                raise RuntimeError(
-                    f"Normalize: number of channels does not match the size of mean and std vectors: {channels} "
-                    f"channels, "
-                    f"but {len(mean)} values. Input image is not in RGB."
-                )
-            mean, std = mean[:channels], std[:channels]
+        if self._one:
+            mean, std = np.broadcast_to(mean[:1], channels), np.broadcast_to(std[:1], channels)
+        elif channels != len(mean):
+            raise RuntimeError(
+                f"Normalize: number of channels does not match the size of mean and std vectors: {channels} "
+                f"channels, but {len(mean)} values. Input image is not in RGB."
+            )
         if not self.is_hwc:
             mean, std = mean[:, None, None], std[:, None, None]
         return kernels.normalize(image, mean, std)
@@ -162,21 +161,23 @@ class NormalizePad(ImageOp):
         self.std = std
         self.dtype: str = dtype
         self.is_hwc: bool = is_hwc
-        self._mean = np.array([mean[0]] * 3 if len(mean) == 1 else mean, np.float32)
-        self._std = np.array([std[0]] * 3 if len(std) == 1 else std, np.float32)
+        self._mean = np.array(mean, np.float32)
+        self._std = np.array(std, np.float32)
 
     def _transform_row(self, image):
-        if image.ndim != 3 or image.shape[2 if self.is_hwc else 0] != len(self._mean):
+        if image.ndim != 3 or len(self._mean) not in (1, image.shape[2 if self.is_hwc else 0]):
             raise RuntimeError(
                 f"NormalizePad: Input image is not in RGB: image shape should be <H,W,{len(self._mean)}>, but got "
                 f"{image.shape}."
             )
+        channels = image.shape[2 if self.is_hwc else 0]
+        mean, std = np.broadcast_to(self._mean, channels), np.broadcast_to(self._std, channels)
         if self.is_hwc:
-            normalized = kernels.normalize(image, self._mean, self._std)
+            normalized = kernels.normalize(image, mean, std)
             return np.concatenate([normalized, np.zeros((*normalized.shape[:2], 1), np.float32)], axis=2).astype(
                 self.dtype
             )
-        normalized = kernels.normalize(image, self._mean[:, None, None], self._std[:, None, None])
+        normalized = kernels.normalize(image, mean[:, None, None], std[:, None, None])
         return np.concatenate([normalized, np.zeros((1, *normalized.shape[1:]), np.float32)]).astype(self.dtype)
 
 

@@ -146,6 +146,9 @@ class Optimizer(Cell):
 
         self.map_: C.Map = C.Map()
         self.hyper_map: C.HyperMap = C.HyperMap()
+        # MindSpore 2's optimizers, and those that libraries derive from them, walk their lists from the end
+        self.map_reverse: C.Map = C.Map(None, True)
+        self.hyper_map_reverse: C.HyperMap = C.HyperMap(None, True)
         self.ps_parameters, self.cache_enable = zip(*((p.is_param_ps, p.cache_enable) for p in self.parameters))
         self.use_parallel: bool = False
         self.optim_filter: tuple[bool, ...] = (True,) * self.param_length
@@ -326,6 +329,10 @@ class Optimizer(Cell):
         return rate if self.is_group_lr else (rate,) * self.param_length
 
     # ------------------------------------------------------------------ gradients
+    def _is_dynamic_lr_or_weight_decay(self) -> bool:  # mindcv/optim/adamw.py:179 calls it
+        """Return True if the learning rate or the weight decay depends on the step."""
+        return self.dynamic_lr or self.dynamic_weight_decay
+
     @property
     def _decays(self) -> tuple[float, ...]:
         """Return the weight decay of each Parameter, including Parameters exempt from it."""
