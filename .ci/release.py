@@ -52,16 +52,10 @@ def test_wheel(tree, folder):
     venv.create(folder / "env", with_pip=True)
     python = folder / "env" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", f"{wheel}[lab]")
-    (folder / "program.py").write_text(read_program(tree), encoding="utf-8")
-    for command in (["version"], ["run", "program.py"], ["demo"]):
-        run(python, "-m", "msnb", *command, cwd=folder)
+    run(python, tree / ".ci" / "run_readme.py")
+    for command in ("version", "demo"):
+        run(python, "-m", "msnb", command, cwd=folder)
     return [*(folder / "dist").iterdir()]
-
-
-def read_program(tree):
-    """Return the cell of README that trains."""
-    readme = (tree / "README.md").read_text(encoding="utf-8")
-    return re.search(r"^```python\n%%mindspore[^\n]*\n(.*?)^```", readme, re.M | re.S)[1]
 
 
 def main(version=""):
