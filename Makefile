@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
-.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript bundles release clean
+.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript bundles release docker-test clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -76,6 +76,10 @@ docs: $(DOCS)
 	@JAX_PLATFORMS=cpu $(BIN)/python -m sphinx -c docs -d build/doctrees -j 2 -q -W --keep-going . build/site
 	@find build/site -name '*.map' -delete
 	@echo "build/site/docs/index.html"
+
+# As root on Debian, with buildah, crun and mmdebstrap; docs/docker.md says which steps were seen.
+docker-test:
+	docker/test.sh
 
 # Nothing is pushed.
 release: $(DEV)
