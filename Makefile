@@ -77,7 +77,7 @@ docs: $(DOCS)
 	@find build/site -name '*.map' -delete
 	@echo "build/site/docs/index.html"
 
-# As root on Debian, with buildah, crun and mmdebstrap; docs/docker.md says which steps were seen.
+# As root on Debian, with buildah, crun and mmdebstrap; docs/docker.md has the figures.
 docker-test:
 	docker/test.sh
 
