@@ -2,6 +2,7 @@
 # make test   runs the tests and every notebook             make bench  measures, and runs the sweeps in full
 # make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
 # make docs   builds the site in build/site/docs/index.html, without network
+# make release VERSION=0.2.0 collects the notes, tests the wheel in a fresh environment and makes a local tag
 # make newest runs the unit tests on Python 3.13 with the newest JAX, where there is a Python 3.13
 # All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it. Node comes
 # with pip too; what prettier, eslint and the bundlers are made of comes from npm, by the lock file.
@@ -30,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
-.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript bundles clean
+.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript bundles release docker-test clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -75,6 +76,14 @@ docs: $(DOCS)
 	@JAX_PLATFORMS=cpu $(BIN)/python -m sphinx -c docs -d build/doctrees -j 2 -q -W --keep-going . build/site
 	@find build/site -name '*.map' -delete
 	@echo "build/site/docs/index.html"
+
+# As root on Debian, with buildah, crun and mmdebstrap; docs/docker.md has the figures.
+docker-test:
+	docker/test.sh
+
+# Nothing is pushed.
+release: $(DEV)
+	$(BIN)/python .ci/release.py $(VERSION)
 
 lint: lint-python lint-javascript
 

@@ -1,3 +1,3 @@
 """The version of msnb; `msnb.__version__` and the wheel both take it from here."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"

@@ -10,7 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
+import msnb
 from msnb._util import version_check
 
 ROOT = Path(__file__).parent.parent
@@ -138,8 +140,34 @@ def test_the_notebooks_are_valid_and_name_no_path_of_this_machine():
         assert str(ROOT) not in path.read_text(encoding="utf-8"), f"{path.name} has a path of this machine in it"
 
 
-def test_the_citation_has_the_released_version():
+def test_the_version_follows_the_released_one():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     version, date = re.search(r"^## \[(\d\S*)\]: (\S+)$", changelog, re.M).groups()
     assert f"\nversion: {version}\n" in citation and f'date-released: "{date}"' in citation
+    own = Version(msnb.__version__)
+    assert str(own) == version or own.is_devrelease and own > Version(version)
+    assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "msnb/_version.py"
+
+
+def test_the_citation_has_the_licences_of_the_package():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    licences = PYPROJECT["project"]["license"].split(" AND ")
+    assert "license:\n" + "".join(f"  - {licence}\n" for licence in licences) in citation
+
+
+def test_a_change_is_one_short_sentence_of_a_kind_that_a_release_collects():
+    kinds = {kind["directory"] for kind in PYPROJECT["tool"]["towncrier"]["type"]}
+    for path in (ROOT / "changes").iterdir():
+        if path.name == "README.md":
+            continue
+        name, kind, suffix = path.name.split(".")
+        assert kind in kinds and suffix == "md" and name, path.name
+        text = path.read_text(encoding="utf-8").strip()
+        assert len(text.split()) <= 25 and "\n" not in text and text.endswith("."), path.name
+
+
+def test_the_notes_of_the_next_release_fit_on_a_page():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    notes = changelog.split("release notes start -->")[1].split("\n## [0.1.0]")[0].split("\n## ")[1]
+    assert len(notes.split()) <= 1500
