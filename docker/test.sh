@@ -11,7 +11,6 @@ pip="$(mktemp)"
 PIP_CONFIG_FILE= python3 -m pip config list | sed -n "s/^:env:\.\([a-z-]*\)='\(.*\)'$/\1 = \2/p" | sed '1i [global]' >"$pip"
 chmod 644 "$pip"
 settings+=(-v "$pip:/etc/pip.conf:ro")
-[ -d /opt/wheels ] && settings+=(-v /opt/wheels:/opt/wheels:ro)
 trap 'rm -rf "$work" "$pip"; [ -z "${container:-}" ] || buildah rm "$container" >/dev/null' EXIT
 
 base="${BASE_TAR:-$work/base.tar}"
@@ -35,7 +34,7 @@ import mindspore as ms
 from mindspore import ops
 print(ops.Mul()(ms.Tensor(np.array([1, 2, 3], np.float32)), ms.Tensor(np.array([4, 5, 6], np.float32))))
 END
-msnb run mul.py' | tee /dev/stderr | grep -q '4\. *10\. *18'
+msnb run mul.py' | tee >(cat >&2) | grep -q '4\. *10\. *18'
 begin=$SECONDS
 inside msnb demo
 echo "demo in $((SECONDS - begin)) s"

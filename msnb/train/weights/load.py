@@ -33,8 +33,8 @@ class LoadedWeights:
     Attributes:
         title (str): name of the source.
         rows (list[WeightRow]): the rows, in the order of the network; names without a partner follow.
-        is_complete (bool): whether every Parameter and every array has a partner.
-        has_guesses (bool): whether Parameters were matched by order and shape.
+        is_complete (bool): True if every Parameter and every array has a partner.
+        has_guesses (bool): True if Parameters were matched by order and shape.
     """
 
     def __init__(self, title: str, rows: list[WeightRow], is_complete: bool, has_guesses: bool) -> None:
@@ -53,7 +53,9 @@ class LoadedWeights:
     def totals(self) -> str:
         """Return the number of Parameters that were loaded as text."""
         many = f"{self.title}: {self.loaded} Parameter{'s' * (self.loaded != 1)} loaded"
-        return f"{many}; some were matched by order and shape, a guess" if self.has_guesses else many
+        if self.has_guesses:
+            many += "; some were matched by order and shape, a guess"
+        return many if self.is_complete else f"{many}; names without a partner are at the end"
 
     def __repr__(self) -> str:
         rows = [("In the file", "Parameter", "Shape", "Matched by"), *self.rows]
@@ -83,8 +85,8 @@ def load_weights(
         rename (Union[dict, list, Callable]): New names for those of the file. A dict maps names of arrays or of
             modules; a list has pairs (regular expression, text), which are applied in turn; a function takes and
             returns a name. None in the place of a name leaves the array out. Default: None.
-        strict (bool): Whether all Parameters and all arrays need a partner of the same shape. If False, the others keep
-            their values, and the table lists them. Default: True.
+        strict (bool): If True, all Parameters and all arrays need a partner of the same shape. If False, the others
+            keep their values, and the table lists them. Default: True.
 
     Returns:
         LoadedWeights, a table with the origin of each Parameter.
