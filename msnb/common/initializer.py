@@ -168,7 +168,7 @@ def _draw_truncated_normal(low, high, shape):
     return out
 
 
-def _init_random_uniform(a, b, shape):  # mindchemistry's cells call it for their weights
+def _init_random_uniform(a, b, shape):
     """Return a float32 NumPy array of uniform random values in [a, b)."""
     return np.random.uniform(a, b, shape).astype(np.float32)
 
