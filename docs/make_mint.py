@@ -28,8 +28,8 @@ loaded on first use. {count} names. `python docs/make_mint.py` writes this page.
   a function of its own that calls operators. For layers: the class of `mindspore.nn`.
 - **Cases** are calls in tests/golden/mint_cases.py. Values, types and gradients are compared with MindSpore 2.7.1,
   or with PyTorch if 2.7.1 has no kernel for the CPU.
-- The communication functions of `mint.distributed` and the three steps of a batch normalisation over several devices raise errors that name an
-  alternative.
+- The communication functions of `mint.distributed` and the three steps of a batch normalisation over several devices
+  raise errors that name an alternative.
 
 | name | arguments | made of | cases |
 |---|---|---|---|
