@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb._util.placeholders import derivable
 from msnb.common import dtype
 from msnb.common.seed import get_seed, set_seed
 
@@ -18,6 +19,11 @@ _LATER = {
     "Generator": "generator",
     "set_dump": "dump",
 }
+_Function = derivable(  # libraries derive from it
+    "_Function",
+    "mindspore.common",
+    "a Cell whose method bprop returns the gradients of its inputs does the same",
+)
 _SUBMODULES = ("api", "dump", "generator", "initializer", "jit_config", "parameter", "tensor")
 _DTYPE_NAMES = """
     Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16
