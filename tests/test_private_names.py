@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 import msnb
-from msnb import Parameter, Tensor, mint, nn
+import msnb.experimental
+from msnb import Parameter, Tensor, _c_expression, mint, nn
 from msnb._c_expression import amp as levels
+from msnb.common import dtype, parameter
 from msnb.common.api import _function_forbid_reuse
 from msnb.ops.function import nn_func
+from msnb.parallel import _ps_context
 from msnb.train import amp, serialization
 
 
@@ -87,3 +90,34 @@ def test_attention_hides_later_keys_and_takes_one_row_without_a_batch(rng):
     assert out.shape == (3, 8) and np.triu(weights.asnumpy(), 1).sum() == 0
     with pytest.raises(ValueError, match="2 dims, or 3"):
         nn_func.multi_head_attention_forward(x, x, x[0], *rest)
+
+
+def test_keys_of_parameters_differ():
+    assert len({parameter._get_unique_parameter_key() for _ in range(3)}) == 3
+
+
+def test_tables_that_grow_say_what_to_use():
+    with pytest.raises(NotImplementedError, match=r"nn\.Embedding"):
+        msnb.experimental.MapParameter(key_dtype=msnb.int32)
+    with pytest.raises(NotImplementedError, match="vocab_cache_size=0"):
+        _ps_context._set_cache_size(3)
+    with pytest.raises(NotImplementedError, match="vocab_cache_size=0"):
+        _ps_context._insert_hash_table_size("w", 3, 4, 5)
+    with pytest.raises(NotImplementedError, match="sparse=False"):
+        _ps_context._set_sparse_format(True)
+
+
+def test_numbers_of_the_c_module_depend_on_the_seed_alone():
+    a, b = np.empty(10000, np.float32), np.empty(10000, np.float32)
+    for data in (a, b):
+        _c_expression._random_normal(5, data, 1.0, 2.0)
+    assert (a == b).all() and abs(a.mean() - 1) < 0.1 and abs(a.std() - 2) < 0.1
+    with pytest.raises(NotImplementedError, match="get_context"):
+        _c_expression.MSContext.get_instance()
+
+
+@pytest.mark.parametrize("kind, size", [("bool_", 1), ("bfloat16", 2), ("int64", 8), ("complex128", 16)])
+def test_bytes_of_an_element(kind, size):
+    assert dtype.type_size_in_bytes(getattr(msnb, kind)) == size
+    with pytest.raises(TypeError, match="type of elements"):
+        dtype.type_size_in_bytes("float32")

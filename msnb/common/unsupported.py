@@ -105,6 +105,13 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     "{name} is a kernel of Ascend's for several matrices at once; ops.matmul of each is the same": {
         "ops.auto_generate": "GroupedMatmulV4",
     },
+    "{name} is a table that grows by keys; nn.Embedding has a table of fixed size": {"experimental": "MapParameter"},
+    "{name} reads a register of Ascend's; amp.all_finite says whether numbers overflowed": {
+        "ops.operations": "NPUClearFloatStatusV2 NPUGetFloatStatusV2",
+    },
+    "{name} reads entries of a file; load_checkpoint returns its Parameters": {
+        "train.serialization": "_load_map_parameter _parse_ckpt_proto",
+    },
     _FEW_BITS: {
         "ops.auto_generate": "DynamicQuantExt QuantBatchMatmul WeightQuantBatchMatmul",
         "ops.operations._infer_ops": "QuantV2",
@@ -263,7 +270,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "
         "is_sequence_value_unknown is_tensor_bool_cond iter_converter make_map_parameter make_row_tensor_inner "
         "ms_hasnext ms_next recompute_block",
-        "_c_expression": "Cell_ MSContext swap_cache",
+        "_c_expression": "Cell_ swap_cache",
     },
 }
 
