@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb._util.placeholders import derivable
 from msnb.common import dtype
 from msnb.common.seed import get_seed, set_seed
 
@@ -18,7 +19,12 @@ _LATER = {
     "Generator": "generator",
     "set_dump": "dump",
 }
-_SUBMODULES = ("api", "dump", "generator", "initializer", "jit_config", "parameter", "tensor")
+_Function = derivable(  # libraries derive from it
+    "_Function",
+    "mindspore.common",
+    "a Cell whose method bprop returns the gradients of its inputs does the same",
+)
+_SUBMODULES = ("_stub_tensor", "api", "dump", "generator", "initializer", "jit_config", "parameter", "tensor")
 _DTYPE_NAMES = """
     Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16
     half float32 single float64 double bfloat16 complex64 complex128 bool_ float_ list_ tuple_ int_ uint number

@@ -301,6 +301,13 @@ def __getattr__(name: str) -> Any:
     return _asked(__name__, name)
 
 
+def type_size_in_bytes(dtype: object) -> int:
+    """Return the number of bytes of an element."""
+    if not isinstance(dtype, Type) or dtype._np is None:
+        raise TypeError(f"For 'type_size_in_bytes', 'dtype' should be a type of elements, but got {dtype!r}.")
+    return np.dtype(dtype._np).itemsize
+
+
 def is_array_type(type_: object) -> bool:
     """Return whether Tensor elements can have this type."""
     return isinstance(type_, Type) and type_._np is not None

@@ -22,6 +22,12 @@ _STEPS = "{name} marks steps for Ascend's profiler; mindspore.profiler.profile(.
 _PROTOBUF = "{name} is a class that protobuf makes; load(...) reads a MINDIR file, and msnb.view draws what is in it"
 _EXPERIENCE = "{name} keeps experience within a kernel; a list of arrays in Python keeps it, and numpy draws from it"
 _ENVIRONMENT = "{name} runs an environment in C++; one in Python is called between two steps"
+_ATTENTION = (
+    "{name} is a kernel of Ascend's for attention; nn.MultiheadAttention, or ops.softmax of ops.matmul, computes it"
+)
+_FEW_BITS = (
+    "{name} is a kernel of Ascend's for numbers of few bits; ops.matmul of what they stand for computes the same"
+)
 _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) encrypts them"
 
 # Reason -> module below mindspore -> names.
@@ -92,6 +98,24 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     "{name} sums rewards from the last one back; a loop over them in Python is the same": {
         "ops.operations._rl_inner_ops": "DiscountedReturn",
     },
+    _ATTENTION: {
+        "ops.auto_generate": "KVCacheScatterUpdate",
+        "ops.operations": "FlashAttentionScore",
+    },
+    "{name} is a kernel of Ascend's for several matrices at once; ops.matmul of each is the same": {
+        "ops.auto_generate": "GroupedMatmulV4",
+    },
+    "{name} is a table that grows by keys; nn.Embedding has a table of fixed size": {"experimental": "MapParameter"},
+    "{name} reads a register of Ascend's; amp.all_finite says whether numbers overflowed": {
+        "ops.operations": "NPUClearFloatStatusV2 NPUGetFloatStatusV2",
+    },
+    "{name} reads entries of a file; load_checkpoint returns its Parameters": {
+        "train.serialization": "_load_map_parameter _parse_ckpt_proto",
+    },
+    _FEW_BITS: {
+        "ops.auto_generate": "DynamicQuantExt QuantBatchMatmul WeightQuantBatchMatmul",
+        "ops.operations._infer_ops": "QuantV2",
+    },
     _SECRETS: {"": "load_obf_params_into_net obfuscate_ckpt"},
     "{name} draws how the loss looks around the weights; SummaryCollector writes its curve": {
         "": "SummaryLandscape",
@@ -132,22 +156,18 @@ ABSENT: dict[str, dict[str, str]] = {
         "batch_isend_irecv irecv isend P2POp recv send",
     },
     f"{_ASCEND} for attention; ops.softmax of ops.matmul, or nn.MultiheadAttention, computes the same": {
-        "ops": "ApplyRotaryPosEmb FlashAttentionScore GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
+        "ops": "ApplyRotaryPosEmb GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
         "flash_attention_score fused_infer_attention_score incre_flash_attention moe_distribute_combine "
         "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
         "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
         "speed_fusion_attention",
-        "ops.auto_generate": "KVCacheScatterUpdate PagedAttention PagedAttentionMask ReshapeAndCache",
+        "ops.auto_generate": "PagedAttention PagedAttentionMask ReshapeAndCache",
         "ops.operations._inner_ops": "DecoderKVCache PromptKVCache",
-        "ops.operations.nn_ops": "FlashAttentionScore PromptFlashAttention",
+        "ops.operations.nn_ops": "PromptFlashAttention",
         "nn.layer": "flash_attention",
     },
     f"{_ASCEND} for several matrices at once; ops.matmul of each is the same": {
-        "ops.auto_generate": "GroupedMatmul GroupedMatmulV2 GroupedMatmulV4",
-    },
-    f"{_ASCEND} for numbers of few bits; ops.matmul of what they stand for computes the same": {
-        "ops.auto_generate": "DynamicQuantExt QuantBatchMatmul WeightQuantBatchMatmul",
-        "ops.operations": "_infer_ops",
+        "ops.auto_generate": "GroupedMatmul GroupedMatmulV2",
     },
     "it is of MindSpore 1.8's transformers for several devices; nn.TransformerEncoder and its like are of one": {
         "nn": "TransformerOpParallelConfig TransformerRecomputeConfig",
@@ -176,7 +196,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "dtype": "Tuple List",
         "common.dtype": "Tuple List",
     },
-    "no Tensor is a stub here; isinstance(x, mindspore.Tensor) says what it is": {"common": "_stub_tensor"},
     "nn.Dense looks at its input by itself": {"nn.layer.basic": "check_dense_input_shape"},
     "it draws where windows stand; ops.fractional_max_pool2d is there, and ops.avg_pool2d for averages": {
         "ops": "FractionalAvgPool FractionalMaxPool",
@@ -251,7 +270,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "
         "is_sequence_value_unknown is_tensor_bool_cond iter_converter make_map_parameter make_row_tensor_inner "
         "ms_hasnext ms_next recompute_block",
-        "_c_expression": "Cell_ MSContext swap_cache",
+        "_c_expression": "Cell_ swap_cache",
     },
 }
 

@@ -4,7 +4,11 @@ If `mindspore.ops` has a function with the same meaning, mint uses it or a wrapp
 (`_rows.py`). The other functions are in the modules here.
 """
 
+from typing import Any as _Any
+
 from msnb._util.placeholders import fill as _fill
+from msnb.common.missing import asked as _asked
+from msnb.core.tensor.tensor import Tensor as _Tensor
 from msnb.mint import _arithmetic, _arrangement, _making, _reductions, distributed, linalg, nn, optim, special
 from msnb.mint._arithmetic import *  # noqa: F403
 from msnb.mint._arrangement import *  # noqa: F403
@@ -79,3 +83,13 @@ _fill(
     "it is part of a batch normalisation over several devices: `nn.functional.batch_norm` takes the whole batch",
 )
 _ = distributed, linalg, nn, optim, special
+
+
+# Libraries take these by a path that MindSpore has no page for.
+_BY_LIBRARIES = {"Tensor": _Tensor, "functional": _functional}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _BY_LIBRARIES:
+        return _BY_LIBRARIES[name]
+    return _asked(__name__, name)

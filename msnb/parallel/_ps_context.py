@@ -27,4 +27,22 @@ def _enable_distributed_mindrt():
 
 def _set_cache_enable(cache_enable):
     if cache_enable:
-        raise not_yet("The embedding cache of parameter servers", "use vocab_cache_size=0")
+        raise _refuse_cache()
+
+
+def _set_cache_size(cache_size):
+    if cache_size:
+        raise _refuse_cache()
+
+
+def _insert_hash_table_size(name, cache_vocab_size, embedding_size, vocab_size, param_key=-1):
+    raise _refuse_cache()
+
+
+def _set_sparse_format(sparse_format):
+    if sparse_format:
+        raise not_yet("The sparse format of parameter servers", "use sparse=False")
+
+
+def _refuse_cache():
+    return not_yet("The embedding cache of parameter servers", "use vocab_cache_size=0")

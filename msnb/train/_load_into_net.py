@@ -163,6 +163,15 @@ def _update_param(param, new_param, strict_load=True):
     param.set_data(_convert_loaded_value(param, new_param, converts=not strict_load))
 
 
+def _load_dismatch_prefix_params(net, parameter_dict, param_not_load, strict_load):
+    """Load Parameters of a network whose names have a common prefix in the dict, and remove their names from the list
+    `param_not_load`."""
+    missing = [param for param in net.get_parameters() if param.name in param_not_load]
+    for param, new in _match_by_common_prefix(parameter_dict, missing):
+        _update_param(param, new, strict_load)
+        param_not_load.remove(param.name)
+
+
 def _fill_param_into_net(net, parameter_list):
     """Copy a list of dicts {"name": str, "data": Tensor} into a network."""
     load_param_into_net(net, {p["name"]: Parameter(p["data"], name=p["name"]) for p in parameter_list})

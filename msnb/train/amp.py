@@ -79,6 +79,9 @@ _WHITE_OPERATORS = (
     P.ReLU,
 )
 _BLACK_CELLS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm)
+# Libraries that choose the precision by themselves import the lists under these names.
+AMP_WHITE_LIST: list[type] = [*_WHITE_CELLS, *_WHITE_OPERATORS]
+AMP_BLACK_LIST: list[type] = [*_BLACK_CELLS]
 _OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
 
 
@@ -306,7 +309,7 @@ def get_white_list() -> list[type]:
         >>> nn.Dense in amp.get_white_list()
         True
     """
-    return [*_WHITE_CELLS, *_WHITE_OPERATORS]
+    return [*AMP_WHITE_LIST]
 
 
 def get_black_list() -> list[type]:
@@ -320,7 +323,7 @@ def get_black_list() -> list[type]:
         >>> nn.BatchNorm2d in amp.get_black_list()
         True
     """
-    return [*_BLACK_CELLS]
+    return [*AMP_BLACK_LIST]
 
 
 def custom_mixed_precision(
@@ -366,6 +369,18 @@ def custom_mixed_precision(
     network.to_float(dtype)
     _keep_in_float32(network, cells, dtype)
     return _OutputTo32(network)
+
+
+def _auto_mixed_precision_rewrite(network, dtype, *, white_list=None, black_list=None):
+    """Return a network in mixed precision, by classes of Cells. MindSpore rewrites the source of `construct` here."""
+    return custom_mixed_precision(network, white_list=white_list, black_list=black_list, dtype=dtype)
+
+
+def _auto_black_list(network, black_list, dtype=mstype.float16):
+    """Let a network compute in `dtype`, and Cells of the classes in `black_list` in float32."""
+    network.to_float(dtype)
+    _keep_in_float32(network, tuple(black_list), dtype)
+    return network
 
 
 def build_train_network(

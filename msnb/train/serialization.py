@@ -20,6 +20,7 @@ from msnb.train._load_checkpoint import (  # noqa: F401
 )
 from msnb.train._load_into_net import (  # noqa: F401
     _fill_param_into_net,
+    _load_dismatch_prefix_params,
     _update_param,
     load_param_into_net,
 )

@@ -489,6 +489,14 @@ def _check_bool(name, value):
     return value
 
 
+_parameter_keys = itertools.count()
+
+
+def _get_unique_parameter_key():
+    """Return a number that no other call returns. Libraries number Parameters by it."""
+    return next(_parameter_keys)
+
+
 def _parameter_from_pickle(array, name, requires_grad, layerwise_parallel, state):
     param = Parameter(array, name, requires_grad, layerwise_parallel)
     param.__dict__.update(state)

@@ -168,3 +168,12 @@ def ms_memory_recycle() -> None:
     Programs and Parameters are freed with their Cell.
     """
     gc.collect()
+
+
+def _function_forbid_reuse(func):
+    """Mark a function whose compiled graph is not shared between calls, such as one that draws random numbers. Each
+    call is traced by itself here, so that nothing is shared."""
+    if not inspect.isfunction(func):
+        raise TypeError(f"'_function_forbid_reuse' decorates functions, but got {func!r}.")
+    func.__function_forbid_reuse__ = True
+    return func

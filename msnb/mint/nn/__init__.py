@@ -3,6 +3,9 @@
 If `mindspore.nn` has a layer with the same meaning, this module uses that class. The other layers are in `layer`.
 """
 
+from typing import Any as _Any
+
+from msnb.common.missing import asked as _asked
 from msnb.mint.nn import functional, layer
 from msnb.mint.nn.layer import *  # noqa: F403
 from msnb.nn import (
@@ -40,6 +43,7 @@ from msnb.nn import LayerNormExt as LayerNorm
 from msnb.nn import LogSoftmaxExt as LogSoftmax
 from msnb.nn import MaxPool2dExt as MaxPool2d
 from msnb.nn import PReLUExt as PReLU
+from msnb.nn.cell import Cell as _Cell
 from msnb.nn.layer._mint_layers import Linear
 
 _OF_NN = (
@@ -50,3 +54,9 @@ _OF_NN = (
 )
 __all__ = sorted({*layer.__all__, *(name for name, value in globals().items() if value in _OF_NN and name[0] != "_")})
 _ = functional
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "Cell":  # libraries derive from it by this path, which MindSpore has no page for
+        return _Cell
+    return _asked(__name__, name)

@@ -14,6 +14,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dense
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops.function._attention import apply_mask
 
 __all__ = ["MultiheadAttention"]
 
@@ -146,8 +147,8 @@ class MultiheadAttention(Cell):
         q, k, v = (self._split_heads(x) for x in (q, k, v))
         # Products of queries and keys may overflow in half precision, and the softmax of infinity is NaN.
         scores = self.matmul_turned(widen(q) * (1 / math.sqrt(self.head_dim)), widen(k))
-        scores = _apply_mask(scores, attn_mask, extra, lambda m: m if m.ndim == 2 else m.reshape((n, -1, *m.shape[1:])))
-        scores = _apply_mask(scores, key_padding_mask, extra, lambda m: m.reshape((n, 1, 1, -1)))
+        scores = apply_mask(scores, attn_mask, extra, lambda m: m if m.ndim == 2 else m.reshape((n, -1, *m.shape[1:])))
+        scores = apply_mask(scores, key_padding_mask, extra, lambda m: m.reshape((n, 1, 1, -1)))
         weights = F.dropout(round_to_inputs(self.softmax(scores), v), self.dropout, self.training)
 
         out = self.matmul(weights, v).transpose(0, 2, 1, 3).reshape((n, length, self.embed_dim))
@@ -177,15 +178,3 @@ class MultiheadAttention(Cell):
     def _split_heads(self, x):
         """Reshape (N, L, E) to (N, heads, L, E / heads)."""
         return x.reshape((x.shape[0], x.shape[1], self.num_heads, self.head_dim)).transpose(0, 2, 1, 3)
-
-
-def _apply_mask(scores, mask, extra, fitted):
-    """Return masked scores: -inf where a bool mask is True. Appended keys are never masked."""
-    if mask is None:
-        return scores
-    if mask.dtype == mstype.bool_:
-        mask = F.select(mask, F.fill(scores.dtype, mask.shape, -math.inf), F.fill(scores.dtype, mask.shape, 0.0))
-    mask = F.cast(mask, scores.dtype)
-    if extra:
-        mask = F.pad(mask, (0, extra))
-    return scores + fitted(mask)

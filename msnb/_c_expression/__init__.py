@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+
+from msnb._util.placeholders import derivable
 from msnb.common import dtype as typing
 from msnb.common.missing import asked
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -19,6 +22,14 @@ class security:  # noqa: N801 - MindSpore's C++ module has a submodule of this n
 
 
 __all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "security", "typing"]
+
+
+MSContext = derivable("MSContext", "mindspore._c_expression", "mindspore.get_context returns a setting")
+
+
+def _random_normal(seed, data, mean, sigma):
+    """Fill a numpy array with normally distributed numbers, the same for each `seed`."""
+    data[...] = np.random.default_rng(seed).normal(mean, sigma, data.shape)
 
 
 def __getattr__(name: str) -> Any:
