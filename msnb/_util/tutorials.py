@@ -12,6 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from msnb._util.atomic_file import writing
+
 _PACKAGE = Path(__file__).parents[1]
 _ROOT, _DATA = _PACKAGE.parent, _PACKAGE / "_data"
 _FOLDERS = (_ROOT / "notebooks", _DATA)
@@ -82,7 +84,8 @@ def write_index(folder: Path) -> Path:
     cell = {"cell_type": "markdown", "id": "index", "metadata": {}, "source": text}
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     page = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    (folder / INDEX).write_text(json.dumps(page, indent=1), encoding="utf-8")
+    with writing(folder / INDEX, "w", encoding="utf-8") as file:
+        json.dump(page, file, indent=1)
     return folder / INDEX
 
 

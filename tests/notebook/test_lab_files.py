@@ -63,7 +63,7 @@ def test_a_double_click_shows_a_file_and_help_is_found(page, tmp_path):
     page.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
     picture(page, "help-dark", tmp_path, docs=False)
-    page.locator('.msnb-Tab:visible a:has-text("01_quick_start")').click()
+    page.locator('.msnb-Tab:visible a:has-text("01 Quick start")').click()
     page.wait_for_selector(".jp-NotebookPanel:visible .jp-RenderedMarkdown h1")
     menu(page, "Help", "msnb: tutorials, magics, keys")
     until(page, lambda: page.locator('.lm-TabBar-tab:has-text("msnb")').count() >= 1)

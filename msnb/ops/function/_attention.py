@@ -92,6 +92,18 @@ def _split_in_three(x):
     return x[:size], x[size : 2 * size], x[2 * size :]
 
 
+def _check_operands(operands, padding, mask, heads):
+    """Check the shapes of query, key, value and masks. Return True if they have an axis of batches."""
+    ranks = [operand.ndim for operand in operands]
+    is_batched = _check_qkv_shape(*ranks)
+    shapes = [operand.shape for operand in operands[:2]]
+    if mask is not None:
+        _check_attn_mask_shape(ranks[0], *shapes, mask.ndim, mask.shape, heads)
+    if padding is not None:
+        _check_kpm_shape(ranks[0], padding.ndim)
+    return is_batched
+
+
 def multi_head_attention_forward(
     query,
     key,
@@ -123,14 +135,13 @@ def multi_head_attention_forward(
 ):
     """Return the outputs of attention with several heads, and its weights. Inputs are (length, batch, width), or
     (length, width). A bool mask excludes keys; 2.7.1 adds 1 to their scores where the other mask is of floats."""
-    is_batched = _check_qkv_shape(query.ndim, key.ndim, value.ndim)
-    if key_padding_mask is not None:
-        _check_kpm_shape(query.ndim, key_padding_mask.ndim)
-    if attn_mask is not None:
-        _check_attn_mask_shape(query.ndim, query.shape, key.shape, attn_mask.ndim, attn_mask.shape, num_heads)
+    operands = [query, key, value]
+    is_batched = _check_operands(operands, key_padding_mask, attn_mask, num_heads)
     if not is_batched:
-        query, key, value = (x.expand_dims(1) for x in (query, key, value))
-        key_padding_mask = None if key_padding_mask is None else key_padding_mask.expand_dims(0)
+        operands = [operand.expand_dims(1) for operand in operands]
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.expand_dims(0)
+    query, key, value = operands
     length, n, width = query.shape
     if width != embed_dim_to_check or width % num_heads:
         raise ValueError(
