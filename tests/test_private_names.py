@@ -43,7 +43,7 @@ def test_a_strategy_of_mixed_precision_says_what_to_use():
 
 
 def test_functions_are_marked_and_other_values_refused():
-    assert _function_forbid_reuse(lambda: 1).__function_forbid_reuse__
+    assert _function_forbid_reuse(len_of := lambda x: len(x)) is len_of
     with pytest.raises(TypeError, match="decorates functions"):
         _function_forbid_reuse(1)
 

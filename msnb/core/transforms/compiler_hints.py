@@ -171,9 +171,9 @@ def ms_memory_recycle() -> None:
 
 
 def _function_forbid_reuse(func):
-    """Mark a function whose compiled graph is not shared between calls, such as one that draws random numbers. Each
-    call is traced by itself here, so that nothing is shared."""
+    """Return a function as it is. MindSpore must not share the graphs of its calls, for example those of random draws.
+    Here each call is traced by itself, so no graph is shared.
+    """
     if not inspect.isfunction(func):
         raise TypeError(f"'_function_forbid_reuse' decorates functions, but got {func!r}.")
-    func.__function_forbid_reuse__ = True
     return func
