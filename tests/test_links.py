@@ -41,6 +41,13 @@ def test_every_notebook_is_linked():
     assert [path.name for path in NOTEBOOKS if path not in links] == []
 
 
+@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
+def test_a_readme_lists_tutorials_and_links_the_page_with_all(page):
+    links = [(page.parent / link.replace("/zh/", "/")).resolve() for link in read_links(page)]
+    assert ROOT / "docs" / "tutorials.md" in links
+    assert len([path for path in NOTEBOOKS if path in links]) == 10
+
+
 def test_each_tutorial_with_a_picture_has_a_small_one():
     """After a change of notebooks run `python docs/make_thumbnails.py`."""
     texts = {path.name[:2]: path.read_text(encoding="utf-8") for path in NOTEBOOKS}

@@ -36,9 +36,11 @@ def _tensor(*shape):
 
 def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compiled):
     context.set_context(mode=context.PYNATIVE_MODE)
-    ops.Erfc()(_tensor(3, 5, 9, 7))
+    ops.Erfc()(_tensor(3, 5, 1, 7))
+    ops.Erfc()(_tensor(2, 2, 256))
+    ops.Erfc()(_tensor(3, 5, 69))
     ops.Erfc()(_tensor(3, 5, 101, 7))
-    assert _options_of(compiled, "Erfc") == [xla_options._SMALL, xla_options._PROGRAM]
+    assert _options_of(compiled, "Erfc") == [xla_options._SMALL] * 2 + [xla_options._PROGRAM] * 2
 
 
 def test_a_kernel_that_goes_through_its_inputs_in_order_is_compiled_quickly_up_to_a_quarter_of_a_million_elements(

@@ -91,3 +91,23 @@ def test_an_interrupt_ends_the_compilation_and_later_gradients_are_computed(monk
             compute_gradients(71)
     _, _, gradients = compute_gradients(71)
     assert all(np.isfinite(gradient.asnumpy()).all() for gradient in gradients)
+
+
+def test_a_gradient_that_jax_traces_compiles_no_pullback_of_its_own():
+    net = Stack(81)
+    gradient = ops.GradOperation(get_all=True)(net)
+    x = np.linspace(-1, 1, 3 * 81, dtype=np.float32).reshape(3, 81)
+    compiled, stop = record_compilations()
+    try:
+        traced = jax.jit(lambda array: gradient(ms.Tensor(array))[0]._array)(x)
+        assert not [name for name, _ in compiled if "Grad" in name]
+    finally:
+        stop()
+    np.testing.assert_allclose(traced, gradient(ms.Tensor(x))[0].asnumpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_arrays_on_a_chosen_device_have_gradients():
+    net = Stack(91)
+    x = ms.Tensor(jax.device_put(np.ones((3, 91), np.float32), jax.devices()[0]))
+    gradients = ops.GradOperation(get_by_list=True)(net, net.trainable_params())(x)
+    assert all(np.isfinite(gradient.asnumpy()).all() for gradient in gradients)

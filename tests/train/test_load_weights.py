@@ -251,3 +251,11 @@ def test_other_element_types():
     arrays = {name: array.astype(ml_dtypes.bfloat16) for name, array in SMALL.items()}
     msnb.load_weights(net, arrays, rename=RULES["dict"])
     np.testing.assert_array_equal(net.fc.weight.asnumpy(), arrays["0.weight"].astype(np.float32))
+
+
+def test_an_npz_file_refuses_bfloat16_and_names_the_files_that_hold_it(tmp_path):
+    net = nn.Cell()
+    net.weight = msnb.Parameter(Tensor(np.ones((2, 2)), msnb.bfloat16), name="weight")
+    with pytest.raises(ValueError, match="bfloat16, which an .npz file cannot hold; .safetensors and .ckpt can"):
+        msnb.save_weights(net, tmp_path / "net.npz")
+    assert not (tmp_path / "net.npz").exists()

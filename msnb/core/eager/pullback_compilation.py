@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 from msnb.core.compat.jax_compilation import thread_settings
+from msnb.core.compat.jax_private import is_tracer
 from msnb.core.eager.kernel import count_traces
 from msnb.core.state import trace_state
 
@@ -48,7 +49,7 @@ def _collect_jobs(nodes, find_needs):
     jobs = {}
     for node in nodes:
         needs = find_needs(node)
-        if not any(needs) or node.kernel.joined or node.kernel.is_stoppable or any(map(_is_placed, node.arrays)):
+        if not any(needs) or node.kernel.joined or node.kernel.is_stoppable or any(map(_is_excluded, node.arrays)):
             continue
         kernel = node.kernel.pullback(needs)
         signature = tuple([*map(jax.typeof, node.arrays), *node.outputs])
@@ -58,9 +59,11 @@ def _collect_jobs(nodes, find_needs):
     return deque(jobs.values())
 
 
-def _is_placed(array):
-    """Return True for an array that the user has put on a device: its cotangent would be there, too."""
-    return getattr(array, "committed", False)
+def _is_excluded(array):
+    """Return True for a tracer, whose pullback is not run by itself, and for an array that the user has put on a
+    device, where its cotangent would be, too.
+    """
+    return is_tracer(array) or getattr(array, "committed", False)
 
 
 def _compile_on_threads(jobs):

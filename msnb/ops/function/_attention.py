@@ -38,7 +38,7 @@ def _inner_pad(x, padding, value=None):
 
 
 def _check_qkv_shape(query_ndim, key_ndim, value_ndim):
-    """Check the numbers of dims, which are 2 or 3. Returns whether there is an axis of the batch."""
+    """Check the numbers of dims, which are 2 or 3. Return True if there is an axis of the batch."""
     if query_ndim not in (2, 3) or {key_ndim, value_ndim} != {query_ndim}:
         raise ValueError(
             "'query', 'key' and 'value' should all have 2 dims, or 3 with a batch, "

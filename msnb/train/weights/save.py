@@ -26,7 +26,7 @@ def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "min
 
     Raises:
         TypeError: If `net` is not a Cell.
-        ValueError: If `names` or the ending is another one.
+        ValueError: If `names` or the ending is another one, or the file cannot hold an element type.
         OSError: If the file cannot be written.
 
     Examples:
@@ -52,6 +52,13 @@ def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "min
     elif ending == ".safetensors":
         safetensors.write(path, arrays, further={"format": "pt"} if names == "torch" else None)
     else:
+        foreign = [name for name, array in arrays.items() if array.dtype.kind == "V"]
+        if foreign:
+            dtype = arrays[foreign[0]].dtype.name
+            raise ValueError(
+                f"For 'save_weights', {foreign[0]!r} has elements of type {dtype}, which an .npz file cannot hold; "
+                ".safetensors and .ckpt can."
+            )
         with writing(path) as file:
             np.savez(file, **arrays)
 

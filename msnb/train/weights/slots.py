@@ -25,7 +25,7 @@ class Slot:
         names (tuple[str]): name of each array in PyTorch.
         shapes (tuple[tuple[int]]): shape of each array.
         own_names (tuple[str]): names in MindSpore: that of the Parameter, and its attribute path.
-        is_dense (bool): whether the array may be stored transposed.
+        is_dense (bool): True if the array may be stored transposed.
         pack (Callable): returns the Parameter's value from the arrays. None if there is one array of its shape.
         unpack (Callable): returns the arrays from the Parameter's value, or None.
         aliases (list[str]): names of the same Parameter in other Cells.
