@@ -170,6 +170,52 @@ def test_a_frozen_parameter_is_said():
     assert answer.reasons[0].kind == "frozen" and answer.norm > 0
 
 
+def test_the_gradient_of_a_node():
+    net = Net()
+    answer = ms.why("op:Tanh", loss_of(net), X, Y)
+
+    def loss_of_activation(value):
+        hidden = ops.tanh(net.layers[1](value))
+        return nn.MSELoss()(net.head(hidden), Y)
+
+    hidden = ops.tanh(net.layers[0](X))
+    gradient = ops.GradOperation()(loss_of_activation)(hidden).asnumpy()
+    np.testing.assert_allclose(answer.norm, np.linalg.norm(gradient), rtol=1e-5)
+    assert [p.node.op for p in answer.path] == ["MSELossExt", "BiasAdd", "MatMul", "Tanh", "BiasAdd", "MatMul"]
+    assert "The gradient of Tanh" in answer.text and "2 nodes match 'op:Tanh'; this is the first" in answer.text
+    node = answer.view().graph.nodes[0]
+    assert ms.why(node, loss_of(net), X, Y).explanation.target.startswith("layers.0/MatMul")
+
+
+def test_a_node_whose_gradient_is_cut_names_the_cause():
+    net = Net(lambda x: ops.stop_gradient(x))
+    answer = ms.why("op:Tanh", loss_of(net), X, Y)
+    assert answer.norm == 0 and answer.reasons[0].kind == "cut" and answer.reasons[0].node.op == "StopGradient"
+
+
+def test_a_node_inside_a_loop_names_the_loop():
+    def loss(x, n):
+        while n > 0:
+            x = ops.tanh(x)
+            n = n - 1
+        return x.sum()
+
+    three = Tensor(3, ms.int32)
+    assert [p.node.op for p in ms.why("op:While", loss, X, three).path] == ["ReduceSum"]
+    with pytest.raises(ValueError, match="Tanh .* is inside a loop or a branch"):
+        ms.why("op:Tanh", loss, X, three)
+
+
+def test_a_node_of_a_step_of_a_timeline():
+    net = Net()
+    step = nn.TrainOneStepCell(loss_of(net), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    with ms.timeline(net) as recorded:
+        for _ in range(2):
+            step(X, Y)
+    norms = [recorded.why("op:Tanh", number).norm for number in recorded.steps]
+    assert norms[0] != norms[1] and ms.why("op:Tanh", step=1).norm == norms[0]
+
+
 def test_a_step_of_a_timeline():
     net = Net(lambda x: ops.stop_gradient(x))
     step = nn.TrainOneStepCell(loss_of(net), nn.SGD(net.trainable_params(), 0.1)).set_train()
@@ -219,7 +265,8 @@ def test_the_path_is_marked_on_the_graph(factor):
     ("call", "error", "message"),
     [
         (lambda net: ms.why("layers.0.wait", loss_of(net), X, Y), ValueError, "Similar ones: .*layers.0.weight"),
-        (lambda net: ms.why(3, loss_of(net), X, Y), TypeError, "'parameter' should be a Parameter or its name"),
+        (lambda net: ms.why(3.5, loss_of(net), X, Y), TypeError, "'target' should be a Parameter, its name, or a node"),
+        (lambda net: ms.why("op:ReLU", loss_of(net), X, Y), ValueError, "No node of the graph matches 'op:ReLU'"),
         (lambda net: ms.why(net.head.weight, net, X), ValueError, r"should return a scalar loss, .* shape \(4, 2\)"),
         (lambda net: ms.why(net.head.weight, 3, X), TypeError, "'loss_net' should be a Cell or function"),
         (lambda net: ms.why(Net().head.weight, loss_of(net), X, Y), ValueError, "is no Parameter of WithLossCell"),

@@ -378,12 +378,17 @@ class Timeline:
         return f"Timeline({name_of(self._net)}: steps {self.steps[0]} to {self.steps[-1]}, {where})"
 
 
-def timeline_of(parameter: Any) -> Timeline | None:
-    """Return the latest timeline that has recorded a Parameter, given as object or name; None if there is none."""
+def timeline_of(parameter: Any = None) -> Timeline | None:
+    """Return the latest timeline that has recorded a Parameter, given as object or name; None if there is none.
+
+    Without a Parameter, return the latest timeline with a step.
+    """
     for reference in reversed(_recorded):
         recorded = reference()
         if recorded is not None and len(recorded):
-            if any(p is parameter or p.name == parameter for p in recorded.program_of(recorded.steps[-1]).params):
+            if parameter is None or any(
+                p is parameter or p.name == parameter for p in recorded.program_of(recorded.steps[-1]).params
+            ):
                 return recorded
     return None
 

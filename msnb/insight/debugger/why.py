@@ -1,4 +1,4 @@
-"""Explain the gradient of a Parameter: the path from the loss to it, with the factor of each node, and the cause.
+"""Explain the gradient of a Parameter or node: the path from the loss to it, the factor of each node, and the cause.
 
 The loss is evaluated equation by equation inside one compiled function. A zero is added to each operand, and the
 gradients with respect to these zeros are the contributions of the operands. This gives for each node the gradient with
@@ -24,7 +24,8 @@ from msnb.core.tensor.tensor import box
 from msnb.insight.debugger.equations import Equation, Equations, flatten_program
 from msnb.insight.debugger.names import in_brackets, line_of, name_of_node, place_of_node, short_line
 from msnb.insight.debugger.replay import Replay, program_inputs
-from msnb.insight.gradients.rows import SATURATES
+from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.gradients.rows import SATURATES, main_slots
 from msnb.insight.gradients.text_format import num
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.ir.api import name_of, of_program
@@ -45,7 +46,7 @@ _PRODUCTS = frozenset(("Mul", "MatMul", "BatchMatMul", "Conv2D", "Conv3D", "Dens
 
 @dataclasses.dataclass(frozen=True)
 class Passage:
-    """One node on the way from the loss to a Parameter.
+    """One node on the way from the loss to the target.
 
     Attributes:
         node (Union[CNode, None]): the node; None for a helper without a node.
@@ -86,12 +87,12 @@ class Reason:
 
 
 class Explanation:
-    """Explanation of the size of one Parameter's gradient; see `msnb.why`.
+    """Explanation of the size of one gradient; see `msnb.why`.
 
     Attributes:
-        parameter (str): name of the Parameter.
+        target (str): name of the Parameter, or of the node with its line.
         graph (FuncGraph): graph of the loss.
-        path (list[Passage]): the nodes from the loss to the Parameter, in the order in which the gradient passes them.
+        path (list[Passage]): the nodes from the loss to the target, in the order in which the gradient passes them.
         norm (float): norm of the gradient; NaN if it could not be computed.
         rms (float): root mean square of its elements.
         reasons (list[Reason]): the causes that the numbers show, the most important first.
@@ -100,7 +101,7 @@ class Explanation:
 
     def __init__(
         self,
-        parameter: str,
+        target: str,
         graph: FuncGraph,
         path: list[Passage],
         norm: float,
@@ -110,7 +111,7 @@ class Explanation:
         program: "Program",
         note: str = "",
     ) -> None:
-        self.parameter, self.graph, self.path = parameter, graph, path
+        self.target, self.graph, self.path = target, graph, path
         self.norm, self.rms, self.reasons, self.loss = norm, rms, reasons, loss
         self.program, self.note = program, note
 
@@ -126,8 +127,8 @@ class Explanation:
     def _format_headline(self):
         loss = "" if self.loss is None else f"; the loss is {num(self.loss)}"
         if math.isnan(self.norm):
-            return f"The gradient of {self.parameter} is not a number{loss}."
-        return f"The gradient of {self.parameter} has norm {num(self.norm)} ({num(self.rms)} per element, RMS){loss}."
+            return f"The gradient of {self.target} is not a number{loss}."
+        return f"The gradient of {self.target} has norm {num(self.norm)} ({num(self.rms)} per element, RMS){loss}."
 
     def table(self) -> str:
         """Return the path as text: node, gradient of its output, factor, line."""
@@ -153,26 +154,30 @@ class Explanation:
 
 
 # ---------------------------------------------------------------------- entry
-def explain_gradient(parameter: Parameter | str, loss_net: Any, *inputs: Any) -> Explanation:
-    """Explain the gradient of a Parameter for one call of a loss, see `msnb.why`.
+Target = Parameter | CNode | str | int
+
+
+def explain_gradient(target: Target, loss_net: Any, *inputs: Any) -> Explanation:
+    """Explain the gradient with respect to a Parameter or a node for one call of a loss, see `msnb.why`.
 
     Raises:
-        TypeError: If `loss_net` can't be called, or `parameter` is neither a Parameter nor a name.
-        ValueError: If the loss is not a scalar, or the network does not have the Parameter.
+        TypeError: If `loss_net` can't be called, or `target` is of another type.
+        ValueError: If the loss is not a scalar, or there is no such Parameter or node.
     """
     if not callable(loss_net):
         raise TypeError(
             f"For 'why', 'loss_net' should be a Cell or function that returns the loss, but got {describe(loss_net)}."
         )
     program, arrays = program_inputs(loss_net, *inputs)
-    return _explain_parameter_gradient(_find_parameter(parameter, program, loss_net), loss_net, program, arrays)
+    return _explain_target(target, loss_net, loss_net, program, arrays)
 
 
-def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
-    """Explain the gradient of a Parameter in a recorded training step.
+def explain_step(target: Target, replay: Replay) -> Explanation:
+    """Explain the gradient with respect to a Parameter or a node in a recorded training step.
 
     Args:
-        parameter (Union[Parameter, str]): the Parameter, or its name.
+        target (Union[Parameter, CNode, str, int]): as for `msnb.why`. Nodes are those of the network that returns the
+            loss.
         replay (Replay): the step.
 
     Raises:
@@ -193,11 +198,22 @@ def explain_step(parameter: Parameter | str, replay: Replay) -> Explanation:
         arrays[index] = recorded.get(id(stored), arrays[index])
     if program.random and replay.program.random:
         arrays[len(program.params)] = replay.inputs[len(replay.program.params)]
-    answer = _explain_parameter_gradient(_find_parameter(parameter, program, step), network, program, arrays)
+    answer = _explain_target(target, step, network, program, arrays)
     results = replay.results
     if answer.loss is not None and results and results[0].ndim == 0 and not _is_close(float(results[0]), answer.loss):
         answer.note = f"The step itself had the loss {num(float(results[0]))}."
     return answer
+
+
+def names_parameter(target: Any) -> bool:
+    """Return True for a Parameter and for the name of one; False for a node, its number, and a query with a field."""
+    return isinstance(target, Parameter) or isinstance(target, str) and ":" not in target
+
+
+def _explain_target(target, owner, net, program, arrays):
+    if not names_parameter(target):
+        return _explain_node_gradient(target, net, program, arrays)
+    return _explain_parameter_gradient(_find_parameter(target, program, owner), net, program, arrays)
 
 
 def _is_close(x, y):
@@ -208,13 +224,14 @@ def _find_parameter(parameter, program, net):
     """Return `parameter` if it is a Parameter, else the Parameter of that name."""
     if isinstance(parameter, Parameter):
         return parameter
-    if not isinstance(parameter, str):
-        raise TypeError(f"For 'why', 'parameter' should be a Parameter or its name, but got {describe(parameter)}.")
     own = list(net.get_parameters()) if isinstance(net, Cell) else program.params
     named = {p.name: p for p in own}
     if parameter not in named:
         near = difflib.get_close_matches(parameter, named, n=3, cutoff=0.3) or list(named)[:3]
-        raise ValueError(f"For 'why', there is no Parameter {parameter!r}. Similar ones: {', '.join(near)}.")
+        raise ValueError(
+            f"For 'why', there is no Parameter {parameter!r}. Similar ones: {', '.join(near)}. A node is selected by a "
+            "query with a field, such as 'op:ReLU'."
+        )
     return named[parameter]
 
 
@@ -226,7 +243,33 @@ def _explain_parameter_gradient(parameter, net, program, arrays):
     equations = flatten_program(program, graph, keeps_gradient_rules=True)
     loss = _find_loss_index(program, equations, net)
     backward = _Backward(equations, position, loss, arrays)
-    return backward.explain(parameter, program)
+    return backward.explain(parameter.name, program, is_frozen=not parameter.requires_grad)
+
+
+def _explain_node_gradient(query, net, program, arrays):
+    if isinstance(query, bool) or not isinstance(query, (CNode, str, int)):
+        raise TypeError(
+            "For 'why', 'target' should be a Parameter, its name, or a node such as 'op:ReLU line:12', but got "
+            f"{describe(query)}."
+        )
+    graph = of_program(program, name_of(net))
+    nodes = select_nodes(graph, query)
+    equations = flatten_program(program, graph, keeps_gradient_rules=True)
+    by_node = equations.by_node()
+    node = next((node for node in nodes if node.id in by_node), None)
+    if node is None:
+        raise ValueError(
+            f"For 'why', {place_of_node(nodes[0])} is inside a loop or a branch, which is one node of the path. Ask "
+            "for that loop or branch."
+        )
+    start = by_node[node.id].results[main_slots(graph).get(node.id, 0)]
+    if start is None:
+        raise ValueError(f"For 'why', nothing reads the result of {place_of_node(node)}.")
+    backward = _Backward(equations, start, _find_loss_index(program, equations, net), arrays)
+    answer = backward.explain(place_of_node(node), program)
+    if len(nodes) > 1:
+        answer.note = f"{len(nodes)} nodes match {query!r}; this is the first in the order of execution."
+    return answer
 
 
 def _explain_unread_parameter(parameter, net, program, graph):
@@ -262,11 +305,11 @@ class _Edge:
 
 
 class _Backward:
-    """The gradients along all paths between a Parameter and the loss.
+    """The gradients along all paths between a value and the loss.
 
     Args:
         equations (Equations): the equations of the loss.
-        start (int): index of the Parameter among the inputs.
+        start (int): index of the value of a Parameter or of a node.
         loss (int): index of the loss among the values.
         inputs (list): the inputs.
     """
@@ -282,7 +325,7 @@ class _Backward:
             self.readers.setdefault(edge.source, []).append(number)
 
     def _list_edges_to_loss(self):
-        """Return the edges on the paths from the Parameter to the loss."""
+        """Return the edges on the paths from the start to the loss."""
         all_edges, dependent = [], {self.start}
         for number, equation in enumerate(self.equations.equations):
             reads = [_Edge(number, at, index) for at, index in enumerate(equation.operands) if index in dependent]
@@ -341,7 +384,7 @@ class _Backward:
 
     # ------------------------------------------------------------------ path
     def path(self) -> list[int]:
-        """Return the edges of the most important path from the Parameter to the loss.
+        """Return the edges of the most important path from the start to the loss.
 
         It follows the largest gradient. Where no gradient arrives, it takes the shortest way to an equation that a
         gradient reaches.
@@ -409,26 +452,26 @@ class _Backward:
         return result
 
     # ------------------------------------------------------------------ reasons
-    def explain(self, parameter: Any, program: Any) -> Explanation:
-        """Return the explanation for the Parameter."""
+    def explain(self, target: str, program: "Program", is_frozen: bool = False) -> Explanation:
+        """Return the explanation for the start, whose name is `target`."""
         graph, loss = self.equations.graph, float(np.asarray(self.values[self.loss]).reshape(()))
         gradient = self.cotangent(self.start)
         path = self.path()
         norm = 0.0 if gradient is None else _norm(gradient)
         rms = 0.0 if gradient is None or not gradient.size else norm / math.sqrt(gradient.size)
-        reasons = list(self._generate_reasons(parameter, path, norm))
+        reasons = list(self._generate_reasons(target, is_frozen, path, norm))
         norm = norm if math.isfinite(norm) else math.nan
-        return Explanation(parameter.name, graph, self.passages(path), norm, rms, reasons, loss, program)
+        return Explanation(target, graph, self.passages(path), norm, rms, reasons, loss, program)
 
-    def _generate_reasons(self, parameter, path, norm):
-        if not parameter.requires_grad:
-            yield Reason("frozen", f"{parameter.name}.requires_grad is False, so that no training takes this gradient.")
+    def _generate_reasons(self, target, is_frozen, path, norm):
+        if is_frozen:
+            yield Reason("frozen", f"{target}.requires_grad is False, so that no training takes this gradient.")
         bad_value = self._explain_first_nonfinite()
         if bad_value is not None:
             yield bad_value
             return
         if not self.edges:
-            yield Reason("cut", f"The loss does not depend on {parameter.name}: {self._describe_dependency_end()}")
+            yield Reason("cut", f"The loss does not depend on {target}: {self._describe_dependency_end()}")
             return
         if not math.isfinite(norm):
             yield self._explain_nonfinite_gradient()
@@ -540,7 +583,7 @@ class _Backward:
         return Reason("nonfinite", "The sum of the gradients overflows.")
 
     def _describe_dependency_end(self):
-        """Return a clause that names the last equation whose value depends on the Parameter."""
+        """Return a clause that names the last equation whose value depends on the start."""
         dependent, last = {self.start}, None
         for equation in self.equations.equations:
             if dependent.intersection(equation.operands):
@@ -553,7 +596,7 @@ class _Backward:
         )
 
     def _explain_zero_gradient(self, path):
-        """Yield a Reason for each equation, on any path to the Parameter, that turns a nonzero gradient into zero."""
+        """Yield a Reason for each equation, on any path to the start, that turns a nonzero gradient into zero."""
         reasons, seen = [], set()
         for number, edge in enumerate(self.edges):
             equation = self.equations.equations[edge.equation]

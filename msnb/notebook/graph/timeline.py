@@ -33,9 +33,9 @@ class ViewedTimeline(Timeline):
         graph_view.show_values(NodeValues(self.replay, next(iter(graph_view.graphs)), steps, labels))
         return graph_view
 
-    def why(self, parameter: Any, step: int | None = None) -> Any:
-        """Explain the gradient of a Parameter in one step, see `msnb.why`."""
-        return why(parameter, step=step, timeline=self)
+    def why(self, target: Any, step: int | None = None) -> Any:
+        """Explain the gradient of a Parameter or a node in one step, see `msnb.why`."""
+        return why(target, step=step, timeline=self)
 
     def _ipython_display_(self):
         if len(self):

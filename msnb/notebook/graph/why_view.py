@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from msnb.insight.debugger.timeline import Timeline, timeline_of
-from msnb.insight.debugger.why import Explanation, explain_gradient, explain_step
+from msnb.insight.debugger.why import Explanation, Target, explain_gradient, explain_step, names_parameter
 from msnb.notebook.graph.api import of_program
 from msnb.notebook.graph.view import HEIGHT, GraphView
 
@@ -21,7 +21,7 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The answer in sentences, then the path from the loss to the Parameter with the factor of each node."""
+        """The answer in sentences, then the path from the loss to the target with the factor of each node."""
         return self.explanation.text
 
     @property
@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def path(self) -> list[Any]:
-        """The nodes from the loss to the Parameter, as objects with ``node``, ``arriving``, ``leaving``, ``factor``."""
+        """The nodes from the loss to the target, as objects with ``node``, ``arriving``, ``leaving``, ``factor``."""
         return self.explanation.path
 
     @property
@@ -62,7 +62,7 @@ class Answer:
         column = {
             "values": [values.get(node.id) for node in nodes],
             "note": [notes.get(node.id) for node in nodes],
-            "label": f"gradient on the way to {explanation.parameter}",
+            "label": f"gradient on the way to {explanation.target}",
             "fold": "max",
             "scale": "log" if finite and min(finite) > 0 else "linear",
         }
@@ -81,32 +81,37 @@ class Answer:
 
 
 def why(
-    parameter: Any, loss_net: Any = None, *inputs: Any, step: int | None = None, timeline: Timeline | None = None
+    target: Target, loss_net: Any = None, *inputs: Any, step: int | None = None, timeline: Timeline | None = None
 ) -> Answer:
-    """Explain the gradient of a Parameter: where it becomes small, zero or NaN on the path from the loss.
+    """Explain the gradient of a Parameter or a node: where it becomes small, zero or NaN on the path from the loss.
 
-    The answer has sentences with numbers and lines, and the path from the loss to the Parameter. Each node of the path
+    The answer has sentences with numbers and lines, and the path from the loss to the target. Each node of the path
     has a factor: the norm of the gradient that leaves it, divided by the norm of the gradient that arrives. The answer
     names operators that stop the gradient, ReLUs that pass nothing, saturated functions, and the first NaN. It only has
     statements that the numbers prove. No Parameter is changed.
 
     Args:
-        parameter (Union[Parameter, str]): the Parameter, or its name.
+        target (Union[Parameter, str, int, CNode]): the Parameter or its name; or a node of the graph of `loss_net`: a
+            query with a field, such as ``"op:ReLU line:12"``, a number, or the node itself. If a query matches several
+            nodes, the first counts.
         loss_net (Union[Cell, Callable]): returns the loss, such as ``nn.WithLossCell(net, loss_fn)``. Default: None,
             that of a recorded step.
         inputs: the inputs of `loss_net`.
         step (int): a step of a timeline, used instead of `loss_net` and `inputs`. Default: None, the last step.
-        timeline (Timeline): the timeline. Default: None, the timeline that has recorded the Parameter most recently.
+        timeline (Timeline): the timeline. Default: None, the timeline that has recorded the Parameter most recently;
+            for a node, the latest timeline.
 
     Returns:
         Answer.
 
     Raises:
-        TypeError: If `loss_net` can't be called, or `parameter` is no Parameter.
-        ValueError: If the loss is no scalar, the Parameter belongs to another network, or no step is recorded.
+        TypeError: If `loss_net` can't be called, or `target` is of another type.
+        ValueError: If the loss is no scalar, the Parameter belongs to another network, no node matches, or no step is
+            recorded.
 
     Examples:
         >>> answer = msnb.why(net.fc1.weight, nn.WithLossCell(net, loss), x, y)
+        >>> answer = msnb.why("op:ReLU scope:conv1", nn.WithLossCell(net, loss), x, y)
         >>> with msnb.timeline(net) as t:
         ...     model.train(1, dataset)
         >>> later = msnb.why(net.fc1.weight, step=2)
@@ -114,13 +119,13 @@ def why(
     if loss_net is None:
         if inputs:
             raise ValueError("For 'why', 'inputs' are those of 'loss_net', which is missing.")
-        recorded = timeline_of(parameter) if timeline is None else timeline
+        recorded = timeline_of(target if names_parameter(target) else None) if timeline is None else timeline
         if recorded is None:
             raise ValueError(
                 "For 'why', pass the network that returns the loss and its inputs, such as "
                 "msnb.why(net.fc1.weight, loss_net, x, y), or record the training in msnb.timeline(net) first."
             )
-        return Answer(explain_step(parameter, recorded.replay(step)))
+        return Answer(explain_step(target, recorded.replay(step)))
     if step is not None or timeline is not None:
         raise ValueError("For 'why', 'step' and 'timeline' select a recorded step: leave out 'loss_net' then.")
-    return Answer(explain_gradient(parameter, loss_net, *inputs))
+    return Answer(explain_gradient(target, loss_net, *inputs))
