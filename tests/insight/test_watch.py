@@ -446,6 +446,37 @@ def test_other_conditions_can_be_checked_without_running_again(mode):
     assert "step 1" in repr(again)
 
 
+def test_a_hit_of_single_channels_names_them(mode):
+    net = Net()
+    net.first.bias.set_data(Tensor(np.array([-100, 1, 1, -100, 1], np.float32)))
+    step = step_of(lossy(net))
+    with ms.watch(step, "TZ", ("TZ", {"per_channel": True}), nodes="op:ReLU", every=1) as watch:
+        step(X, Y)
+    (hit,) = [hit for hit in watch.hits if hit.lane == "forward"]
+    assert hit.channels == (0, 3) and hit.actual == 100 and "channels 0, 3" in hit.describe()
+    row = next(row for row in watch.table().rows() if row["lane"] == "forward")
+    assert row["node"].endswith("(channels 0, 3)")
+
+
+def test_a_weight_whose_channels_are_frozen_names_them(mode):
+    net = Net()
+    net.first.bias.set_data(Tensor(np.array([-100, 1, 1, -100, 1], np.float32)))
+    step = nn.TrainOneStepCell(lossy(net), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    with ms.watch(step, ("WNC", {"per_channel": True}), ("GE", {"per_channel": True}), every=1) as watch:
+        step(X, Y)
+    frozen = {hit.name: hit.channels for hit in watch.hits}
+    assert {0, 3} <= set(frozen["first.weight"]) and not any("second.bias" in name for name in frozen), frozen
+
+
+def test_the_table_has_advice_for_its_conditions(mode):
+    step = step_of(LogOfZero())
+    with ms.watch(step, "OO", lambda x: ops.isnan(x).any()) as watch:
+        step(X, Y)
+    assert "watch.cause(hit)" in watch.hits[0].advice
+    assert repr(watch.table()).count("operator_overflow: The usual reasons") == 1
+    assert "The usual reasons" in watch.table()._repr_html_()
+
+
 def test_the_table_is_text_and_html(mode):
     step = step_of(LogOfZero())
     with ms.watch(step, "OO") as watch:

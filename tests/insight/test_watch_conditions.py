@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from msnb.insight.watchpoints.advice import advise
 from msnb.insight.watchpoints.alarm import abs_mean, has_nonfinite, living_units, rings
 from msnb.insight.watchpoints.conditions import (
     CONDITIONS,
@@ -124,8 +125,8 @@ def test_nan_and_infinities_are_hits_of_overflow_conditions_only():
         assert check(as_watchpoint(name), INF_TENSOR).met == [("", None, 1)]
         assert not check(as_watchpoint(name), TENSORS["large"]).met
     for name in ("WI", "TZ", ("TL", {"max_gt": 0}), ("TR", {"max_min_gt": 0})):
-        assert check(as_watchpoint(name), NAN_TENSOR) == ([], NAN)
-        assert check(as_watchpoint(name), INF_TENSOR) == ([], INF)
+        assert check(as_watchpoint(name), NAN_TENSOR) == ([], NAN, {})
+        assert check(as_watchpoint(name), INF_TENSOR) == ([], INF, {})
 
 
 def test_a_change_without_a_previous_value_has_an_error_code():
@@ -136,7 +137,7 @@ def test_a_change_without_a_previous_value_has_an_error_code():
 
 def test_an_empty_tensor_meets_nothing():
     for name in ("TO", "TZ", ("TL", {"max_gt": 0})):
-        assert check(as_watchpoint(name), np.zeros((0, 3), np.float32)) == ([], 0)
+        assert check(as_watchpoint(name), np.zeros((0, 3), np.float32)) == ([], 0, {})
 
 
 def test_underflow_counts_subnormal_numbers_of_the_tensors_own_type():
@@ -190,6 +191,44 @@ def test_the_alarm_of_a_change_rings_wherever_the_exact_check_has_a_hit(name):
             assert rings(watchpoint, jnp.asarray(after), jnp.asarray(before)), factor
 
 
+CHANNELS = {
+    "image": np.stack([TENSORS["normal"], np.zeros((4, 5)), TENSORS["normal"] * 3]).astype(np.float32)[None],
+    "one bad channel": np.stack([np.full((4, 5), np.nan), TENSORS["normal"]]).astype(np.float32)[None],
+    "rows": TENSORS["normal"],
+    "a number": TENSORS["a number"],
+}
+
+
+@pytest.mark.parametrize(
+    "entry", [*WATCHPOINTS, ("WL", {"max_gt": 1}), ("GV", {"abs_mean_lt": 0.5}), ("TO", {})], ids=str
+)
+def test_channels_are_checked_one_by_one(entry):
+    whole, each = as_watchpoint(entry), as_watchpoint((entry[0], {**entry[1], "per_channel": True}))
+    axes = {"image": 1, "one bad channel": 1, "rows": 1, "a number": 0}
+    for name, tensor in CHANNELS.items():
+        axis = 0 if whole.condition.target in ("weight", "gradient") else axes[name]
+        channels = np.moveaxis(tensor, axis, 0) if tensor.ndim else tensor.reshape(1)
+        expected = [i for i, channel in enumerate(channels) if check(whole, channel).met]
+        verdict = check(each, tensor)
+        assert sorted({i for those in verdict.channels.values() for i in those}) == expected, name
+        assert bool(verdict.met) == bool(expected), name
+        if (verdict.met or verdict.error_code) and not whole.condition.is_overflow:
+            assert rings(each, jnp.asarray(tensor)), name
+
+
+def test_the_alarm_of_a_channel_that_has_not_changed_rings():
+    before = TENSORS["normal"]
+    after = before * np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
+    whole, each = as_watchpoint("WNC"), as_watchpoint(("WNC", {"per_channel": True}))
+    assert not check(whole, after, before).met and not rings(whole, jnp.asarray(after), jnp.asarray(before))
+    assert check(each, after, before).channels == {"rtol": (0,)}
+    assert rings(each, jnp.asarray(after), jnp.asarray(before))
+
+
+def test_each_condition_has_advice():
+    assert all(advise(name) for name in CONDITIONS)
+
+
 def test_the_alarm_is_silent_far_from_a_threshold():
     x = jnp.asarray(TENSORS["normal"])
     for entry in (("TL", {"abs_mean_gt": 10}), ("TS", {"max_lt": -9}), "TZ", ("TR", {"max_min_gt": 99}), "underflow"):
@@ -238,6 +277,8 @@ def test_recommended_conditions_are_mindinsights():
         (("GL", {"band": 3, "max_gt": 1}), ["both"]),
         (("GL", {"band": -1}), ["above 0"]),
         (("dead", {"steps": 0}), ["at least 1"]),
+        (("dead", {"per_channel": True}), ["each unit by itself"]),
+        (("GL", {"band": 3, "per_channel": True}), ["both"]),
     ],
     ids=str,
 )
@@ -248,7 +289,10 @@ def test_a_bad_condition_is_a_value_error_that_says_what_there_is(entry, words):
         assert word in str(error.value)
 
 
-@pytest.mark.parametrize("entry", [3, None, ("WL", 3), ("WL", {"max_gt": "high"}), ("WNC", {"equal_nan": 1}), int])
+@pytest.mark.parametrize(
+    "entry",
+    [3, None, ("WL", 3), ("WL", {"max_gt": "high"}), ("WNC", {"equal_nan": 1}), ("TZ", {"per_channel": 1}), int],
+)
 def test_a_condition_of_another_type_is_a_type_error(entry):
     with pytest.raises(TypeError):
         as_watchpoint(entry)

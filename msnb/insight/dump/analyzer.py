@@ -307,7 +307,7 @@ class DumpAnalyzer:
                 previous = before.get((tensor.node, tensor.io, tensor.slot, tensor.iteration))
                 verdict = conditions.check(watchpoint.condition, value, None if previous is None else previous.value())
                 if verdict.met or verdict.error_code & ~conditions.NO_PREVIOUS:
-                    hits.append(WatchpointHit(tensor, watchpoint, *verdict))
+                    hits.append(WatchpointHit(tensor, watchpoint, verdict.met, verdict.error_code))
         return hits
 
     def _map_to_previous_tensors(self):

@@ -79,7 +79,7 @@ def _check_histogram(watchpoint: Watchpoint, histogram: Histogram, tag: str) -> 
         return Verdict([("", None, n_bad)] if n_bad else [])
     statistics = {name: name.rpartition("_")[0] for name in watchpoint.tests}
     missing = [name for name, statistic in statistics.items() if statistic not in _OF_HISTOGRAM]
-    if missing or watchpoint.function is not None:
+    if missing or watchpoint.function is not None or watchpoint.is_per_channel:
         raise ValueError(
             f"'{tag}' is recorded as a histogram, which has the minimum, maximum and mean of the values, but "
             f"{watchpoint.title} needs the values. Record them with TensorSummary, or select other names with 'nodes'."

@@ -17,6 +17,7 @@ from msnb.core.jaxpr.instrument import Measure
 from msnb.core.program.program_forms import device_of
 from msnb.insight.instrument import instrument
 from msnb.insight.watchpoints import bounds, host_tests
+from msnb.insight.watchpoints.conditions import split_channels, unit_axis
 from msnb.insight.watchpoints.host_tests import ABOVE, RINGS, WEIGHT_RINGS
 from msnb.insight.watchpoints.overflow_points import select_overflow_points
 
@@ -432,7 +433,7 @@ def collect(watchpoint: "Watchpoint", array: jax.Array) -> jax.Array:
 
 def living_units(array: jax.Array) -> jax.Array:
     """Return a bool per unit: True if one of its values is not 0. Units are channels, or the last axis."""
-    axis = 1 if array.ndim > 2 else array.ndim - 1
+    axis = unit_axis(array.ndim)
     return jnp.any(array != 0, axis=tuple(i for i in range(array.ndim) if i != axis))
 
 
@@ -504,6 +505,10 @@ def rings(watchpoint: "Watchpoint", array: jax.Array, before: jax.Array | None =
     """
     if watchpoint.function is not None:
         return jnp.any(jnp.asarray(watchpoint.call_function(array)))
+    if watchpoint.is_per_channel:
+        arrays = (array,) if before is None else (array, before)
+        channels = [split_channels(watchpoint, each) for each in arrays]
+        return jnp.any(jax.vmap(functools.partial(rings, watchpoint.of_one_channel))(*channels))
     x = _as_float(array)
     tests = [_may_meet_preset(name, preset, watchpoint.presets, x, before) for name, preset in watchpoint.tests.items()]
     return functools.reduce(jnp.logical_or, tests)
@@ -539,7 +544,7 @@ _QUICK = {"zero_percentage_ge", "abs_mean_lt", "range_percentage_lt", "range_per
 
 def has_quick_test(watchpoint: "Watchpoint") -> bool:
     """Return True if `may_be_met` can test a condition."""
-    return watchpoint.function is None and watchpoint.tests.keys() <= _QUICK
+    return watchpoint.function is None and not watchpoint.is_per_channel and watchpoint.tests.keys() <= _QUICK
 
 
 def may_be_met(watchpoint: "Watchpoint", arrays: Sequence[jax.Array]) -> jax.Array:

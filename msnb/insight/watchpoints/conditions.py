@@ -1,7 +1,8 @@
 """Conditions of watchpoints: their parameters, and the exact check of one tensor in float64.
 
 The 17 conditions of MindInsight r1.1 have its ids, abbreviations, parameters and defaults. MindInsight does not have
-``underflow``, ``dead``, ``band=`` (deviations from the last steps) and conditions that are Python functions.
+``underflow``, ``dead``, ``band=`` (deviations from the last steps), ``per_channel=`` and conditions that are Python
+functions.
 
 A condition is met if any of its parameters is. A tensor with a NaN or an infinity can't be compared with a threshold.
 Its verdict has an error code and no hit. Conditions for overflow can always be checked.
@@ -9,7 +10,9 @@ Its verdict has an error code and no hit. Conditions for overflow can always be 
 
 import dataclasses
 import difflib
+import functools
 import math
+import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -170,6 +173,7 @@ class Watchpoint:
         band (Union[float, None]): Width of the band in standard deviations; None without a band.
         window (int): Number of steps that a band looks back.
         operators (frozenset[str]): Activations, in lower case, that the watchpoint is for; empty for all.
+        is_per_channel (bool): True to check each channel by itself, see `channel_axis`.
     """
 
     condition: Condition
@@ -178,6 +182,7 @@ class Watchpoint:
     band: float | None = None
     window: int = 20
     operators: frozenset[str] = frozenset()
+    is_per_channel: bool = False
 
     @property
     def title(self) -> str:
@@ -187,6 +192,8 @@ class Watchpoint:
         settings = [f"{name}={value:g}" for name, value in self.presets.items()]
         if self.band is not None:
             settings.append(f"band={self.band:g}")
+        if self.is_per_channel:
+            settings.append("per_channel=True")
         return f"{self.condition.id}({', '.join(settings)})" if settings else self.condition.id
 
     def call_function(self, array: Any) -> Any:
@@ -204,11 +211,31 @@ class Watchpoint:
             ) from error
         return getattr(outcome, "_array", outcome)
 
+    def channel_axis(self, ndim: int) -> int:
+        """Return the axis of the channels of a tensor with `ndim` axes.
+
+        It is the first axis of a weight or its gradient, the second one of another tensor with more than two axes, and
+        else the last one.
+        """
+        if self.condition.target in ("weight", "gradient"):
+            return 0
+        return unit_axis(ndim)
+
+    @property
+    def of_one_channel(self) -> "Watchpoint":
+        """Return the watchpoint for the values of a single channel."""
+        return dataclasses.replace(self, is_per_channel=False)
+
     @property
     def tests(self) -> dict[str, Any]:
         """Return the parameters that can be met, without those that only describe others."""
         supports = {setting.name for setting in self.condition.settings if setting.is_support}
         return {name: value for name, value in self.presets.items() if name not in supports}
+
+
+def unit_axis(ndim: int) -> int:
+    """Return the axis of the units of an activation: the channels, or the last axis."""
+    return 1 if ndim > 2 else ndim - 1
 
 
 class ConditionError(Halt):
@@ -222,10 +249,13 @@ class Verdict(NamedTuple):
         met (list): (parameter, preset, actual value) of each parameter that is met. For a condition without parameters
             the parameter is "" and the actual value is the number of NaN and infinities.
         error_code (int): Why the condition could not be checked: bits 1 NaN, 2 infinity, 4 no previous value.
+        channels (Mapping[str, tuple[int]]): {parameter that is met: the channels that meet it}; empty for a check of
+            all values.
     """
 
     met: list[tuple[str, Any, Any]]
     error_code: int = 0
+    channels: Mapping[str, tuple[int, ...]] = types.MappingProxyType({})
 
 
 def describe_error(code: int) -> str:
@@ -282,6 +312,7 @@ def _make_watchpoint(condition, values):
     settings = {setting.name: setting for setting in condition.settings}
     values = dict(values)
     band, window = values.pop("band", None), values.pop("window", None)
+    is_per_channel = _pop_per_channel(condition, values, band)
     for name in values:
         if name not in settings:
             _raise_unknown_parameter(condition, settings, name)
@@ -294,7 +325,18 @@ def _make_watchpoint(condition, values):
         if setting.is_support and setting.default is not None:
             presets.setdefault(setting.name, setting.default)
     _check_combination(condition, presets)
-    return Watchpoint(condition, presets)
+    return Watchpoint(condition, presets, is_per_channel=is_per_channel)
+
+
+def _pop_per_channel(condition, values, band):
+    is_per_channel = values.pop("per_channel", False)
+    if not isinstance(is_per_channel, bool):
+        raise TypeError(f"For {condition.id}, 'per_channel' should be a bool, but got {is_per_channel!r}.")
+    if is_per_channel and condition.id == "dead":
+        raise ValueError("dead checks each unit by itself: leave out 'per_channel'.")
+    if is_per_channel and band is not None:
+        raise ValueError(f"{condition.id} should have 'band' or 'per_channel', but has both.")
+    return is_per_channel
 
 
 def _raise_unknown_parameter(condition, settings, name):
@@ -415,9 +457,11 @@ def check(watchpoint: Watchpoint, value: Any, previous: Any = None) -> Verdict:
 
     Examples:
         >>> import numpy as np
-        >>> check(as_watchpoint(("WL", {"max_gt": 2})), np.array([1.0, 3.0]))
-        Verdict(met=[('max_gt', 2.0, 3.0)], error_code=0)
+        >>> check(as_watchpoint(("WL", {"max_gt": 2})), np.array([1.0, 3.0])).met
+        [('max_gt', 2.0, 3.0)]
     """
+    if watchpoint.is_per_channel:
+        return _check_channels(watchpoint, np.asarray(value), None if previous is None else np.asarray(previous))
     x = as_float64(value)
     if not x.size:
         return Verdict([])
@@ -445,6 +489,39 @@ def check(watchpoint: Watchpoint, value: Any, previous: Any = None) -> Verdict:
             if is_met(name, preset, actual):
                 met.append((name, preset, actual))
     return Verdict(met)
+
+
+def _check_channels(watchpoint, value, previous):
+    """Return the Verdict of all channels. The actual value of a parameter is that of the channel that exceeds most."""
+    if not value.size:
+        return Verdict([])
+    point = watchpoint.of_one_channel
+    channels = split_channels(watchpoint, value)
+    before = [None] * len(channels) if previous is None else split_channels(watchpoint, previous)
+    verdicts = [check(point, now, then) for now, then in zip(channels, before, strict=True)]
+    met: dict[str, list[tuple[int, Any, Any]]] = {}
+    for channel, verdict in enumerate(verdicts):
+        for name, preset, actual in verdict.met:
+            met.setdefault(name, []).append((channel, preset, actual))
+    if not met:
+        return Verdict([], functools.reduce(operator.or_, (verdict.error_code for verdict in verdicts), 0))
+    triples = [(name, entries[0][1], _select_worst(name, entries)) for name, entries in met.items()]
+    return Verdict(triples, 0, {name: tuple(entry[0] for entry in entries) for name, entries in met.items()})
+
+
+def split_channels(watchpoint: Watchpoint, array: Any) -> Any:
+    """Return an array of which the first axis has the channels; a scalar is one channel."""
+    if not array.ndim:
+        return array.reshape(1)
+    axis = watchpoint.channel_axis(array.ndim)
+    return array.transpose(axis, *(other for other in range(array.ndim) if other != axis))
+
+
+def _select_worst(name, entries):
+    values = [actual for _, _, actual in entries]
+    if not name:
+        return sum(values)  # numbers of NaN and infinities
+    return min(values) if name == "rtol" or name.endswith("_lt") else max(values)
 
 
 def is_met(name: str, preset: float, actual: float) -> bool:

@@ -254,7 +254,10 @@ def make_hits(
     if verdict.error_code:
         test = next(iter(watchpoint.tests), "")
         return [Hit(**common, parameter=test, preset=watchpoint.tests.get(test), error_code=verdict.error_code)]
-    return [Hit(**common, parameter=test, preset=preset, actual=actual) for test, preset, actual in verdict.met]
+    return [
+        Hit(**common, parameter=test, preset=preset, actual=actual, channels=verdict.channels.get(test, ()))
+        for test, preset, actual in verdict.met
+    ]
 
 
 def hits_of_outlier(watchpoint: "Watchpoint", outlier: "Outlier", *place: Any) -> list[Hit]:

@@ -8,9 +8,11 @@ from typing import Any
 
 from msnb.core.errors.source_location import format_location
 from msnb.insight.debugger.table import html_table
+from msnb.insight.watchpoints.advice import advise
 from msnb.insight.watchpoints.conditions import describe_error
 
 _SHOWN = 100  # rows of a table
+_CHANNELS = 6  # channels that a hit lists
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Hit:
         preset (Union[float, None]): value of the parameter.
         actual (Union[float, None]): number that was compared with it; the count of NaN and infinities for an overflow.
         error_code (int): not 0 if the condition could not be checked: bits 1 NaN, 2 infinity, 4 no previous value.
+        channels (tuple[int]): channels that meet the condition, if each channel is checked by itself; else ().
         round (Union[int, None]): iteration of the loop around the node; None outside of loops.
         order (float): position in the order of execution.
     """
@@ -50,6 +53,7 @@ class Hit:
     preset: Any = None
     actual: Any = None
     error_code: int = 0
+    channels: tuple[int, ...] = ()
     round: int | None = None
     order: float = 0
 
@@ -70,11 +74,18 @@ class Hit:
             return self.name
         return f"{self.cell}/{self.name.rpartition('/')[2]}"
 
+    @property
+    def advice(self) -> str:
+        """Return the usual reasons of the condition and the change to try first; "" if there is no advice."""
+        return advise(self.condition) if self.is_checked else ""
+
     def describe(self) -> str:
         """Return the hit as a sentence."""
         where = f"step {self.step}, {self.title}"
         if self.round is not None:
             where += f", round {self.round} of its loop"
+        if self.channels:
+            where += f", {_format_channels(self.channels)}"
         if self.source is not None:
             where += f", {format_location(*self.source[:2])}"
             text = linecache.getline(*self.source[:2]).strip()
@@ -95,9 +106,11 @@ class Hit:
         """Return the hit as a dict of the columns of a table."""
         where = "" if self.source is None else format_location(*self.source[:2])
         parameter = self.parameter or ("count" if self.actual is not None else "")
+        details = [f"round {self.round}"] if self.round is not None else []
+        details += [_format_channels(self.channels)] if self.channels else []
         return {
             "step": self.step,
-            "node": self.title if self.round is None else f"{self.title} (round {self.round})",
+            "node": f"{self.title} ({', '.join(details)})" if details else self.title,
             "lane": self.lane,
             "line": where,
             "condition": self.condition,
@@ -105,6 +118,12 @@ class Hit:
             "preset": format_number(self.preset),
             "actual": format_number(self.actual),
         }
+
+
+def _format_channels(channels):
+    names = ", ".join(map(str, channels[:_CHANNELS]))
+    more = f" and {len(channels) - _CHANNELS} more" if len(channels) > _CHANNELS else ""
+    return f"channel{'s' if len(channels) > 1 else ''} {names}{more}"
 
 
 def format_number(value: Any) -> str:
@@ -115,7 +134,7 @@ def format_number(value: Any) -> str:
 
 
 class HitTable:
-    """Hits as a table: text in a console, HTML in a notebook.
+    """Hits as a table with advice for their conditions: text in a console, HTML in a notebook.
 
     Args:
         hits (Iterable[Hit]): the hits.
@@ -135,7 +154,12 @@ class HitTable:
     def _format_shown_rows(self):
         rows = [[str(row[column]) for column in self.COLUMNS] for row in self.rows()[:_SHOWN]]
         left = len(self.hits) - len(rows)
-        return rows, [*([f"{left} more hits are not shown."] if left else []), *self.notes]
+        advice = {hit.condition: hit.advice for hit in self.hits if hit.advice}
+        return rows, [
+            *([f"{left} more hits are not shown."] if left else []),
+            *(f"{condition}: {text}" for condition, text in advice.items()),
+            *self.notes,
+        ]
 
     def __repr__(self) -> str:
         rows, notes = self._format_shown_rows()

@@ -115,7 +115,8 @@ def is_testable(dtype: Any) -> bool:
 def ratio_test(watchpoint: "Watchpoint", place: int | None, output: int, dtype: Any) -> RatioTest | None:
     """Return the test of a change if the host can do it, else None."""
     tests = watchpoint.tests
-    is_ratio = watchpoint.function is None and all(name.startswith(_RATIO) for name in tests)
+    is_whole = watchpoint.function is None and not watchpoint.is_per_channel
+    is_ratio = is_whole and all(name.startswith(_RATIO) for name in tests)
     if not is_ratio or place is None or not is_testable(dtype):
         return None
     presets = tuple((name.endswith("_gt"), float(preset)) for name, preset in tests.items())
@@ -137,7 +138,10 @@ def is_finite(array: Any) -> bool:
 @functools.lru_cache(256)
 def are_value_tests(watchpoints: tuple["Watchpoint", ...]) -> bool:
     """Return True if the host can do the tests of a value."""
-    return all(w.function is None and (w.condition.is_overflow or w.tests.keys() <= _QUIET.keys()) for w in watchpoints)
+    return all(
+        w.condition.is_overflow or w.function is None and not w.is_per_channel and w.tests.keys() <= _QUIET.keys()
+        for w in watchpoints
+    )
 
 
 class ValueTest:
