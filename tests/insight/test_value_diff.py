@@ -1,6 +1,7 @@
 """Two runs compared by value: which node makes a difference, and how much of it came in."""
 
 import copy
+import math
 from types import SimpleNamespace
 
 import jax
@@ -303,11 +304,54 @@ def test_the_table_shows_itself_as_text_and_as_html():
         "tolerance",
         "largest",
         "value",
+        "ulps",
+        "cosine",
         "line",
         "note",
     ]
     assert sum(line.startswith("*") for line in text.splitlines()) == 1 and ">made here</th>" in page
     assert result.colour == "made here" and len(result.columns["came in"]["values"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ulps", "cosine"),
+    [
+        (np.float32([1.0, -3.0, 1e-8]), np.float32([1 + 2**-22, -3.0, 1e-8]), 2, 1),
+        (np.float32([1.0]), np.nextafter(np.float32([1.0]), np.float32(0)), 0.5, 1),  # the spacing is halved below 1
+        (np.float32([3.0, 0.0]), np.float32([0.0, 2.0]), 2**23 * 1.5, 0),
+        (np.float32([1e30, 2e30]), np.float32([-1e30, -2e30]), None, -1),
+        (np.float32([1.0, 2.0]), np.float32([0.0, 0.0]), 2**23, 0),
+        (np.float32([0.0, 0.0]), np.float32([0.0, -0.0]), 0, 1),
+        (np.float32([1.0, 2.0]), np.float16([1 + 2**-10, 2.0]), 1, 1),
+        (np.float32([1.0, 300.0]), np.asarray(jnp.array([1.0, 302.0], jnp.bfloat16)), 1, 1),
+        (np.float32([1e-40]), np.float32([0.0]), None, 0),
+        (np.int32([3, 4]), np.int32([3, 9]), 5, 45 / (5 * math.sqrt(90))),
+        (np.float32([1.0, np.nan]), np.float32([1.0, np.nan]), 0, 1),
+        (np.float32([1.0, np.nan]), np.float32([1.0, 2.0]), math.inf, 1 / math.sqrt(5)),
+        (np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32), 0, 1),
+    ],
+)
+def test_ulps_and_cosine_of_two_values(a, b, ulps, cosine):
+    if ulps is not None:
+        assert value_diff._compute_max_ulps(a, b) == ulps
+    assert value_diff._compute_cosine(a, b) == pytest.approx(cosine, abs=1e-5)
+
+
+def test_ulps_and_cosine_of_a_node():
+    def shifted(x):
+        return ops.relu(x) * (1 + 2**-21)
+
+    def turned(x):
+        return ops.relu(x) * -3
+
+    def same(x):
+        return ops.relu(x) * 1
+
+    x = Tensor(np.float32([1.0, 2.0, 4.0]))
+    (near,) = [e for e in ms.diff(same, shifted, x, values=True).nodes if e.node.op == "Mul"]
+    assert near.ulps == 4 and near.cosine == pytest.approx(1)
+    (far,) = [e for e in ms.diff(same, turned, x, values=True).nodes if e.node.op == "Mul"]
+    assert far.cosine == pytest.approx(-1) and far.ulps > 1e6
 
 
 def test_tolerances_grow_with_the_number_of_summands():

@@ -29,6 +29,7 @@ from msnb.ir.compare import Comparison, compare
 
 _ALL_AT_ONCE = 64 << 20  # if the values have more bytes, the compiled call reduces them; this takes longer to compile
 _ROUNDINGS = 4.0  # tolerance as a multiple of the rounding error of one operation
+_TINY = 2.0**-126  # the smallest normal float32
 _DRAWS = 3  # number of random perturbations that measure the sensitivity of a node
 AS_THEY_ARE, COPY = "as they are", "copy"
 
@@ -63,6 +64,10 @@ class NodeDifference:
         scale (float): largest magnitude of the value in A.
         tolerance (float): largest `made_here` that rounding explains.
         note (str): the reason why a part is unknown, "" otherwise.
+        ulps (float): largest difference between the values of the two runs in units in the last place of the less
+            precise dtype. For integers it is the difference.
+        cosine (float): cosine of the angle between the values of the two runs as vectors; 1 if they have one direction.
+            `ulps` and `cosine` are NaN inside loops, and if the compared values have more than 64 MB.
     """
 
     node: CNode
@@ -73,6 +78,8 @@ class NodeDifference:
     scale: float
     tolerance: float
     note: str = ""
+    ulps: float = math.nan
+    cosine: float = math.nan
 
     @property
     def exceeds(self) -> bool:
@@ -218,12 +225,20 @@ class ValueDiff:
             )
             incoming, own = (0.0, math.inf) if _list_shapes(shapes) == _list_shapes(others) else (math.inf, 0.0)
             return NodeDifference(pair.node, pair.mate, math.inf, incoming, own, 0.0, 0.0, pair.note)
+        incoming, own, note = figure.incoming, figure.own, pair.note
         if self._is_random(pair):
-            return NodeDifference(
-                pair.node, pair.mate, figure.total, math.nan, math.nan, figure.scale, math.inf, _DRAWN
-            )
+            incoming, own, tolerance, note = math.nan, math.nan, math.inf, _DRAWN
         return NodeDifference(
-            pair.node, pair.mate, figure.total, figure.incoming, figure.own, figure.scale, tolerance, pair.note
+            pair.node,
+            pair.mate,
+            figure.total,
+            incoming,
+            own,
+            figure.scale,
+            tolerance,
+            note,
+            figure.ulps,
+            figure.cosine,
         )
 
     def _is_random(self, pair):
@@ -409,9 +424,11 @@ class ValueDiff:
         for entry in self.nodes:
             kind = entry.node.types[0].short() if entry.node.types else ""
             kind += f" and {entry.dtypes[1]}" if entry.dtypes else ""
-            figures = (entry.total, entry.came_in, entry.made_here, entry.tolerance, entry.scale)
-            rows.append([entry.name, kind, *map(_format_number, figures), short_line(entry.line), entry.note])
-        columns = ["node", "value", "difference", "came in", "made here", "tolerance", "largest value", "line", "note"]
+            figures = (entry.total, entry.came_in, entry.made_here, entry.tolerance, entry.scale, entry.ulps)
+            cells = [*map(_format_number, figures), _format_cosine(entry.cosine)]
+            rows.append([entry.name, kind, *cells, short_line(entry.line), entry.note])
+        columns = ["node", "value", "difference", "came in", "made here", "tolerance", "largest value", "ulps"]
+        columns += ["cosine", "line", "note"]
         return TextTable(columns, rows, [entry.exceeds for entry in self.nodes])
 
     def explain(self) -> str:
@@ -514,6 +531,10 @@ def _format_number(value):
     return "" if math.isnan(value) else f"{value:.3g}"
 
 
+def _format_cosine(cosine):
+    return "" if math.isnan(cosine) else f"{cosine:.7g}"
+
+
 def _compute_relative_difference(entry):
     if math.isinf(entry.made_here):
         return math.inf
@@ -550,12 +571,16 @@ def _describe_first_difference(first):
 # ---------------------------------------------------------------------- figures
 @dataclasses.dataclass(frozen=True)
 class _Figure:
-    """The largest differences at one node (total, came in, made here), and its largest value in A."""
+    """The largest differences at one node (total, came in, made here), its largest value in A, the total difference
+    in units in the last place, and the cosine of the two values. The last two are computed on the host only.
+    """
 
     total: float
     incoming: float
     own: float
     scale: float
+    ulps: float = math.nan
+    cosine: float = math.nan
 
 
 def _measure_difference_on_host(triples):
@@ -567,6 +592,8 @@ def _measure_difference_on_host(triples):
                 _compute_max_difference(b, hybrid),
                 _compute_max_difference(hybrid, a),
                 _compute_max_magnitude(a),
+                _compute_max_ulps(a, b),
+                _compute_cosine(a, b),
             )
             for a, b, hybrid in triples
         ]
@@ -600,6 +627,32 @@ def _compute_max_difference(x, y):
 def _compute_max_magnitude(x):
     magnitudes = np.abs(_to_float64(x))
     return float(np.max(magnitudes, initial=0.0, where=np.isfinite(magnitudes)))
+
+
+def _compute_max_ulps(x, y):
+    """Return the largest difference of two arrays in units in the last place of the less precise dtype."""
+    if not x.size:
+        return 0.0
+    epsilon = max(_get_rounding_error(x), _get_rounding_error(y))
+    if not epsilon:
+        return _compute_max_difference(x, y)
+    x, y = _to_float64(x), _to_float64(y)
+    largest = np.maximum(np.abs(x), np.abs(y))
+    spacing = epsilon * np.exp2(np.frexp(np.where(np.isfinite(largest), largest, 0.0))[1] - 1.0)
+    equal = (x == y) | (np.isnan(x) & np.isnan(y))
+    with np.errstate(all="ignore"):
+        apart = np.where(equal, 0.0, np.abs(x - y)) / np.maximum(spacing, _TINY * epsilon)
+    return float(np.max(np.where(np.isnan(apart), np.inf, apart)))
+
+
+def _compute_cosine(x, y):
+    """Return the cosine of two arrays as vectors, without the elements that are not finite."""
+    x, y = (np.where(np.isfinite(z), z, 0) for z in (_to_float64(x).ravel(), _to_float64(y).ravel()))
+    norms = np.linalg.norm(x), np.linalg.norm(y)
+    if not all(norms):
+        return float(norms[0] == norms[1])
+    # the product of unit vectors would lose the digits of a small angle
+    return float(1 - 0.5 * np.square(np.abs(x / norms[0] - y / norms[1])).sum())
 
 
 def _measure_difference_in_program(triple):
@@ -839,6 +892,8 @@ def _format_node_note(entry, names):
         f"{_format_number(entry.made_here)} of a largest value of {_format_number(entry.scale)}; the tolerance is "
         f"{_format_number(entry.tolerance)}"
     )
+    if not entry.note and not math.isnan(entry.cosine):
+        note += f"; up to {_format_number(entry.ulps)} ulps, cosine {_format_cosine(entry.cosine)}"
     if entry.dtypes is None:
         return note
     return f"{note}; {' and '.join(f'{dtype} in {name}' for dtype, name in zip(entry.dtypes, names, strict=True))}"

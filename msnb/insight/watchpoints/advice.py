@@ -38,8 +38,8 @@ _ADVICE: dict[str, str] = {
     "weight_change_too_large": "Lower the learning rate, or begin with a warm-up.",
     "weight_change_too_small": "Raise the learning rate, or look for a gradient that vanishes by the condition GV.",
     "activation_range": (
-        "The activation is flat for most of its inputs: lower the learning rate, normalise its inputs, or use LeakyReLU "
-        "or GELU."
+        "The activation is flat for most of its inputs: lower the learning rate, normalise its inputs, or use "
+        "LeakyReLU or GELU."
     ),
     "tensor_range": "Compare the range with that of the step before, and scale or normalise the operands of the node.",
     "underflow": "Use loss scaling for float16, or compute the node in bfloat16 or float32.",
