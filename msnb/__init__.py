@@ -163,6 +163,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.insight.debugger import debugger
+    from msnb.insight.debugger.onnxruntime_run import in_onnxruntime
     from msnb.insight.debugger.variants import in_dtype, in_mode, on_device
     from msnb.insight.dump.targets import set_dump
     from msnb.insight.interventions import intervene
@@ -477,6 +478,7 @@ _VIEWS = {
     "watch": "msnb.notebook.graph",
     "why": "msnb.notebook.graph.why_view",
     **dict.fromkeys(("in_mode", "in_dtype", "on_device"), "msnb.insight.debugger.variants"),
+    "in_onnxruntime": "msnb.insight.debugger.onnxruntime_run",
     "intervene": "msnb.insight.interventions",
     "patch": "msnb.notebook.graph.patch_view",
     "summary": "msnb.notebook.display.summary",

@@ -170,6 +170,38 @@ def test_a_network_equals_its_files(tmp_path):
     assert ms.diff(net, path, X, values=True, weights="as they are").first.name == "first/MatMul"
 
 
+def test_a_network_equals_onnxruntime(tmp_path):
+    pytest.importorskip("onnxruntime")
+
+    class Image(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm, self.dense = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Dense(4, 2)
+
+        def construct(self, x):
+            x = ops.relu(self.norm(self.conv(x)))
+            return ops.Softmax()(self.dense(ops.ReduceMean()(x, (2, 3))))
+
+    net = Image().set_train(False)
+    x = Tensor(np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32))
+    path = tmp_path / "net.onnx"
+    ms.export(net, x, file_name=str(path), file_format="ONNX")
+    result = ms.diff(net, ms.in_onnxruntime(path), x, values=True)
+    compared = {entry.node.op for entry in result.nodes}
+    assert result.first is None and {"Conv2D", "BatchNorm", "ReLU", "ReduceMean", "Softmax"} <= compared
+    assert "net.onnx in onnxruntime" in result.explain()
+    assert ms.diff(path, ms.in_onnxruntime(path), x, values=True).first is None
+    net.norm.gamma.set_data(net.norm.gamma * 1.001)
+    result = ms.diff(net, ms.in_onnxruntime(path), x, values=True, weights="as they are")
+    assert result.first.name == "norm/BatchNorm"
+    with pytest.raises(ValueError, match="one of the two should be a network"):
+        ms.diff(ms.in_onnxruntime(path), ms.in_onnxruntime(path), x, values=True)
+    with pytest.raises(ValueError, match="should end in .onnx"):
+        ms.in_onnxruntime("net.mindir")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        ms.in_onnxruntime(tmp_path / "other.onnx")
+
+
 def test_steps_of_a_timeline_are_compared():
     net = Small()
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()

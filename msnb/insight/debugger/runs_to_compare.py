@@ -34,7 +34,7 @@ class ComparedRun:
             a traced program whose values are not computed yet.
         device (Union[jax.Device, None]): the device of the run; None for the default one.
         is_step (bool): True for a recorded step. Its Parameters and its batch are recorded, too.
-        is_dumped (bool): True if `values` come from a dump. The graph then comes from the network.
+        is_dumped (bool): True if `values` come from a dump or another runtime. The graph then comes from the network.
         note (str): sentences about the run for the text of the comparison.
     """
 

@@ -151,9 +151,9 @@ def diff(
     operands and how much the node itself adds, relative to its largest value. `first` of the result is the first node
     that adds more than rounding explains. `explain()` describes it in a text. With ``values=True``, `old` and `new` can
     also be ``msnb.in_mode("PYNATIVE", net)``, ``msnb.in_dtype("float16", net)``, ``msnb.on_device("GPU", net)``,
-    ``(timeline, step)``, the folder of a dump that msnb or MindSpore has written, or ``(folder, iteration)``. A network
-    runs in GRAPH mode, unless `in_mode` says otherwise. Parameters do not change: a compared training step does not
-    train.
+    ``msnb.in_onnxruntime("net.onnx")``, ``(timeline, step)``, the folder of a dump that msnb or MindSpore has written,
+    or ``(folder, iteration)``. A network runs in GRAPH mode, unless `in_mode` says otherwise. Parameters do not change:
+    a compared training step does not train.
 
     Args:
         old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the left.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from msnb.core.tensor.tensor import Tensor
+from msnb.insight.debugger.onnxruntime_run import OnnxRuntimeModel, run_in_onnxruntime
 from msnb.insight.debugger.runs_to_compare import run_of
 from msnb.insight.debugger.value_diff import NodeDifference, ValueDiff, columns_of, diff_values
 from msnb.insight.dump.dumped_run import is_dump, with_dumped_values
@@ -72,6 +73,10 @@ class ValueDiffView(GraphView):
         return self.result.explain()
 
 
+def _has_stored_values(source):
+    return is_dump(source) or isinstance(source, OnnxRuntimeModel)
+
+
 class Sentences(str):
     """A text that a notebook shows with its line breaks."""
 
@@ -92,13 +97,19 @@ def compare_values(
     weights: str | None,
 ) -> ValueDiffView:
     """Compare two networks by value, see `msnb.diff`."""
-    if is_dump(new):  # swap: nodes of the second run are evaluated on other operands, which a dump does not allow
-        if is_dump(old):
-            raise ValueError("For 'diff', one of the two should be a network: compare each dump with it.")
+    if _has_stored_values(new):
+        # swap: nodes of the second run are evaluated on other operands, which stored values do not allow
+        if _has_stored_values(old):
+            raise ValueError(
+                "For 'diff', one of the two should be a network: compare each dump or run of onnxruntime with it."
+            )
         (old, new), names = (new, old), names[::-1]
-    networks = [new if is_dump(old) else old, new]
-    evaluates = any(isinstance(one, (str, os.PathLike)) for one in networks)
-    first, second = (run_of(one, inputs, name, evaluates) for one, name in zip(networks, names, strict=True))
+    evaluates = any(isinstance(one, (str, os.PathLike, OnnxRuntimeModel)) for one in (old, new) if not is_dump(one))
+    second = run_of(new, inputs, names[1], evaluates)
+    if isinstance(old, OnnxRuntimeModel):
+        first = run_in_onnxruntime(old, inputs, names[0])
+    else:
+        first = run_of(new if is_dump(old) else old, inputs, names[0], evaluates)
     if is_dump(old):
         first = with_dumped_values(first, old)
     return ValueDiffView(diff_values(first, second, rtol, pairs, weights), names, height)

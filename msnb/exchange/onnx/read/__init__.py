@@ -45,6 +45,7 @@ __all__ = [
     "load_onnx",
     "look",
     "open_cell",
+    "read_values",
 ]
 
 _TRIAL_LENGTHS = (
@@ -155,7 +156,17 @@ def graph_of(
     kinds: Mapping[str, TensorType],
     samples: Mapping[str, np.ndarray] | None = None,
 ) -> FuncGraph:
-    """Return the graph of a Model message for inputs of these types.
+    """Return the graph of a Model message for inputs of these types; see `read_values`."""
+    return read_values(model, folder, kinds, samples)[0]
+
+
+def read_values(
+    model: dict[str, Any],
+    folder: Any,
+    kinds: Mapping[str, TensorType],
+    samples: Mapping[str, np.ndarray] | None = None,
+) -> tuple[FuncGraph, dict[str, Ref]]:
+    """Return the graph of a Model message for inputs of these types, and {name in the model: value in the graph}.
 
     Args:
         model (dict): The message.
@@ -203,7 +214,7 @@ def graph_of(
     )
     prune(graph)
     graph.weights = shared.weights
-    return graph
+    return graph, reader.names
 
 
 def _check_operators(model, shared):
