@@ -87,6 +87,48 @@ def test_a_running_cell_is_paused_stepped_through_and_stopped(page, tmp_path):
     is_at("node")
 
 
+def test_a_line_that_is_edited_during_a_pause_is_marked(page, tmp_path):
+    bar, cell = page.locator(".msnb-graph .stepper"), page.locator(".jp-CodeCell").nth(1)
+    until(page, lambda: bar.locator('[data-word="n"]').is_enabled())
+    bar.locator('[data-word="n"]').click()
+    page.wait_for_selector(".cm-line.msnb-revealed", state="attached")
+    assert page.locator(".msnb-revealed[data-note]").count() == 0
+
+    line(cell, "import numpy").click()  # a new line above moves the others
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    bar.locator('[data-word="p"]').click()
+    until(page, lambda: "ops.relu(self.conv(x))" in page.locator(".msnb-revealed").inner_text())
+    assert page.locator(".msnb-revealed[data-note]").count() == 0
+
+    line(cell, "x = ops.relu").click()
+    page.keyboard.press("End")
+    page.keyboard.insert_text(" * 2")
+    bar.locator('[data-word="n"]').click()
+    page.wait_for_selector(".cm-line.msnb-revealed[data-note]", state="attached")
+    note = page.locator(".msnb-revealed").get_attribute("data-note")
+    assert note == "Edited: the graph shows the line that ran"
+    assert "x = ops.relu(self.conv(x))" in bar.locator(".where").inner_text()
+    page.locator(".msnb-revealed").scroll_into_view_if_needed()
+    picture(page, "edited-line", tmp_path, docs=False)
+    menu(page, "Settings", "Theme", "JupyterLab Dark")
+    page.wait_for_selector('.msnb-graph[data-theme="dark"]')
+    picture(page, "edited-line-dark", tmp_path, docs=False)
+
+
+def test_a_restart_during_a_pause_disables_the_buttons(page):
+    bar = page.locator(".msnb-graph .stepper")
+    until(page, lambda: bar.locator('[data-word="n"]').is_enabled())
+    menu(page, "Kernel", "Restart Kernel…")
+    page.locator(".jp-Dialog button.jp-mod-warn").click()
+    until(page, lambda: bar.locator('[data-word="n"]').is_disabled())
+    assert "no kernel" in bar.inner_text()
+    training = page.locator(".jp-CodeCell").nth(3)
+    training.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".jp-OutputArea >> text=NameError")  # the new kernel answers
+
+
 def test_a_pynative_training_is_stepped_through_in_notebook_7(browser, jupyter, tmp_path):
     network = NETWORK.replace("GRAPH_MODE", "PYNATIVE_MODE")
     with jupyter.project(tmp_path, "debug", {"pynative.ipynb": [CELLS[0], network, *CELLS[2:]]}):

@@ -75,7 +75,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     palette?.addItem({ command: "msnb:help", category: CATEGORY });
 
     // --- what the commands do
-    const show = (place: IPlace) => reveal(tracker, { ...place, asked: true });
+    const edited = trans.__("Edited: the graph shows the line that ran");
+    const show = (place: IPlace) => reveal(tracker, { ...place, asked: true }, edited);
     const graphOf = async (expression: string) => {
       const panel = tracker.currentWidget;
       const kernel = kernelOf(panel);
@@ -168,7 +169,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     );
     commands.addCommand("msnb:reveal", {
       label: trans.__("Show a source line"),
-      execute: (place: any) => reveal(tracker, place),
+      execute: (place: any) => reveal(tracker, place, edited),
     });
     // The graph view says where a node comes from; it knows the page, not JupyterLab.
     window.addEventListener(

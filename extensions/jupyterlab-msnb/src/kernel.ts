@@ -6,6 +6,7 @@ export interface IPlace {
   cell?: string | null;
   file?: string;
   line?: number;
+  text?: string | null; // the line as the graph has it
 }
 
 export interface IState {

@@ -3,19 +3,26 @@ import type { Cell, CodeCell } from "@jupyterlab/cells";
 import type { INotebookTracker } from "@jupyterlab/notebook";
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, DecorationSet, EditorView } from "@codemirror/view";
+import type { Text } from "@codemirror/state";
 import type { IPlace } from "./kernel";
 
-const mark = StateEffect.define<number | null>();
-const fault = StateEffect.define<number | null>();
+interface IMark {
+  at: number; // position of the line
+  note?: string; // shown behind the line
+}
+
+const mark = StateEffect.define<IMark | null>();
+const fault = StateEffect.define<IMark | null>();
 
 function marked(effect: typeof mark, className: string): StateField<DecorationSet> {
-  const line = Decoration.line({ class: className });
+  const lineOf = ({ note }: IMark) =>
+    Decoration.line({ class: className, attributes: note ? { "data-note": note } : {} });
   return StateField.define<DecorationSet>({
     create: () => Decoration.none,
     update(marks, transaction) {
       for (const each of transaction.effects) {
         if (each.is(effect)) {
-          return each.value === null ? Decoration.none : Decoration.set([line.range(each.value)]);
+          return each.value === null ? Decoration.none : Decoration.set([lineOf(each.value).range(each.value.at)]);
         }
       }
       return transaction.docChanged ? Decoration.none : marks;
@@ -35,12 +42,15 @@ export function mistake(cell: Cell, line: number | null): void {
   const view = viewOf(cell);
   if (view) {
     const there = line !== null && line >= 1 && line <= view.state.doc.lines;
-    view.dispatch({ effects: fault.of(there ? view.state.doc.line(line).from : null) });
+    view.dispatch({ effects: fault.of(there ? { at: view.state.doc.line(line).from } : null) });
   }
 }
 
-/** Show a line of a cell; whether there is such a cell. Only `asked` moves the focus. */
-export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: boolean }): boolean {
+/**
+ * Show a line of a cell, with `note` behind it if the cell has no line of that text; return false if there is no such
+ * cell. Only `asked` moves the focus.
+ */
+export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: boolean }, note: string): boolean {
   for (const panel of [tracker.currentWidget, ...[tracker.find((p) => has(p, place.cell))]]) {
     if (!panel || !has(panel, place.cell)) {
       continue;
@@ -52,9 +62,9 @@ export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: bool
       viewOf(other)?.dispatch({ effects: mark.of(null) });
     }
     const view = viewOf(cell);
-    const number = Math.min(place.line ?? 1, view?.state.doc.lines ?? 1);
+    const { number, isSame } = lineIn(view?.state.doc, place);
     if (view) {
-      view.dispatch({ effects: mark.of(view.state.doc.line(number).from) });
+      view.dispatch({ effects: mark.of({ at: view.state.doc.line(number).from, note: isSame ? undefined : note }) });
     }
     if (place.asked) {
       notebook.activeCellIndex = index;
@@ -66,6 +76,17 @@ export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: bool
     return true;
   }
   return false;
+}
+
+/** The line of a place in the text of a cell, which may have been edited since: a line that has moved is followed. */
+function lineIn(doc: Text | undefined, { line, text }: IPlace): { number: number; isSame: boolean } {
+  const number = Math.min(line ?? 1, doc?.lines ?? 1);
+  const is = (n: number) => doc?.line(n).text.trim() === text?.trim();
+  if (!doc || text === undefined || text === null || is(number)) {
+    return { number, isSame: true };
+  }
+  const others = Array.from({ length: doc.lines }, (_, i) => i + 1).filter(is);
+  return others.length === 1 ? { number: others[0], isSame: true } : { number, isSame: false };
 }
 
 function has(panel: { content: { widgets: readonly { model: { id: string } }[] } }, id?: string | null): boolean {

@@ -73,9 +73,12 @@ export class Source {
     const { stage, host } = this.app,
       source = id >= 0 && id < stage.n ? stage.sourceOf(id) : null;
     if (!source) return;
+    const [file, line] = source,
+      [first, lines] = this.app.data.files?.[file] ?? [0, []];
     window.dispatchEvent(
       new CustomEvent("msnb:reveal", {
-        detail: { file: source[0], line: source[1], cell: host.get("cells")?.[source[0]] ?? null, asked },
+        // the text is that of the graph: the cell may have been edited since
+        detail: { file, line, text: lines[line - first] ?? null, cell: host.get("cells")?.[file] ?? null, asked },
       }),
     );
   }
