@@ -1,6 +1,8 @@
 """Dumps: the files of operators, and the settings that choose them."""
 
+import contextlib
 import csv
+import errno
 import json
 import os
 import queue
@@ -13,9 +15,11 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
+from msnb._util.atomic_file import writing
 from msnb.core.program import extra_outputs
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.insight.dump import Recorder, follow_context, read_config, set_dump
+from msnb.insight.dump import recorder as dump_recorder
 from msnb.insight.dump.file_names import TensorName, bin_name, long_names, names_within_scopes, npy_name, parse_npy_name
 from msnb.insight.dump.statistics import COLUMNS
 from msnb.ir.api import of_program
@@ -300,6 +304,47 @@ def test_a_program_without_a_chosen_kernel_is_passed_over(tmp_path, warnings):
 def test_the_dump_ends_at_its_quota_and_the_training_goes_on(tmp_path, warnings, saved_data):
     _, recorder = dump_steps(write_config(tmp_path, max_bytes=200, iteration="all", saved_data=saved_data))
     assert recorder.nbytes <= 200 and warnings == ["The dump has ended: it has reached 'max_bytes', 200 bytes."]
+
+
+@pytest.mark.parametrize("saved_data", ["tensor", "statistic"])
+def test_a_full_disk_ends_the_dump_with_one_warning_and_the_training_goes_on(
+    tmp_path, warnings, monkeypatch, saved_data
+):
+    @contextlib.contextmanager
+    def write_until_full(path, *arguments, **options):
+        if "statistic.csv" in str(path) or str(path).endswith(".npy"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        with writing(path, *arguments, **options) as file:
+            yield file
+
+    monkeypatch.setattr(dump_recorder, "writing", write_until_full)
+    step, recorder = dump_steps(write_config(tmp_path, iteration="all", saved_data=saved_data))
+    (warning,) = warnings
+    assert warning.startswith("The dump has ended: ") and "No space left on device" in warning
+    assert recorder.problem == warning and float(step(Tensor(X), Tensor(X[:, :2])).asnumpy()) > 0
+
+
+def test_a_training_is_at_most_two_steps_ahead_of_the_writer(tmp_path):
+    step, may_write = training_step(), threading.Event()
+    recorder = Recorder(read_config(write_config(tmp_path, iteration="all"))).start()
+    write = recorder._write_step
+    recorder._write_step = lambda *arguments: may_write.wait(60) and write(*arguments)
+    done = []
+
+    def train():
+        for number in range(6):
+            step(Tensor(X + number), Tensor(X[:, :2]))
+            done.append(number)
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    thread.join(5)
+    ahead = len(done)
+    may_write.set()
+    thread.join(60)
+    recorder.close()
+    # one step is with the writer, two wait for it
+    assert thread.is_alive() is False and len(done) == 6 and 1 <= ahead <= 3
 
 
 def test_runs_of_two_threads_have_their_own_numbers(tmp_path):

@@ -1,5 +1,9 @@
 """Values of nodes: of one run, by round of a loop, and of the steps of a training."""
 
+import runpy
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -236,6 +240,32 @@ def test_a_step_of_a_timeline_has_the_bits_of_a_run_that_was_stopped_there(disk,
             expected = stopped.value(query).asnumpy()
             assert recorded.value(query, number).asnumpy().tobytes() == expected.tobytes(), (number, query)
         step(x, y)
+
+
+@pytest.mark.slow
+def test_a_step_of_resnet_50_on_disk_has_the_bits_of_a_run_that_was_stopped_there(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mindspore", ms)
+    networks = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "networks.py"))
+    rng = np.random.default_rng(0)
+    images = [Tensor(rng.standard_normal((2, 3, 64, 64)).astype(np.float32)) for _ in range(3)]
+    labels = Tensor(np.array([1, 2], np.int32))
+
+    def training_step():
+        ms.set_seed(0)
+        loss = nn.WithLossCell(networks["ResNet50"](), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+        return nn.TrainOneStepCell(loss, nn.Momentum(loss.trainable_params(), 0.01, 0.9)).set_train()
+
+    step = training_step()
+    with timeline(step, disk=tmp_path) as recorded:
+        for x in images:
+            step(x, labels)
+    again = training_step()
+    for x in images[:-1]:
+        again(x, labels)
+    stopped = view(again, images[-1], labels).run()
+    for query in ("op:ReLU", "op:Conv2D lane:backward", "op:MatMul"):
+        expected = stopped.value(query).asnumpy()
+        assert recorded.value(query, 3).asnumpy().tobytes() == expected.tobytes(), query
 
 
 class Dropping(nn.Cell):
