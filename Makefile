@@ -68,7 +68,7 @@ unit: $(TEST)
 		$(READ:%=--ignore=%) tests || { echo "!!! UNSTABLE, if it passes now:"; \
 		$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none tests; }
 
-bench: $(TEST)
+bench: $(TEST) $(DOCS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow tests
 	MSNB_PROGRAMS=500 MSNB_DRAWN=12 $(BIN)/python -m pytest -n $(WORKERS) tests/script/test_properties.py tests/np_face
 	@for file in $(filter-out benchmarks/compare.py benchmarks/networks%.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
