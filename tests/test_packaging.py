@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -40,6 +41,18 @@ def test_the_wheel_has_everything_below_the_package(tmp_path):
         and {"msnb/py.typed", "msnb/_data/digits.npz", "msnb/_data/tutorials.md", *tutorials} <= names
     )
     assert not [name for name in names if name.startswith(("tests/", "notebooks/")) or is_view_source(name)]
+
+
+def test_the_source_distribution_is_what_the_wheel_is_built_from(tmp_path):
+    source_builder = pytest.importorskip("hatchling.builders.sdist")
+    (built,) = source_builder.SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    settings = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for source in [*settings["force-include"], *settings["shared-data"]]:
+        assert source in names or any(name.startswith(f"{source}/") for name in names), source
+    assert not [name for name in names if name.startswith(("tests/", "docs/images/", "notebooks/zh/"))]
+    assert Path(built).stat().st_size < 8_000_000
 
 
 def test_git_ignores_nothing_that_is_shipped():
