@@ -31,7 +31,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
-.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript bundles release docker-test clean
+.PHONY: demo lab test newest unit bench docs lint lint-python lint-javascript lint-workflows bundles release docker-test
+.PHONY: clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -67,7 +68,7 @@ unit: $(TEST)
 		$(READ:%=--ignore=%) tests || { echo "!!! UNSTABLE, if it passes now:"; \
 		$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none tests; }
 
-bench: $(TEST)
+bench: $(TEST) $(DOCS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow tests
 	MSNB_PROGRAMS=500 MSNB_DRAWN=12 $(BIN)/python -m pytest -n $(WORKERS) tests/script/test_properties.py tests/np_face
 	@for file in $(filter-out benchmarks/compare.py benchmarks/networks%.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
@@ -85,7 +86,7 @@ docker-test:
 release: $(DEV)
 	$(BIN)/python .ci/release.py $(VERSION)
 
-lint: lint-python lint-javascript
+lint: lint-python lint-javascript lint-workflows
 
 lint-python: $(DEV)
 	$(BIN)/python -m ruff check .
@@ -96,6 +97,15 @@ lint-python: $(DEV)
 
 lint-javascript: $(DEV) $(VIEWS)
 	$(NPM) run --silent lint
+
+# Workflows, the other files of .github and CITATION.cff. Both programs bring their rules and ask no network.
+lint-workflows: $(DEV)
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/check-jsonschema --builtin-schema github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema github-issue-forms .github/ISSUE_TEMPLATE/{bug,feature}.yml
+	$(BIN)/check-jsonschema --builtin-schema citation-file-format CITATION.cff
 
 # A committed bundle has to be what its sources make. CI says so and fails; on your machine there is then one to commit.
 bundles: $(DEV) $(ALL_NODE)

@@ -5,6 +5,7 @@
 Nothing may be asked of a network, go wrong, or be wider than the page, and each stored view has to be live.
 """
 
+import contextlib
 import functools
 import http.server
 import sys
@@ -20,17 +21,24 @@ from browsing import chromium  # noqa: E402 - its folder joins the path above
 SIZES = (1300, 390)
 SWITCH = "document.documentElement.dataset.theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'"
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-SCREENSHOTS = ("docs/index", "docs/tutorials", "notebooks/02_reading_a_graph", "docs/api/nn-c", "docs/from_torch")
+# One page of each kind. They are photographed, and `make bench` checks them alone.
+SOURCES = ["docs/index.md", "docs/tutorials.md", "docs/from_torch.md", "docs/api/nn-c.rst"]
+SOURCES += ["notebooks/02_reading_a_graph.ipynb"]
+SAMPLE = [Path(source).with_suffix(".html").as_posix() for source in SOURCES]
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
+    def copyfile(self, source, outputfile):
+        with contextlib.suppress(ConnectionError):  # a page was closed while it loaded
+            super().copyfile(source, outputfile)
 
-def start_server():
+
+def start_server(site=SITE):
     """Serve the site on a free port. Returns its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=SITE))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=site))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}/"
 
@@ -75,7 +83,7 @@ def check(browser, address, path, dark, width, pictures):
         wrong.append(f"{page.evaluate(WIDER)} pixels wider than {width}")
     if not read_themes(page) <= {theme}:
         wrong.append(f"views are {read_themes(page)}, not {theme}")
-    if pictures and path.removesuffix(".html") in SCREENSHOTS:
+    if pictures and path in SAMPLE:
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=Path(pictures) / f"{path.replace('/', '_')}_{theme}_{width}.png")
     page.evaluate(SWITCH)
@@ -86,20 +94,28 @@ def check(browser, address, path, dark, width, pictures):
     return wrong
 
 
-def main(pictures=None, beginning=""):
-    address, running, failed = start_server(), chromium(), 0
-    browser = next(running)
-    files = [*SITE.glob("docs/**/*.html"), *SITE.glob("notebooks/*.html"), *SITE.glob("*.html")]
-    for path in sorted(file.relative_to(SITE).as_posix() for file in files):
-        if not path.startswith(beginning):
-            continue
+def list_pages(site=SITE):
+    files = [*site.glob("docs/**/*.html"), *site.glob("notebooks/**/*.html"), *site.glob("*.html")]
+    return sorted(file.relative_to(site).as_posix() for file in files)
+
+
+def check_pages(browser, address, paths, pictures=None):
+    """Yield a line for each defect of the pages. Pages of the API are alike: each is looked at in two modes of four."""
+    for path in paths:
         modes = [(dark, width) for dark in (False, True) for width in SIZES]
         for dark, width in modes[::3] if path.startswith("docs/api/") else modes:
             for sentence in check(browser, address, path, dark, width, pictures):
-                failed += 1
-                print(f"{path}, {'dark' if dark else 'light'}, {width} px: {sentence}", flush=True)
+                yield f"{path}, {'dark' if dark else 'light'}, {width} px: {sentence}"
+
+
+def main(pictures=None, beginning=""):
+    running, failed = chromium(), False
+    paths = [path for path in list_pages() if path.startswith(beginning)]
+    for line in check_pages(next(running), start_server(), paths, pictures):
+        print(line, flush=True)
+        failed = True
     running.close()
-    return bool(failed)
+    return failed
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ html_favicon = "site/icon.svg"
 html_context = {"default_mode": "auto"}
 html_math_renderer = "mathml"
 html_css_files, html_js_files = ["site.css"], ["site.js"]
+html_search_scorer = str(DOCS / "site" / "search_scores.js")
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_theme_options = {"show_toc_level": 2, "home_page_in_toc": True}
 html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}

@@ -1,14 +1,18 @@
 """The front door: length of README, its pictures, code blocks that run, and the package's metadata."""
 
+import ast
 import json
+import operator
 import re
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 from PIL import Image
 
+import msnb
 from msnb._util.command_line import _make_parser
 
 ROOT = Path(__file__).parents[1]
@@ -18,7 +22,7 @@ import stored_views  # noqa: E402
 
 README, CHINESE = ROOT / "README.md", ROOT / "README_CN.md"
 PAGES = [README, CHINESE, *sorted((ROOT / "docs").glob("**/*.md"))]
-RUN = [README, CHINESE, *(ROOT / "docs" / f"{name}.md" for name in ("quick_start", "faq"))]
+RUN = [README, CHINESE, *(ROOT / "docs" / f"{name}.md" for name in ("quick_start", "faq", "files", "devices"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
@@ -92,6 +96,20 @@ def test_the_commands_of_a_page_exist():
     _, commands = _make_parser()
     used = {name for page in PAGES for name in re.findall(r"`(?:python -m )?msnb ([a-z]+)", read(page))}
     assert used <= {*commands} and {"run", "check", "lab"} <= used
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_of_a_page_are_python(page):
+    for language, code in BLOCK.findall(read(page)):
+        if language == "python":
+            body = re.sub(r"^%%.*\n", "", code)
+            compile(TransformerManager().transform_cell(body), page.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_functions_of_msnb_that_a_page_calls_exist(page):
+    for path in {*re.findall(r"\bmsnb\.([A-Za-z_][\w.]*)\(", read(page))}:
+        operator.attrgetter(path)(msnb)
 
 
 def test_the_metadata_has_what_an_index_shows():

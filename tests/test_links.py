@@ -35,6 +35,20 @@ def test_every_link_leads_to_a_file(page):
     assert [link for link in own if not (page.parent / link).exists()] == []
 
 
+def read_slugs(path):
+    """Return the anchors that GitHub and the site give to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S), re.M)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_anchor_is_a_heading(page):
+    own = [link.partition("#") for link in read_links(page) if "#" in link and not re.match(r"\w+:", link)]
+    targets = [(page.parent / file if file else page, anchor) for file, _, anchor in own]
+    assert [(file.name, anchor) for file, anchor in targets if anchor not in read_slugs(file)] == []
+
+
 def test_every_notebook_is_linked():
     page = ROOT / "docs" / "tutorials.md"
     links = {(page.parent / link).resolve() for link in read_links(page)}

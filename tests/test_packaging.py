@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -40,6 +41,18 @@ def test_the_wheel_has_everything_below_the_package(tmp_path):
         and {"msnb/py.typed", "msnb/_data/digits.npz", "msnb/_data/tutorials.md", *tutorials} <= names
     )
     assert not [name for name in names if name.startswith(("tests/", "notebooks/")) or is_view_source(name)]
+
+
+def test_the_source_distribution_is_what_the_wheel_is_built_from(tmp_path):
+    source_builder = pytest.importorskip("hatchling.builders.sdist")
+    (built,) = source_builder.SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    settings = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for source in [*settings["force-include"], *settings["shared-data"]]:
+        assert source in names or any(name.startswith(f"{source}/") for name in names), source
+    assert not [name for name in names if name.startswith(("tests/", "docs/images/", "notebooks/zh/"))]
+    assert Path(built).stat().st_size < 8_000_000
 
 
 def test_git_ignores_nothing_that_is_shipped():
@@ -154,6 +167,39 @@ def test_the_citation_has_the_licences_of_the_package():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     licences = PYPROJECT["project"]["license"].split(" AND ")
     assert "license:\n" + "".join(f"  - {licence}\n" for licence in licences) in citation
+
+
+CONDA_NAMES = {
+    "opencv-python-headless": "py-opencv",
+    "flatbuffers": "python-flatbuffers",
+    "matplotlib": "matplotlib-base",
+}
+
+
+def test_the_recipe_of_conda_has_the_requirements_of_the_package():
+    yaml = pytest.importorskip("yaml")
+    page = (ROOT / "docs" / "packaging.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
+    recipe, project = yaml.safe_load(text), PYPROJECT["project"]
+    names = [re.split(r"(?=[<>=])", requirement, maxsplit=1) for requirement in project["dependencies"]]
+    expected = [f"{CONDA_NAMES.get(name, name)} {bounds}" for name, bounds in names]
+    python = f"python {project['requires-python']}"
+    assert recipe["requirements"]["run"] == [python, *expected] and python in recipe["requirements"]["host"]
+    (backend,) = PYPROJECT["build-system"]["requires"]
+    assert backend.replace(">=", " >=") in recipe["requirements"]["host"]
+    assert recipe["build"]["python"]["entry_points"] == [f"{k} = {v}" for k, v in project["scripts"].items()]
+    assert recipe["about"]["license"] == project["license"] and recipe["about"]["summary"] == project["description"]
+    assert recipe["about"]["license_file"] == project["license-files"]
+
+
+def test_pixi_and_conda_install_the_package_of_the_clone():
+    yaml = pytest.importorskip("yaml")
+    pixi = tomllib.loads((ROOT / "pixi.toml").read_text(encoding="utf-8"))
+    assert pixi["pypi-dependencies"]["msnb"] == {"path": ".", "editable": True, "extras": ["lab"]}
+    assert all(command.split()[0] in PYPROJECT["project"]["scripts"] for command in pixi["tasks"].values())
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    assert {"pip": [".[lab]"]} in environment["dependencies"]
+    assert pixi["workspace"]["channels"] == environment["channels"] == ["conda-forge"]
 
 
 def test_a_change_is_one_short_sentence_of_a_kind_that_a_release_collects():
