@@ -25,7 +25,7 @@ from msnb.nn.utils import no_init_parameters
 from msnb.train.weights import load_weights
 
 _MODULES = (alexnet, bert, efficientnet, googlenet, gpt, lenet, mobilenet_v2, mobilenet_v3, resnet, transformer, vgg)
-_NETWORKS: dict[str, Callable[..., nn.Cell]] = {
+NETWORKS: dict[str, Callable[..., nn.Cell]] = {
     name: getattr(module, name) for module in _MODULES for name in module.__all__ if name.islower()
 }
 _ENDINGS = (".ckpt", ".safetensors", ".pth", ".pt", ".bin", ".npz")
@@ -55,7 +55,12 @@ def list_networks() -> list[str]:
         >>> "resnet50" in model_zoo.list_networks()
         True
     """
-    return sorted(_NETWORKS)
+    return sorted(NETWORKS)
+
+
+def get_options(name: str) -> list[str]:
+    """Return the names of a network's arguments."""
+    return list(inspect.signature(NETWORKS[name]).parameters)
 
 
 def load(
@@ -91,13 +96,13 @@ def load(
         >>> from msnb import model_zoo
         >>> net = model_zoo.load("lenet5", pretrained=True)
     """
-    if name not in _NETWORKS:
+    if name not in NETWORKS:
         raise ValueError(f"The zoo has no network {name!r}. It has {', '.join(list_networks())}.")
-    create = _NETWORKS[name]
+    create = NETWORKS[name]
     if not pretrained and source is None:
         return create(**arguments)
     path = _find_weights(name, source)
-    if "variant" in inspect.signature(create).parameters:
+    if "variant" in get_options(name):
         arguments.setdefault("variant", "mindspore" if path.suffix.lower() == ".ckpt" else "torch")
     with no_init_parameters():  # random values that the file replaces would cost seconds
         net = create(**arguments)
@@ -114,7 +119,9 @@ def _find_weights(name, source):
         files = [path for path in sorted(folder.glob(f"{name}*")) if _is_named(path, name)]
         files = files or [path for path in sorted((folder / name).glob("*")) if path.suffix.lower() in _ENDINGS]
         if len(files) > 1:
-            raise ValueError(f"{folder} has several files for {name!r}: {', '.join(p.name for p in files)}. Pass one as 'source'.")
+            raise ValueError(
+                f"{folder} has several files for {name!r}: {', '.join(p.name for p in files)}. Pass one as 'source'."
+            )
         if files:
             return files[0]
     package = _PACKAGES.get(name)

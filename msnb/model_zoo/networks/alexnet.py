@@ -1,11 +1,9 @@
 """AlexNet (Krizhevsky, 2014: One weird trick for parallelizing convolutional neural networks)."""
 
 from msnb import nn
+from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["AlexNet", "alexnet"]
-
-# variant -> (output channels of the convolutions, padding of the first two); None pads as "same"
-_LAYERS = {"torch": ((64, 192, 384, 256, 256), 2), "mindspore": ((64, 128, 192, 256, 256), None)}
 
 
 class AlexNet(nn.Cell):
@@ -25,9 +23,9 @@ class AlexNet(nn.Cell):
 
     def __init__(self, num_classes: int = 1000, variant: str = "torch") -> None:
         super().__init__()
-        channels, padding = _LAYERS[variant]
-        mode, first = ("same", 0) if padding is None else ("pad", padding)
-        self.conv1 = nn.Conv2d(3, channels[0], 11, 4, pad_mode=mode, padding=first, has_bias=True)
+        channels = choose(variant, (64, 192, 384, 256, 256), (64, 128, 192, 256, 256))
+        mode, padding = choose(variant, ("pad", 2), ("same", 0))
+        self.conv1 = nn.Conv2d(3, channels[0], 11, 4, pad_mode=mode, padding=padding, has_bias=True)
         self.conv2 = nn.Conv2d(channels[0], channels[1], 5, pad_mode="same", has_bias=True)
         self.conv3 = nn.Conv2d(channels[1], channels[2], 3, pad_mode="same", has_bias=True)
         self.conv4 = nn.Conv2d(channels[2], channels[3], 3, pad_mode="same", has_bias=True)

@@ -2,9 +2,11 @@
 
 import math
 
-from msnb import Parameter, nn, ops
+from msnb import nn, ops
 from msnb.common.initializer import Normal, initializer
-from msnb.model_zoo.networks.transformer import MultiHeadAttention
+from msnb.core import Parameter
+from msnb.model_zoo.networks.attention import Layers, MultiHeadAttention
+from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["Bert", "bert_base", "bert_large"]
 
@@ -25,10 +27,8 @@ class Embeddings(nn.Cell):
 
     def __init__(self, size, max_length, segments, keep_prob, epsilon):
         super().__init__()
-        self.embedding_table = Parameter(initializer(Normal(0.02), (segments, size)), "embedding_table")
-        self.full_position_embeddings = Parameter(
-            initializer(Normal(0.02), (max_length, size)), "full_position_embeddings"
-        )
+        self.embedding_table = Parameter(initializer(Normal(0.02), (segments, size)))
+        self.full_position_embeddings = Parameter(initializer(Normal(0.02), (max_length, size)))
         self.layernorm = nn.LayerNorm((size,), epsilon=epsilon)
         self.dropout = nn.Dropout(keep_prob)
         self.gather = ops.Gather()
@@ -79,19 +79,6 @@ class Layer(nn.Cell):
         return self.output(self.gelu(self.intermediate(x)), x)
 
 
-class Encoder(nn.Cell):
-    """The layers, one after the other."""
-
-    def __init__(self, layers):
-        super().__init__()
-        self.layers = nn.CellList(layers)
-
-    def construct(self, x, mask):
-        for layer in self.layers:
-            x = layer(x, mask)
-        return x
-
-
 class Bert(nn.Cell):
     """BERT without a task.
 
@@ -103,8 +90,7 @@ class Bert(nn.Cell):
         max_length (int): Largest number of positions. Default: 512.
         segments (int): Number of segments that `token_type_ids` tells apart. Default: 2.
         dropout (float): Probability to drop a value in training. Default: 0.1.
-        variant (str): GELU has the error function as in Hugging Face's network with "torch", and tanh as in MindSpore's
-            zoo with "mindspore". Default: "torch".
+        variant (str): GELU of Hugging Face with "torch", of MindSpore's zoo with "mindspore". Default: "torch".
 
     Inputs:
         - **input_ids** (Tensor) - Tokens of shape :math:`(N, S)`, int32.
@@ -112,8 +98,7 @@ class Bert(nn.Cell):
         - **input_mask** (Tensor) - 1 at tokens, 0 at padding, :math:`(N, S)`, float32.
 
     Outputs:
-        tuple[Tensor], the features :math:`(N, S, size)`, and those of the first token after a Dense layer
-        :math:`(N, size)`.
+        tuple[Tensor], the features :math:`(N, S, size)`, and the pooled ones :math:`(N, size)`.
     """
 
     weight_rules = [
@@ -142,13 +127,11 @@ class Bert(nn.Cell):
         variant: str = "torch",
     ) -> None:
         super().__init__()
-        make_gelu, epsilon = {"torch": (ErfGelu, 1e-12), "mindspore": (nn.GELU, 1e-7)}[variant]
-        keep_prob = 1 - dropout
+        make_gelu, epsilon = choose(variant, (ErfGelu, 1e-12), (nn.GELU, 1e-7))
         self.bert_embedding_lookup = nn.Embedding(vocab_size, size)
-        self.bert_embedding_postprocessor = Embeddings(size, max_length, segments, keep_prob, epsilon)
-        self.bert_encoder = Encoder(
-            [Layer(size, heads, 4 * size, keep_prob, epsilon, make_gelu()) for _ in range(layers)]
-        )
+        self.bert_embedding_postprocessor = Embeddings(size, max_length, segments, 1 - dropout, epsilon)
+        options = size, heads, 4 * size, 1 - dropout, epsilon, make_gelu()
+        self.bert_encoder = Layers([Layer(*options) for _ in range(layers)])
         self.dense = nn.Dense(size, size, activation="tanh")
         self.expand = ops.ExpandDims()
 

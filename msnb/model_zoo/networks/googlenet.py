@@ -1,6 +1,7 @@
 """GoogLeNet (Szegedy et al., 2014: Going deeper with convolutions) with BatchNorm."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["GoogLeNet", "googlenet"]
 
@@ -83,7 +84,7 @@ class GoogLeNet(nn.Cell):
 
     def __init__(self, num_classes: int = 1000, variant: str = "torch") -> None:
         super().__init__()
-        is_same = {"torch": False, "mindspore": True}[variant]
+        is_same = choose(variant, torch=False, mindspore=True)
         self.conv1 = ConvNorm(3, 64, 7, 2, is_same)
         self.conv2 = ConvNorm(64, 64)
         self.conv3 = ConvNorm(64, 192, 3)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from msnb import Parameter, Tensor, nn, ops
+from msnb import nn, ops
 from msnb.common.initializer import Normal, initializer
-from msnb.model_zoo.networks.transformer import Attend
+from msnb.core import Parameter, Tensor
+from msnb.model_zoo.networks.attention import Attend
 
 __all__ = ["Gpt", "gpt2"]
 

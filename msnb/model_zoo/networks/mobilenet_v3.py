@@ -1,10 +1,11 @@
 """MobileNetV3 (Howard et al., 2019: Searching for MobileNetV3)."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["MobileNetV3", "mobilenet_v3_large", "mobilenet_v3_small"]
 
-# Tables 1 and 2 of the paper: kernel, expanded channels, output channels, squeeze and excite, h-swish, stride
+# Tables 1 and 2 of the paper: kernel, inner and outer channels, squeeze and excite, h-swish, stride
 _LARGE = (
     *((3, 16, 16, 0, 0, 1), (3, 64, 24, 0, 0, 2), (3, 72, 24, 0, 0, 1), (5, 72, 40, 1, 0, 2), (5, 120, 40, 1, 0, 1)),
     *((5, 120, 40, 1, 0, 1), (3, 240, 80, 0, 1, 2), (3, 200, 80, 0, 1, 1), (3, 184, 80, 0, 1, 1)),
@@ -50,9 +51,8 @@ class SqueezeExcite(nn.Cell):
 
     def __init__(self, channels):
         super().__init__()
-        quarter = channels // 4
-        inner = max(8, (quarter + 4) // 8 * 8)  # the multiple of 8 next to it, but at least nine tenths of it
-        inner += 8 if inner < 0.9 * quarter else 0
+        inner = max(8, (channels // 4 + 4) // 8 * 8)  # the next multiple of 8, but no more than a tenth smaller
+        inner += 8 if inner < 0.9 * (channels // 4) else 0
         self.mean = GlobalMean()
         self.conv1 = _make_conv(channels, inner, has_bias=True)
         self.conv2 = _make_conv(inner, channels, has_bias=True)
@@ -88,12 +88,11 @@ class MobileNetV3(nn.Cell):
     """MobileNetV3.
 
     Args:
-        rows (tuple): A row for each block: kernel, expanded channels, output channels, squeeze and excite, h-swish,
-            stride.
+        rows (tuple): For each block kernel, inner and outer channels, squeeze and excite, h-swish, stride.
         hidden (int): Channels before the last layer.
         num_classes (int): Number of classes. Default: 1000.
-        variant (str): "torch" or "mindspore". Only in torchvision's network the layer before the last has a bias and
-            the epsilon of BatchNorm is 0.001. Default: "torch".
+        variant (str): "torch" has the epsilon and the biases of torchvision, "mindspore" those of MindSpore's zoo.
+            Default: "torch".
 
     Inputs:
         - **x** (Tensor) - Images of shape :math:`(N, 3, H, W)`.
@@ -104,7 +103,7 @@ class MobileNetV3(nn.Cell):
 
     def __init__(self, rows: tuple, hidden: int, num_classes: int = 1000, variant: str = "torch") -> None:
         super().__init__()
-        epsilon, momentum, has_bias = {"torch": (1e-3, 0.99, True), "mindspore": (1e-5, 0.9, False)}[variant]
+        epsilon, momentum, has_bias = choose(variant, (1e-3, 0.99, True), (1e-5, 0.9, False))
 
         def make_norm(channels):
             return nn.BatchNorm2d(channels, eps=epsilon, momentum=momentum)
@@ -132,11 +131,9 @@ def _list_rules(rows):
     rules += [(r"^classifier\.0\.", f"features.{last + 6}.")]
     in_channels = 16
     for number, (_, inner, channels, has_squeeze, *_) in enumerate(rows, 1):
-        cells = [*(["expand"] if inner != in_channels else []), "conv1", *(["se"] if has_squeeze else []), "conv2"]
-        rules += [
-            (rf"^features\.{number}\.block\.{index}\.", f"features.{number + 2}.{cell}.")
-            for index, cell in enumerate(cells)
-        ]
+        cells = ["expand"] * (inner != in_channels) + ["conv1"] + ["se"] * has_squeeze + ["conv2"]
+        for index, cell in enumerate(cells):
+            rules.append((rf"^features\.{number}\.block\.{index}\.", f"features.{number + 2}.{cell}."))
         in_channels = channels
     rules += [(r"\.se\.fc", ".se.conv"), (r"\.(expand|conv[12])\.0\.", r".\1.conv.")]
     return [*rules, (r"\.(expand|conv[12])\.1\.", r".\1.bn.")]
@@ -149,4 +146,4 @@ def mobilenet_v3_large(num_classes: int = 1000, variant: str = "torch") -> Mobil
 
 def mobilenet_v3_small(num_classes: int = 1000, variant: str = "torch") -> MobileNetV3:
     """Return a MobileNetV3-Small."""
-    return MobileNetV3(_SMALL, {"torch": 1024, "mindspore": 1280}[variant], num_classes, variant)
+    return MobileNetV3(_SMALL, choose(variant, 1024, 1280), num_classes, variant)

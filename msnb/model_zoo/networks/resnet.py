@@ -1,15 +1,16 @@
 """ResNet (He et al., 2015: Deep residual learning for image recognition)."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["ResNet", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152"]
 
 
 class _Layers:
-    """Layers of a variant. MindSpore's zoo pads as "same", torchvision by the same number on both sides."""
+    """Layers of a variant. `is_same` pads as "same", otherwise both sides get the same padding."""
 
-    def __init__(self, variant):
-        self.is_same, self.epsilon = {"torch": (False, 1e-5), "mindspore": (True, 1e-4)}[variant]
+    def __init__(self, is_same, block_epsilon, epsilon):
+        self.is_same, self.block_epsilon, self.epsilon = is_same, block_epsilon, epsilon
 
     def conv(self, in_channels, channels, size, stride=1):
         if self.is_same:
@@ -17,7 +18,7 @@ class _Layers:
         return nn.Conv2d(in_channels, channels, size, stride, pad_mode="pad", padding=size // 2)
 
     def norm(self, channels):
-        return nn.BatchNorm2d(channels, eps=self.epsilon)
+        return nn.BatchNorm2d(channels, eps=self.block_epsilon)
 
     def pool(self):
         if self.is_same:
@@ -28,13 +29,15 @@ class _Layers:
     def shortcut(self, in_channels, channels, stride):
         if stride == 1 and in_channels == channels:
             return None
-        return nn.SequentialCell([self.conv(in_channels, channels, 1, stride), self.norm(channels)])
+        norm = nn.BatchNorm2d(channels, eps=self.epsilon)
+        return nn.SequentialCell([self.conv(in_channels, channels, 1, stride), norm])
 
 
 class BasicBlock(nn.Cell):
     """Two 3 x 3 convolutions and a shortcut."""
 
     expansion = 1
+    mindspore = (False, 1e-4, 1e-5)  # is_same, epsilon in the blocks, epsilon elsewhere
     weight_rules = [(r"(\.\d+\.bn[12])\.", r"\1d.")]
 
     def __init__(self, layers, in_channels, channels, stride):
@@ -56,6 +59,7 @@ class Bottleneck(nn.Cell):
     """Convolutions of 1 x 1, 3 x 3 and 1 x 1, and a shortcut."""
 
     expansion = 4
+    mindspore = (True, 1e-4, 1e-4)
     weight_rules = []
 
     def __init__(self, layers, in_channels, channels, stride):
@@ -83,7 +87,8 @@ class ResNet(nn.Cell):
         block (type): Class of the blocks, `BasicBlock` or `Bottleneck`.
         counts (tuple[int]): Number of blocks in each group.
         num_classes (int): Number of classes. Default: 1000.
-        variant (str): "torch" has the padding of torchvision, "mindspore" that of MindSpore's zoo. Default: "torch".
+        variant (str): "torch" has the padding and the epsilon of torchvision, "mindspore" those of MindSpore's zoo.
+            Default: "torch".
 
     Inputs:
         - **x** (Tensor) - Images of shape :math:`(N, 3, H, W)`.
@@ -92,13 +97,12 @@ class ResNet(nn.Cell):
         Tensor, logits of shape :math:`(N, num\\_classes)`.
     """
 
-    def __init__(
-        self, block: type, counts: tuple[int, ...], num_classes: int = 1000, variant: str = "torch"
-    ) -> None:
+    def __init__(self, block: type, counts: tuple[int, ...], num_classes: int = 1000, variant: str = "torch") -> None:
         super().__init__()
-        layers, in_channels, groups = _Layers(variant), 64, []
+        layers = _Layers(*choose(variant, (False, 1e-5, 1e-5), block.mindspore))
+        in_channels, groups = 64, []
         self.conv1 = layers.conv(3, 64, 7, 2)
-        self.bn1 = layers.norm(64)
+        self.bn1 = nn.BatchNorm2d(64, eps=layers.epsilon)
         self.relu = nn.ReLU()
         self.maxpool = layers.pool()
         for number, count in enumerate(counts):

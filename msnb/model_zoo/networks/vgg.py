@@ -1,6 +1,7 @@
 """VGG (Simonyan and Zisserman, 2014: Very deep convolutional networks for large-scale image recognition)."""
 
 from msnb import nn
+from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["Vgg", "vgg11", "vgg13", "vgg16", "vgg19"]
 
@@ -26,11 +27,9 @@ class Vgg(nn.Cell):
 
     weight_rules = [(r"^features\.", "layers.")]
 
-    def __init__(
-        self, depth: int, num_classes: int = 1000, batch_norm: bool = False, variant: str = "torch"
-    ) -> None:
+    def __init__(self, depth: int, num_classes: int = 1000, batch_norm: bool = False, variant: str = "torch") -> None:
         super().__init__()
-        has_bias = {"torch": True, "mindspore": False}[variant]
+        has_bias = choose(variant, torch=True, mindspore=False)
         layers, in_channels = [], 3
         for channels, count in zip(_CHANNELS, _COUNTS[depth], strict=True):
             for _ in range(count):
