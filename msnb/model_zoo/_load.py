@@ -113,6 +113,8 @@ def load(
 def _find_weights(name, source):
     """Return the path of the file with weights."""
     if source is not None and not Path(source).is_dir():
+        if not Path(source).exists():
+            raise FileNotFoundError(f"There is no file or folder {os.fspath(source)!r} with weights of {name!r}.")
         return Path(source)
     folders = [folder for folder in (source, os.environ.get("MSNB_WEIGHTS")) if folder]
     for folder in map(Path, folders):

