@@ -37,6 +37,7 @@ __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "m
 __version__ = api_generations.VERSIONS[1]  # imported by `from mindspore import __version__`
 
 _HERE, _THERE = "msnb", "mindspore"
+_HUB, _HUB_HERE = "mindspore_hub", "msnb.model_zoo.hub"
 msnb = sys.modules[_HERE]  # loaded before its submodules
 _OWN = frozenset(
     ("__name__", "__version__", "__spec__", "__loader__", "__package__", "__path__", "__file__", "__doc__")
@@ -117,6 +118,9 @@ class _Finder:
     def find_spec(self, name, path=None, target=None):
         if name == _THERE:
             return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
+        if name == _HUB and not is_hub_installed():
+            module = importlib.import_module(_HUB_HERE)
+            return ModuleSpec(name, self, loader_state=(module, module.__spec__))
         if not name.startswith(_THERE + "."):
             return None
         module = _find_msnb_module(name)
@@ -135,6 +139,11 @@ class _Finder:
         # spec: reloading and relative imports must not use the alias.
         if not isinstance(module, _MindSpore):
             module.__spec__ = module.__spec__.loader_state[1]
+
+
+def is_hub_installed() -> bool:
+    """Return whether the package mindspore_hub is installed. Otherwise `msnb.model_zoo.hub` answers for it."""
+    return PathFinder.find_spec(_HUB) is not None
 
 
 def _find_msnb_module(name):
@@ -371,4 +380,4 @@ def explain(on: bool = True) -> None:
 
 
 def _list_alias_names():
-    return [name for name in sys.modules if name == _THERE or name.startswith(_THERE + ".")]
+    return [name for name in sys.modules if name in (_THERE, _HUB) or name.startswith(_THERE + ".")]

@@ -8,9 +8,10 @@ import ast
 import re
 from typing import Any
 
-from msnb.alias import api
+from msnb.alias import api, is_hub_installed
 
 MAGIC = "%%mindspore"
+_HUB = "mindspore_hub"
 _API = re.compile(r"--api[= ]\s*([12])\b")
 
 
@@ -88,6 +89,8 @@ class Imports(ast.NodeTransformer):
     def _rewrite_import(self, alias):
         if not _is_mindspore_module(alias.name):
             return [ast.Import([alias])]
+        if alias.name == _HUB:
+            return [ast.Import([ast.alias(self._rename_module(alias.name), alias.asname or _HUB)])]
         if alias.name == "mindspore":
             return [ast.ImportFrom("msnb.alias", [_make_import_alias(self.top, alias)], 0)]
         if alias.asname:
@@ -100,6 +103,8 @@ class Imports(ast.NodeTransformer):
         ]
 
     def _rename_module(self, module):
+        if module == _HUB:
+            return "msnb.model_zoo.hub"
         return self.root + module[len("mindspore") :]
 
 
@@ -114,4 +119,6 @@ def _make_import_alias(name, alias):
 
 
 def _is_mindspore_module(module):
+    if module == _HUB:
+        return not is_hub_installed()
     return module.split(".", 1)[0] == "mindspore"

@@ -10,11 +10,13 @@ import numpy as np
 
 from msnb.train.weights.slots import Slot, iterate_modules
 
-Rename = Mapping[str, str | None] | Callable[[str], str | None] | list[tuple[str, str | None]]
+Rule = tuple[str, str | None | tuple[str, ...]]
+Rename = Mapping[str, str | None] | Callable[[str], str | None] | list[Rule]
 
 BY_NAME, BY_KIND, RENAMED = "name", "kind of Cell", "rename"
 GUESSED = "order and shape: a guess"
 LEFT_OVER, MISFIT, MISSING = "not in the network", "shape does not fit", "not in the file"
+_PIECE = " piece "
 _COUNTER = "num_batches_tracked"  # PyTorch counts the batches of a BatchNorm; MindSpore does not
 
 
@@ -132,16 +134,55 @@ def _rename_by_dict(names, name):
 
 
 def _rename_by_rules(rules, name):
+    name, _, index = name.partition(_PIECE)  # the name of a piece ends in its index
     for pattern, text in rules:
         try:
             if text is None:
                 if re.search(pattern, name):
                     return None
+            elif isinstance(text, tuple):
+                if index:
+                    name = re.sub(pattern, text[int(index)], name)
             else:
                 name = re.sub(pattern, text, name)
         except re.error as error:
             raise ValueError(f"For 'load_weights', the rule {(pattern, text)} of 'rename' is wrong: {error}.") from None
     return name
+
+
+def split_packed_arrays(arrays: Mapping[str, Any], rename: Rename | None) -> Mapping[str, Any]:
+    """Return the arrays, with the pieces of those for which a rule of `rename` has several texts.
+
+    The pieces lie along the longest axis. Where that is the second axis of a matrix, the file stores it transposed.
+    """
+    if not isinstance(rename, list | tuple) or not any(isinstance(text, tuple) for _, text in rename):
+        return arrays
+    split: dict[str, Any] = {}
+    for name, array in arrays.items():
+        count = _count_pieces(rename, name)
+        shape = _get_shape(array)
+        if not count:
+            split[name] = array
+            continue
+        axis = int(np.argmax(shape)) if shape else 0
+        if not shape or shape[axis] % count:
+            raise ValueError(
+                f"For 'load_weights', a rule of 'rename' splits {name!r} into {count} equal pieces, but its shape is "
+                f"{shape}."
+            )
+        for index, piece in enumerate(np.split(np.asarray(array), count, axis)):
+            split[f"{name}{_PIECE}{index}"] = piece.T if len(shape) == 2 and axis == 1 else piece
+    return split
+
+
+def _count_pieces(rules, name):
+    """Return the number of texts of the first rule with several that matches a name, or 0."""
+    for number, (pattern, text) in enumerate(rules):
+        if isinstance(text, tuple):
+            earlier = _rename_by_rules(rules[:number], name)
+            if earlier is not None and re.search(pattern, earlier):
+                return len(text)
+    return 0
 
 
 def _match_by_name(slot, names):

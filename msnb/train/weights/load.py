@@ -84,7 +84,9 @@ def load_weights(
             or arrays by name. A file of PyTorch cannot run code.
         rename (Union[dict, list, Callable]): New names for those of the file. A dict maps names of arrays or of
             modules; a list has pairs (regular expression, text), which are applied in turn; a function takes and
-            returns a name. None in the place of a name leaves the array out. Default: None.
+            returns a name. None in the place of a name leaves the array out. A tuple of texts in a list splits the
+            array into equal pieces along its longest axis, such as the packed projections of an attention. Default:
+            None, the attribute `weight_rules` of `net` if it has one, as the networks of `msnb.model_zoo` do.
         strict (bool): If True, all Parameters and all arrays need a partner of the same shape. If False, the others
             keep their values, and the table lists them. Default: True.
 
@@ -112,6 +114,9 @@ def load_weights(
         raise TypeError(f"For 'load_weights', 'net' should be a Cell, but got {type(net).__name__}.")
     Validator.check_bool(strict, "strict", "load_weights")
     title, arrays = _read_arrays(source)
+    if rename is None:
+        rename = getattr(net, "weight_rules", None)
+    arrays = align.split_packed_arrays(arrays, rename)
     slots = list_slots(net)
     alignment = align.align(slots, arrays, rename)
     problems = align.describe_problems(alignment, arrays, title)
