@@ -10,6 +10,7 @@ import jax
 from msnb import log
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
+from msnb.core.eager import no_grad
 from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
@@ -325,7 +326,10 @@ _executor = _Executor()
 
 
 class _PynativeExecutor:
-    """MindSpore's interface to wait for operators that have not finished."""
+    """MindSpore's interface to the operators of PYNATIVE mode: waits for them, and switches their recording."""
+
+    enable_grad = staticmethod(no_grad.is_grad_enabled)
+    set_enable_grad = staticmethod(no_grad.enable_grad)
 
     def sync(self):
         """Wait until all arrays are computed."""

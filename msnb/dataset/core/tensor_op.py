@@ -9,6 +9,7 @@ and applying cannot be separated, it defines ``_transform_row_with_state`` inste
 return NotImplemented for input that they do not support.
 """
 
+from enum import IntEnum
 from typing import Any, Self
 
 import numpy as np
@@ -115,6 +116,38 @@ class PyTensorOperation(Described):
     def __call__(self, *inputs: Any) -> Any:
         """Return the result of ``_execute_py`` for the columns of a row."""
         return self._execute_py(*inputs)
+
+
+class Implementation(IntEnum):
+    """The method that computes a transform of a library: ``parse`` (C) or ``_execute_py`` (PY)."""
+
+    C = 0
+    PY = 1
+
+
+class TensorOperation(TensorOp):
+    """Base of transforms that libraries write for MindSpore 2. Their method ``parse`` returns a transform of
+    ``mindspore._c_dataengine``, which is applied. If ``implementation`` is PY, ``_execute_py`` is called.
+    """
+
+    inputs = None
+    deterministic = False
+
+    def __init__(self) -> None:
+        self.implementation: Implementation = Implementation.C
+
+    def parse(self) -> TensorOp:
+        """Return the transform that is applied."""
+        raise NotImplementedError(f"{type(self).__name__} should define parse.")
+
+    def _transform_row_with_state(self, state, *arrays):
+        if self.implementation == Implementation.PY:
+            result = self._execute_py(*map(as_str, arrays))
+            return tuple(map(as_array, result)) if isinstance(result, tuple) else as_array(result)
+        return self.parse()._transform_row_with_state(state, *arrays)
+
+    def _execute_py(self, *arrays):
+        raise NotImplementedError(f"{type(self).__name__} should define _execute_py.")
 
 
 def as_str(array: np.ndarray) -> np.ndarray:
