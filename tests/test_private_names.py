@@ -19,6 +19,7 @@ from msnb.dataset.core.datatypes import mstype_to_detype
 from msnb.dataset.text import transforms
 from msnb.nn.layer.conv import _Conv, _deconv_output_length
 from msnb.ops.function import nn_func
+from msnb.ops.operations import _tensor_array
 from msnb.ops.primitive import _run_op
 from msnb.parallel import _ps_context
 from msnb.train import amp, serialization
@@ -75,6 +76,17 @@ def test_a_function_with_a_gradient_of_its_own_says_what_to_use():
 
     with pytest.raises(NotImplementedError, match="bprop"):
         Double.apply(1)
+
+
+def test_names_of_kernels_and_compilers_can_be_imported_and_say_what_to_use():
+    class OfLibrary(msnb.common.api._MindsporeFunctionExecutor):
+        pass
+
+    with pytest.raises(NotImplementedError, match="jit"):
+        OfLibrary()
+    with pytest.raises(NotImplementedError, match=r"ops\.stack"):
+        _tensor_array.TensorArrayRead(msnb.float32, ())
+    assert "TensorArrayRead" not in dir(_tensor_array)
 
 
 @pytest.mark.parametrize("masked", [False, True])

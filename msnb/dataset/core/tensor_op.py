@@ -150,9 +150,17 @@ class TensorOperation(TensorOp):
         raise NotImplementedError(f"{type(self).__name__} should define _execute_py.")
 
 
-def as_str(array: np.ndarray) -> np.ndarray:
-    """Return an array of bytes as an array of str. Other arrays are returned unchanged."""
-    return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+def as_str(array: np.ndarray) -> Any:
+    """Return a column's value as functions of MindSpore 2 take it: bytes as str, and a dict out of the array of objects
+    that holds it in a pipeline. Other arrays are returned unchanged."""
+    kind = array.dtype.kind
+    return np.char.decode(array, "utf-8") if kind == "S" else array.item() if kind == "O" else array
+
+
+def holds_dict(value: Any) -> bool:
+    """Return True if `value` is a dict, which a column of MindSpore 2 may hold: `as_array` makes it an array of
+    objects without dimensions."""
+    return api_generations.shared == 2 and isinstance(value, dict)
 
 
 def _decode_strings(result):
