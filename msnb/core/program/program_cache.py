@@ -21,7 +21,7 @@ from msnb.common.arguments import uncalled
 from msnb.core import script
 from msnb.core.compat.jax_private import limit_traces, placement
 from msnb.core.eager import matmul_precision
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run
+from msnb.core.errors.data_dependent_shape import DataDependentShape, ValueNeeded, can_run_eagerly, report_eager_run
 from msnb.core.errors.messages import describe
 from msnb.core.operator import api_generations
 from msnb.core.program import recompile_hints, static_floats, unroll_hint
@@ -273,8 +273,8 @@ def call(
     """
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
-    except DataDependentShape as error:
-        if _thread.frame is not None or interventions.active or not can_run_eagerly(fn):
+    except (DataDependentShape, ValueNeeded) as error:
+        if interventions.active or not can_replace_program(error, fn):
             raise
         report_eager_run(name, error)
         return fn(*args, **kwargs)
@@ -282,6 +282,16 @@ def call(
     if program.settings:
         program.apply_settings()
     return out
+
+
+def can_replace_program(error: DataDependentShape | ValueNeeded, fn: Callable[..., Any]) -> bool:
+    """Return True if `fn`, whose trace has raised `error`, runs operator by operator instead. In r1.1 a graph has no
+    values for Python."""
+    return (
+        _thread.frame is None
+        and can_run_eagerly(fn)
+        and (api_generations.shared == 2 or isinstance(error, DataDependentShape))
+    )
 
 
 def find(
@@ -353,7 +363,8 @@ def find(
 def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace_state.epoch.value:
-        raise DataDependentShape(*before[1])
+        _, kind, fields, _ = before
+        raise kind(*fields)
     if _thread.frame is None:
         limit_traces()
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
@@ -369,10 +380,10 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
 
     try:
         program, reads = trace_with_cell_state(traced)
-    except DataDependentShape as error:
+    except (DataDependentShape, ValueNeeded) as error:
         if len(programs.plain) >= _MAX_SIGNATURES:
             programs.plain.clear()
-        programs.plain[key] = trace_state.epoch.value, error.fields, static_leaves
+        programs.plain[key] = trace_state.epoch.value, type(error), error.fields, static_leaves
         raise
     traced_cells = {id(c) for c in program.cells}
     further_cells = [cell for cell, *_ in program.settings]

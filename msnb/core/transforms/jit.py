@@ -11,7 +11,7 @@ from msnb import log
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
 from msnb.core.eager import no_grad
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
+from msnb.core.errors.data_dependent_shape import DataDependentShape, ValueNeeded, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
 from msnb.core.state import deferred_errors, events, interventions, trace_state
@@ -271,8 +271,8 @@ class _Executor:
         log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
         try:
             program = program_cache.program_of(obj, *args)
-        except DataDependentShape as error:
-            if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_run_in_root_scope", obj)):
+        except (DataDependentShape, ValueNeeded) as error:
+            if not program_cache.can_replace_program(error, getattr(obj, "_run_in_root_scope", obj)):
                 raise
             report_eager_run(type(obj).__name__, error)
             return phase, False
