@@ -1,15 +1,12 @@
 """Re-export module: compiled functions and compiler settings."""
 
-from msnb._util.placeholders import derivable
 from msnb.core.eager.no_grad import _no_grad
 from msnb.core.transforms.compiler_hints import _function_forbid_reuse as _function_forbid_reuse
 from msnb.core.transforms.compiler_hints import jit_class, ms_class, ms_memory_recycle, mutable, set_recursion_limit
 from msnb.core.transforms.jit import _Executor, _executor, _pynative_executor, jit, ms_function
+from msnb.core.transforms.jit import _MindsporeFunctionExecutor as _MindsporeFunctionExecutor
 
 _cell_graph_executor = _executor  # MindSpore 2's name
-_MindsporeFunctionExecutor = derivable(  # libraries for MindSpore 1.8 to 2.0 derive from it
-    "_MindsporeFunctionExecutor", "mindspore.common.api", "mindspore.jit compiles a function and returns one"
-)
 cells_compile_cache: dict[int, object] = {}  # always empty: each Cell stores its own programs
 
 __all__ = [

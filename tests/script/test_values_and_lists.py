@@ -98,3 +98,19 @@ def test_a_list_leaves_a_graph_of_mindspore_2_as_a_list(meanings_of_mindspore_2)
 
 def test_a_list_leaves_a_graph_of_r1_1_as_a_tuple():
     assert type(lists_of(Tensor(1))) is tuple and list_of_numbers() == (2, 4)
+
+
+def test_a_small_numpy_array_is_a_constant_of_a_graph_of_mindspore_2(meanings_of_mindspore_2):
+    @ms.jit
+    def add(x, y):
+        return Tensor(x) + y
+
+    for values in ([1, 2], [3, 4], [1, 2]):
+        assert add(np.array(values), Tensor([10, 20])).asnumpy().tolist() == [values[0] + 10, values[1] + 20]
+    assert add(np.float32(2), Tensor(1.0)) == 3
+    for wrong in (np.array(["a"]), np.zeros(100_000)):
+        with pytest.raises(TypeError, match="inputs of a graph should be Tensors"):
+            add(wrong, Tensor(1))
+    api_generations.share(1)
+    with pytest.raises(TypeError, match="wrap it"):
+        add(np.array([1, 2]), Tensor(1))

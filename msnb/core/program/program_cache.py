@@ -179,6 +179,7 @@ def _read_global_state():
     )
 
 
+_MAX_CONSTANT_BYTES = 1 << 16  # of an array whose bytes are part of a signature
 _MAX_SIGNATURES = 256  # maximum per Cell or function; the oldest is dropped, with the objects that it keeps alive
 _by_object = WeakIdentityDict()  # any object except Cells and functions -> Programs
 _by_id = OrderedDict()  # id -> (object without weak references, Programs); the last 64
@@ -456,10 +457,22 @@ def _append_to_signature(value, key, arrays, boxes):
             boxes.append(None)
         elif isinstance(leaf, (bool, int, str, bytes, type(None), mstype.Type, complex)):
             key += (type(leaf), leaf)
+        elif _is_constant_array(leaf):
+            key += (leaf.shape, leaf.dtype.str, leaf.tobytes())
         elif isinstance(leaf, (np.ndarray, np.generic, jax.Array)):
             raise TypeError(f"The inputs of a graph should be Tensors, but got {_describe_array(leaf)}.")
         else:
             key.append(id(leaf))  # the entry keeps `leaf` alive, so that no other object gets this id
+
+
+def _is_constant_array(value):
+    """Return True for a small numpy array of numbers, which graphs of MindSpore 2 take as a constant."""
+    return (
+        api_generations.shared == 2
+        and isinstance(value, (np.ndarray, np.generic))
+        and value.dtype.kind in "biufc"
+        and value.nbytes <= _MAX_CONSTANT_BYTES
+    )
 
 
 def _describe_array(array):

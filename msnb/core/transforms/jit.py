@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from msnb import log
+from msnb._util.placeholders import derivable
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
 from msnb.core.eager import no_grad
@@ -338,6 +339,9 @@ class _PynativeExecutor:
 
 
 _pynative_executor = _PynativeExecutor()
+_MindsporeFunctionExecutor = derivable(  # libraries for MindSpore 1.8 to 2.0 derive from it
+    "_MindsporeFunctionExecutor", "mindspore.common.api", "mindspore.jit compiles a function and returns one"
+)
 
 
 program_cache.set_jit_decorator(jit)
