@@ -3,10 +3,13 @@
     python benchmarks/libraries.py FOLDER [--only mindcv ...] [--seconds 120]
     /path/of/mindspore/python benchmarks/libraries.py FOLDER --real
 
-FOLDER gets one folder for each library, which `pip install --no-deps` fills with the pinned version. Every module is
-imported, all modules of a library in one process. msnb is imported with the meanings of MindSpore 2; `--real` imports
-the MindSpore of this Python, for the denominator. A module that stops at a package that is not installed is counted
-apart: it says nothing about msnb.
+FOLDER gets one folder for each library, which `pip install --no-deps` fills with the pinned version, and `third` with
+the packages of `libraries.txt`. Every module is imported, all modules of a library in one process. msnb is imported with
+the meanings of MindSpore 2; `--real` imports the MindSpore of this Python and writes what imports, for the denominator.
+Later runs of msnb compare with it. A module that stops at a package that is not installed is counted apart: it says
+nothing about msnb. Both run with the same packages and the same environment.
+
+`sciai` sets matplotlib's "pgf.preamble" to a list, which matplotlib refuses since 3.6. Join its lines to measure it.
 """
 
 import argparse
@@ -20,25 +23,40 @@ import time
 import warnings
 from pathlib import Path
 
-LIBRARIES = {  # the name of the package in Python, and the wheel
-    "mindcv": "mindcv==0.3.0",
-    "mindyolo": "mindyolo==0.5.0",
-    "mindnlp": "mindnlp==0.2.4",
-    "mindone": "mindone==0.5.0",
-    "mindspore_rl": "mindspore-rl==0.7.0",
-    "mindspore_rec": "mindspore-rec==0.3.0",
-    "mindspore_gs": "mindspore-gs==1.4.1",
-    "troubleshooter": "troubleshooter==1.0.18",
+LIBRARIES = {  # the wheel, and the name of the package in Python
+    "mindcv==0.3.0": "mindcv",
+    "mindyolo==0.5.0": "mindyolo",
+    "mindnlp==0.2.4": "mindnlp",
+    "mindnlp==0.5.1": "mindnlp",
+    "mindone==0.5.0": "mindone",
+    "mindchemistry-ascend==0.2.0": "mindchemistry",
+    "sciai==0.1.0": "sciai",
+    "denoising-diffusion-mindspore==0.0.1a0": "ddm",
+    "mindspore-rl==0.7.0": "mindspore_rl",
+    "mindspore-rec==0.3.0": "mindspore_rec",
+    "mindspore-gs==1.4.1": "mindspore_gs",
+    "troubleshooter==1.0.18": "troubleshooter",
+}
+_OLD_PYTHON = {"sciai==0.1.0": "3.7"}  # wheels of Python code for one old Python
+_ENVIRONMENT = {  # libraries read them
+    "LD_LIBRARY_PATH": "",
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python",
 }
 _NOT_MODULES = ("tests", "test", "examples", "st", "ut", "__pycache__")
 _SCRIPTS = ("setup", "train", "eval", "infer", "main", "run")
 
 
-def install(folder, wheel):
-    """Fill `folder` with a wheel, unless it is there already."""
+def install(folder, *requirements):
+    """Fill `folder` by pip, unless it is there already."""
     if not folder.exists():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), wheel]
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *requirements]
         subprocess.run(pip, check=True)
+
+
+def install_library(folder, wheel):
+    """Fill `folder` with a wheel, unless it is there already."""
+    python = _OLD_PYTHON.get(wheel)
+    install(folder, *(["--python-version", python, "--only-binary=:all:"] if python else []), wheel)
 
 
 def modules_of(folder, package):
@@ -55,16 +73,20 @@ def import_all(folder, package, seconds):
     """Import the modules of a package in this process and return what came of them."""
     sys.path.insert(0, str(folder))
     until = time.monotonic() + seconds
-    imported, skipped, third, stops = 0, 0, collections.Counter(), collections.Counter()
+    imported, failed, skipped, third, stops = [], set(), 0, collections.Counter(), collections.Counter()
     modules = modules_of(folder, package)
     for name in modules:
+        if any(name.startswith(f"{outer}.") for outer in failed):
+            stops["a package around it"] += 1
+            continue
         if time.monotonic() > until:
             skipped += 1
             continue
         try:
             importlib.import_module(name)
-            imported += 1
+            imported.append(name)
         except (Exception, SystemExit) as error:
+            failed.add(name)
             absent = (getattr(error, "name", None) or "").split(".")[0] if isinstance(error, ImportError) else ""
             if isinstance(error, ModuleNotFoundError) and absent not in ("", "mindspore", "msnb", package):
                 third[absent] += 1
@@ -73,12 +95,14 @@ def import_all(folder, package, seconds):
     return {"all": len(modules), "imported": imported, "skipped": skipped, "third": third, "stops": stops}
 
 
-def report(package, wheel, found):
-    """Print the result of one library."""
-    late = f", {found['skipped']} not tried for lack of time" if found["skipped"] else ""
-    third = ", ".join(f"{name} {count}" for name, count in found["third"].items())
-    print(f"{wheel}: {found['imported']} of {found['all']} import{late}{'; not installed: ' + third if third else ''}")
-    for stop, count in sorted(found["stops"].items(), key=lambda item: -item[1])[:3]:
+def report(wheel, result, real):
+    """Print the result of one library. `real` has the modules that MindSpore imports, or is None."""
+    late = f", {result['skipped']} not tried for lack of time" if result["skipped"] else ""
+    third = ", ".join(f"{name} {count}" for name, count in result["third"].items())
+    imported = result["imported"]
+    beside = f"; MindSpore imports {len(real)}, of them {len({*imported} & {*real})} import" if real is not None else ""
+    print(f"{wheel}: {len(imported)} of {result['all']} import{beside}{late}{'; not installed: ' + third if third else ''}")
+    for stop, count in sorted(result["stops"].items(), key=lambda item: -item[1])[:3]:
         print(f"    {count:5}  {stop}")
 
 
@@ -86,29 +110,35 @@ def main():
     """Import the libraries, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
+    parser.add_argument("--only", nargs="+", default=[""], help="beginnings of names of wheels (default: all)")
     parser.add_argument("--seconds", type=float, default=120, help="for one library (default: 120)")
     parser.add_argument("--real", action="store_true", help="the MindSpore of this Python in place of msnb")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         warnings.simplefilter("ignore")
+        sys.path.insert(0, str(options.folder / "third"))
         if not options.real:
             import msnb.alias
 
             msnb.alias.install(api=2)
         sys.argv[1:] = []  # libraries read the arguments of the process
-        found = import_all(options.folder / options.worker, options.worker, options.seconds)
-        print("\n" + json.dumps(found))
+        result = import_all(options.folder / options.worker, LIBRARIES[options.worker], options.seconds)
+        print("\n" + json.dumps(result))
         sys.stdout.flush()
         os._exit(0)  # threads of libraries do not end by themselves
-    for package in options.only:
-        install(options.folder / package, LIBRARIES[package])
-        done = subprocess.run([sys.executable, *sys.argv, "--worker", package], capture_output=True, text=True)
+    install(options.folder / "third", "--requirement", str(Path(__file__).with_suffix(".txt")))
+    for wheel in filter(lambda name: name.startswith(tuple(options.only)), LIBRARIES):
+        install_library(options.folder / wheel, wheel)
+        command = [sys.executable, *sys.argv, "--worker", wheel]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **_ENVIRONMENT})
         if done.returncode:
-            print(f"{LIBRARIES[package]}: the process ended with {done.returncode}\n{done.stderr[-400:]}")
-        else:
-            report(package, LIBRARIES[package], json.loads(done.stdout.splitlines()[-1]))
+            print(f"{wheel}: the process ended with {done.returncode}\n{done.stderr[-400:]}")
+            continue
+        result, stored = json.loads(done.stdout.splitlines()[-1]), options.folder / f"{wheel}.json"
+        if options.real:
+            stored.write_text(json.dumps(result["imported"]))
+        report(wheel, result, json.loads(stored.read_text()) if stored.exists() else None)
 
 
 if __name__ == "__main__":

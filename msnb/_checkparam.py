@@ -58,6 +58,7 @@ from msnb.common.checks.values import (
     _check_3d_int_or_tuple,
     _expand_tuple,
     args_type_check,
+    check_and_canonicalize_axes,
     check_bool,
     check_const_input,
     check_file_name_by_regular,

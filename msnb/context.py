@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msnb import log
+from msnb._config.ms_context import MSContext
 from msnb._config.parallel_settings import parallel as _parallel
 from msnb._config.parallel_settings import resolve_synonyms
 from msnb._config.settings_table import Settings, directory, file, flag_or_level, gigabytes, mapping, only
@@ -185,10 +186,15 @@ _settings = Settings("set_context", _TABLE)
 _state = _settings.values
 _listeners = {}
 _k_context = None  # name of r1.1's variable for the object that _context() returns; its tests read it
+K_CONTEXT: MSContext = MSContext.get_instance()  # MindSpore 2's object, of which libraries set the backend
 
 
 def _context():
     return _state
+
+
+def _get_mode():
+    return _state.mode
 
 
 def on_change(key: str, listener: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -22,6 +22,7 @@ FLOOR = {
     **dict.fromkeys(("context", "log", "common", "_config", "_util", "_checkparam", "_version"), 0),
     **dict.fromkeys(("default_config", "device_manager"), 0),
     "core": 1,
+    "_c_dataengine": 4,
     "_c_expression": 2,
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "scipy", "nn"), 3),

@@ -1,15 +1,26 @@
 """Private names of MindSpore that libraries import from its modules do what MindSpore's do, or say why they cannot."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import msnb
+import msnb.dataset as ds
 import msnb.experimental
-from msnb import Parameter, Tensor, _c_expression, mint, nn
+from msnb import Parameter, Tensor, _c_expression, mint, nn, ops
+from msnb import _c_dataengine as cde
 from msnb._c_expression import amp as levels
+from msnb._checkparam import check_and_canonicalize_axes
 from msnb.common import dtype, parameter
-from msnb.common.api import _function_forbid_reuse
+from msnb.common.api import _function_forbid_reuse, _pynative_executor
+from msnb.common.initializer import Initializer, _register, initializer
+from msnb.dataset.core.datatypes import mstype_to_detype
+from msnb.dataset.text import transforms
+from msnb.nn.layer.conv import _Conv, _deconv_output_length
 from msnb.ops.function import nn_func
+from msnb.ops.operations import _tensor_array
+from msnb.ops.primitive import _run_op
 from msnb.parallel import _ps_context
 from msnb.train import amp, serialization
 
@@ -67,6 +78,17 @@ def test_a_function_with_a_gradient_of_its_own_says_what_to_use():
         Double.apply(1)
 
 
+def test_names_of_kernels_and_compilers_can_be_imported_and_say_what_to_use():
+    class OfLibrary(msnb.common.api._MindsporeFunctionExecutor):
+        pass
+
+    with pytest.raises(NotImplementedError, match="jit"):
+        OfLibrary()
+    with pytest.raises(NotImplementedError, match=r"ops\.stack"):
+        _tensor_array.TensorArrayRead(msnb.float32, ())
+    assert "TensorArrayRead" not in dir(_tensor_array)
+
+
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_as_a_function_is_the_layer(rng, masked):
     layer = nn.MultiheadAttention(8, 2, add_bias_kv=True, add_zero_attn=True).set_train(False)
@@ -112,8 +134,13 @@ def test_numbers_of_the_c_module_depend_on_the_seed_alone():
     for data in (a, b):
         _c_expression._random_normal(5, data, 1.0, 2.0)
     assert (a == b).all() and abs(a.mean() - 1) < 0.1 and abs(a.std() - 2) < 0.1
-    with pytest.raises(NotImplementedError, match="get_context"):
-        _c_expression.MSContext.get_instance()
+
+
+def test_a_context_without_ascend_chips_answers():
+    c = _c_expression.MSContext.get_instance()
+    assert c is msnb.context.K_CONTEXT and c.get_ascend_soc_version() == "" and not c.is_ascend_plugin_loaded()
+    assert c.get_backend_policy() == "ms" and c.set_backend_policy("ms") and not c.set_backend_policy("none")
+    assert msnb.context._get_mode() == msnb.get_context("mode")
 
 
 @pytest.mark.parametrize("kind, size", [("bool_", 1), ("bfloat16", 2), ("int64", 8), ("complex128", 16)])
@@ -121,3 +148,107 @@ def test_bytes_of_an_element(kind, size):
     assert dtype.type_size_in_bytes(getattr(msnb, kind)) == size
     with pytest.raises(TypeError, match="type of elements"):
         dtype.type_size_in_bytes("float32")
+
+
+def test_layers_derive_from_the_base_of_convolutions(rng):
+    class Conv1dBy(_Conv):
+        def __init__(self):
+            super().__init__(4, 6, (3,), (1, 2), "pad", (0, 0, 1, 1), (1, 1), 2, True, "normal", "ones")
+            self.conv2d = ops.Conv2D(6, (1, 3), pad_mode="pad", pad=self.padding, stride=self.stride, group=self.group)
+
+        def construct(self, x):
+            image = self.conv2d(x.expand_dims(2), self.weight.expand_dims(2))
+            return self.bias_add(image, self.bias).squeeze(2)
+
+    x, net = Tensor(rng.normal(size=(2, 4, 9)).astype(np.float32)), Conv1dBy()
+    same = nn.Conv1d(4, 6, 3, 2, "pad", 1, 1, 2, True, Tensor(net.weight.asnumpy()), "ones")
+    assert net.weight.shape == (6, 2, 3) and isinstance(same, _Conv) and isinstance(nn.Conv3d(1, 1, 1), _Conv)
+    np.testing.assert_allclose(net(x).asnumpy(), same(x).asnumpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode, length", [("valid", 17), ("same", 14), ("pad", 14)])
+def test_length_of_a_transposed_convolution(mode, length):
+    modes = [mode == m for m in ("valid", "same", "pad")]
+    assert _deconv_output_length(*modes, 7, 3, 2, 2, 3) == length
+
+
+def test_axes_become_a_tuple_of_non_negative_numbers():
+    assert check_and_canonicalize_axes(-1, 3) == (2,) and check_and_canonicalize_axes((0, -2), 3) == (0, 1)
+    for axes, error in ((3, ValueError), ((0, -3), ValueError), (1.5, TypeError), (None, TypeError)):
+        with pytest.raises(error):
+            check_and_canonicalize_axes(axes, 3)
+
+
+def test_recording_of_gradients_is_switched_off_and_on():
+    def partly(x):
+        y = x * x
+        _pynative_executor.set_enable_grad(False)
+        z = y * x
+        _pynative_executor.set_enable_grad(True)
+        return y + z
+
+    def never_on_again(x):
+        _pynative_executor.set_enable_grad(False)
+        return x * x
+
+    x = Tensor(2.0)
+    assert msnb.grad(partly)(x) == 4 and _pynative_executor.enable_grad()
+    assert msnb.grad(never_on_again)(x) == 0 and _pynative_executor.enable_grad()
+    with msnb.common.api._no_grad():
+        assert not _pynative_executor.enable_grad()
+        assert msnb.grad(lambda x: x * x)(x) == 4 and not _pynative_executor.enable_grad()
+    with pytest.raises(RuntimeError, match="stop_gradient"):
+        msnb.jit(never_on_again)(x)
+
+
+def test_initializers_of_libraries_have_names(rng):
+    @_register("by_library")
+    class OfLibrary(Initializer):
+        def _initialize(self, arr):
+            arr[...] = 7
+
+    assert (initializer("by_library", (2,)).asnumpy() == 7).all()
+    assert (initializer("oflibrary", (2,)).asnumpy() == 7).all()
+
+
+def test_types_of_lists_and_tuples_are_instances_of_classes():
+    assert isinstance(ops.typeof((1,)), dtype.Tuple) and isinstance(ops.typeof([1]), dtype.List)
+    assert not isinstance(ops.typeof([1]), dtype.Tuple) and pickle.loads(pickle.dumps(dtype.tuple_)) == dtype.tuple_
+
+
+def test_an_operator_of_a_library_runs_the_operator_that_it_derives_from():
+    class Twice(ops.Abs):
+        def __call__(self, x):
+            return _run_op(self, self.name, (x,)) * 2
+
+    assert Twice()(Tensor(-3.0)) == 6
+
+
+def test_transforms_of_libraries_return_transforms_of_the_engine():
+    class ToIds(transforms.TextTensorOperation):
+        def __init__(self, words):
+            super().__init__()
+            self.vocab = cde.Vocab.from_list(words)
+
+        def parse(self):
+            return cde.LookupOperation(self.vocab.c_vocab, "<unk>", str(mstype_to_detype(msnb.int32)))
+
+    class Words(transforms.TextTensorOperation):
+        def __init__(self, implementation):
+            super().__init__()
+            self.implementation = implementation
+
+        def parse(self):
+            return cde.BasicTokenizerOperation(True, False, ds.text.NormalizeForm.NONE, False, False)
+
+        def _execute_py(self, text):
+            return np.array(str(text).lower().split())
+
+    to_ids, ways = ToIds(["<unk>", "deep", "sea"]), transforms.Implementation
+    assert to_ids("sea") == 2 and to_ids(np.array(["deep", "blue"])).tolist() == [1, 0]
+    for way in ways:
+        data = ds.NumpySlicesDataset(["Deep blue sea"], ["text"]).map([Words(way), to_ids], "text")
+        assert [row["text"].tolist() for row in data.create_dict_iterator(output_numpy=True)] == [[1, 0, 2]]
+    assert isinstance(data, ds.TextBaseDataset) and data._build_vocab.__name__ == "build_vocab"
+    with pytest.raises(AttributeError, match="_c_dataengine"):
+        cde.ResizeOperation  # noqa: B018

@@ -60,12 +60,12 @@ ELSEWHERE = {
 
 # Who says "not available in msnb yet", in which function: whole rooms, each the subject of a later version.
 ROOMS = {
-    "_c_expression/__init__.py": {""},  # settings of MindSpore's C++ module
     "_c_expression/amp.py": {"create_amp_strategy"},
     "common/__init__.py": {""},  # a class with a gradient of its own, from which libraries derive
     "_util/placeholders.py": {"refuse", "__call__", "__getattr__"},
     "_config/settings_table.py": {"judge"},
     "common/missing.py": None,  # names of several processes, Ascend and the compiler
+    "core/transforms/jit.py": {""},  # a class of MindSpore's compiler, from which libraries derive
     "exchange/api.py": {"_check_options", "load"},  # networks that are encrypted or made unreadable
     "explainer/__init__.py": {""},
     "mint/__init__.py": {""},  # a batch normalisation over several devices

@@ -1,4 +1,4 @@
-"""`mindspore.scipy.linalg` beside scipy itself, in both modes."""
+"""`mindspore.scipy.linalg` beside scipy itself, in both modes, and `mindspore.scipy.optimize`."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy import linalg as by_scipy
 
 import msnb as ms
 from msnb import Tensor, context
-from msnb.scipy import linalg
+from msnb.scipy import linalg, optimize
 
 R = np.random.default_rng(3)
 SQUARE, TALL, B = R.normal(size=(3, 3)), R.normal(size=(4, 3)), R.normal(size=3)
@@ -90,3 +90,80 @@ def test_whole_numbers_count_as_float64_and_gradients_are_those_of_the_operators
 def test_what_does_not_fit_is_said(error, call):
     with pytest.raises(error, match="For '"):
         call()
+
+
+def rosenbrock(x, scale=100.0):
+    return (scale * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+@pytest.mark.parametrize("method", ["BFGS", "lbfgs"])
+@pytest.mark.parametrize("jac", [None, ms.grad(rosenbrock)], ids=["own gradient", "gradient of the function"])
+def test_a_minimum_is_where_the_gradient_vanishes(method, jac):
+    start = Tensor(np.zeros(3))
+    result = optimize.minimize(rosenbrock, start, (50.0,), method, jac, options={"gtol": 1e-6, "maxiter": 100})
+    assert result.success and result.status == 0 and result.x.dtype == ms.float64
+    np.testing.assert_allclose(result.x.asnumpy(), 1, atol=1e-5)
+    assert abs(result.jac.asnumpy()).max() <= 1e-6 and (result.hess_inv is None) == (method == "lbfgs")
+    assert result.fun < 1e-10 and result.nfev >= result.nit > 5
+
+
+def test_a_minimum_keeps_the_element_type_and_stops_at_the_last_iteration():
+    result = optimize.minimize(rosenbrock, Tensor(np.zeros(3, np.float32)), method="bfgs", options={"maxiter": 2})
+    assert result.x.dtype == ms.float32 and not result.success and result.nit == 2
+
+
+@pytest.mark.parametrize(
+    "error, words, arguments",
+    [
+        (ValueError, "'BFGS' or 'LBFGS'", {"method": "newton"}),
+        (ValueError, "is needed", {}),
+        (NotImplementedError, "constraints", {"method": "lagrange"}),
+        (TypeError, "history_size", {"method": "bfgs", "options": {"history_size": 3}}),
+        (TypeError, "unexpected", {"method": "bfgs", "options": {"steps": 3}}),
+        (ValueError, "one axis", {"method": "bfgs", "x0": Tensor(np.zeros((2, 2)))}),
+        (TypeError, "floats", {"method": "bfgs", "x0": Tensor([1, 2])}),
+    ],
+)
+def test_a_search_for_a_minimum_says_what_is_wrong(error, words, arguments):
+    with pytest.raises(error, match=words):
+        optimize.minimize(rosenbrock, **{"x0": Tensor(np.zeros(3)), **arguments})
+
+
+def test_a_graph_has_no_values_to_search_a_minimum():
+    with pytest.raises(RuntimeError, match="outside a graph"):
+        ms.jit(lambda x: optimize.minimize(rosenbrock, x, method="BFGS").x)(Tensor(np.zeros(2)))
+    with pytest.raises(RuntimeError, match="outside a graph"):
+        ms.jit(lambda x: optimize.linear_sum_assignment(x, False))(Tensor(np.eye(2)))
+
+
+def test_a_step_satisfies_the_conditions_of_wolfe():
+    def bowl(x):
+        return (x * x).sum()
+
+    x, direction = Tensor([1.8, 1.7]), Tensor([-1.0, -1.0])
+    result = optimize.line_search(bowl, x, direction)  # MindSpore 2.7.1: 1.0, 1.13, [1.6, 1.4]
+    assert not result.failed and result.a_k == 1 and abs(result.f_k - 1.13) < 1e-6
+    np.testing.assert_allclose(result.g_k.asnumpy(), [1.6, 1.4], atol=1e-6)
+    assert optimize.line_search(bowl, x, -direction).failed
+
+
+COSTS = np.array([[4, 1, 3], [2, 0, 5], [3, 2, 2.0]])
+
+
+@pytest.mark.parametrize(
+    "costs, most, limit, rows, columns",  # results of MindSpore 2.7.1
+    [
+        (COSTS, False, None, [0, 1, 2], [1, 0, 2]),
+        (COSTS, False, Tensor(2), [0, 1, -1], [1, 0, -1]),
+        (COSTS[:2], True, None, [0, 1], [0, 2]),
+    ],
+)
+def test_columns_are_assigned_to_rows(costs, most, limit, rows, columns):
+    pair = optimize.linear_sum_assignment(Tensor(costs), most, limit)
+    assert [t.asnumpy().tolist() for t in pair] == [rows, columns] and pair[0].dtype == ms.int64
+
+
+def test_an_assignment_says_what_is_wrong():
+    for error, arguments in ((TypeError, (COSTS, True)), (ValueError, (Tensor([1.0]), True)), (TypeError, (ONE, 1))):
+        with pytest.raises(error):
+            optimize.linear_sum_assignment(*arguments)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb._util.placeholders import derivable
+from msnb._config.ms_context import MSContext as MSContext
 from msnb.common import dtype as typing
 from msnb.common.missing import asked
 from msnb.core.tensor.meta_tensor import MetaTensor
@@ -22,9 +22,6 @@ class security:  # noqa: N801 - MindSpore's C++ module has a submodule of this n
 
 
 __all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "security", "typing"]
-
-
-MSContext = derivable("MSContext", "mindspore._c_expression", "mindspore.get_context returns a setting")
 
 
 def _random_normal(seed, data, mean, sigma):

@@ -102,6 +102,24 @@ class TensorType(Type):
         return TensorType, (self.element,)
 
 
+class List(Type):
+    """The type of a list."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("List", None, "list_")
+
+
+class Tuple(Type):
+    """The type of a tuple."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("Tuple", None, "tuple_")
+
+
 tensor_type = TensorType
 
 int8: Int = Int(8)
@@ -124,8 +142,8 @@ uint: UInt = UInt()
 float_: Float = Float()
 number: Number = Number("Number", None, "number")
 tensor: TensorType = TensorType()
-list_: Type = Type("List", None, "list_")
-tuple_: Type = Type("Tuple", None, "tuple_")
+list_: List = List()
+tuple_: Tuple = Tuple()
 dict_: Type = Type("Dictionary", None, "dict_")
 slice_: Type = Type("Slice", None, "slice_")
 string: Type = Type("String", None, "string")

@@ -84,7 +84,7 @@ def delaying() -> Iterator[None]:
         _thread_state.delaying = before
 
 
-def _register_alias(*aliases):
+def _register(*aliases):
     def register(cls):
         for name in (cls.__name__.lower(), *aliases):
             _INITIALIZER_ALIAS.setdefault(name, cls)
@@ -245,7 +245,7 @@ class _Formula(Initializer):
         raise NotImplementedError
 
 
-@_register_alias("zeros")
+@_register("zeros")
 class Zero(_Formula):
     """Fill with zeros."""
 
@@ -253,7 +253,7 @@ class Zero(_Formula):
         return 0
 
 
-@_register_alias("ones")
+@_register("ones")
 class One(_Formula):
     """Fill with ones."""
 
@@ -278,7 +278,7 @@ class Constant(Initializer):
         arr[...] = self.value
 
 
-@_register_alias("xavier_uniform")
+@_register("xavier_uniform")
 class XavierUniform(_Formula):
     r"""
     Fill with uniform random values U(-b, b), :math:`b = gain \sqrt{6 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
@@ -297,7 +297,7 @@ class XavierUniform(_Formula):
         return _draw_uniform(self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
 
 
-@_register_alias("xavier_normal")
+@_register("xavier_normal")
 class XavierNormal(_Formula):
     r"""
     Fill with normal random values N(0, s), :math:`s = gain \sqrt{2 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
@@ -330,7 +330,7 @@ class _He(_Formula):
         return _calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan)
 
 
-@_register_alias("he_uniform")
+@_register("he_uniform")
 class HeUniform(_He):
     r"""
     Fill with uniform random values U(-b, b), :math:`b = \sqrt{6 / ((1 + a^2) \, fan)}` for a leaky ReLU of slope `a`
@@ -346,7 +346,7 @@ class HeUniform(_He):
         return _draw_uniform(math.sqrt(3.0) * self._compute_deviation(shape), shape)
 
 
-@_register_alias("he_normal")
+@_register("he_normal")
 class HeNormal(_He):
     r"""
     Fill with normal random values N(0, s), :math:`s = \sqrt{2 / ((1 + a^2) \, fan)}` for a leaky ReLU of slope `a` (He
@@ -362,7 +362,7 @@ class HeNormal(_He):
         return _draw_normal(self._compute_deviation(shape), shape)
 
 
-@_register_alias()
+@_register()
 class Uniform(_Formula):
     """
     Fill with uniform random values in (-scale, scale).
@@ -381,7 +381,7 @@ class Uniform(_Formula):
         return _draw_uniform(self.scale, shape)
 
 
-@_register_alias()
+@_register()
 class Normal(_Formula):
     """
     Fill with normal random values N(mean, sigma).
@@ -408,7 +408,7 @@ class Normal(_Formula):
         return standard * np.float32(self.sigma) + np.float32(self.mean)
 
 
-@_register_alias()
+@_register()
 class TruncatedNormal(_Formula):
     """
     Fill with normal random values N(mean, sigma), truncated to mean + a * sigma and mean + b * sigma.
@@ -447,7 +447,7 @@ _DISTRIBUTIONS = {
 }
 
 
-@_register_alias("variance_scaling")
+@_register("variance_scaling")
 class VarianceScaling(_Formula):
     r"""
     Fill with random values of variance :math:`scale / n`, where n is the number of inputs or outputs that `mode`
@@ -482,7 +482,7 @@ class VarianceScaling(_Formula):
         return _DISTRIBUTIONS[self.distribution](math.sqrt(self.scale / max(1.0, fan)), shape)
 
 
-@_register_alias()
+@_register()
 class Orthogonal(_Formula):
     """
     Fill with `gain` times a random matrix with orthonormal rows or columns. Its rows are along axis 0; the other axes
@@ -506,7 +506,7 @@ class Orthogonal(_Formula):
         return self.gain * (q if size[0] >= size[1] else q.T).reshape(shape)
 
 
-@_register_alias()
+@_register()
 class Sparse(_Formula):
     """
     Fill a matrix with normal random values N(0, sigma), then set a fraction of each column to zero.
@@ -532,7 +532,7 @@ class Sparse(_Formula):
         return matrix
 
 
-@_register_alias()
+@_register()
 class Dirac(_Formula):
     """
     Fill a convolution weight so that output channel i of each group is a copy of input channel i.
@@ -559,7 +559,7 @@ class Dirac(_Formula):
         return weight
 
 
-@_register_alias()
+@_register()
 class Identity(_Formula):
     """Fill a matrix with ones on its main diagonal and zeros elsewhere."""
 

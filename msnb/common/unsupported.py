@@ -85,6 +85,10 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "ReservoirReplayBufferSample TensorsQueueClear TensorsQueueClose TensorsQueueCreate TensorsQueueGet "
         "TensorsQueuePop TensorsQueuePut TensorsQueueSize",
     },
+    "{name} keeps Tensors within a kernel; a list in Python keeps them, and ops.stack joins them": {
+        "ops.operations._tensor_array": "TensorArray TensorArrayClear TensorArrayClose TensorArrayGather "
+        "TensorArrayRead TensorArraySize TensorArrayStack TensorArrayWrite",
+    },
     _ENVIRONMENT: {"ops.operations._rl_inner_ops": "EnvCreate EnvReset EnvStep"},
     "{name} hands Tensors from process to process; ops.AllGather and ops.Broadcast, which all call at once, do so": {
         "ops.operations._rl_inner_ops": "MuxReceive MuxSend",
@@ -193,8 +197,6 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "it is one of MindSpore's C++ types; compare with mindspore.bfloat16 and its like": {
         "_c_expression.typing": "BFloat",
-        "dtype": "Tuple List",
-        "common.dtype": "Tuple List",
     },
     "nn.Dense looks at its input by itself": {"nn.layer.basic": "check_dense_input_shape"},
     "it draws where windows stand; ops.fractional_max_pool2d is there, and ops.avg_pool2d for averages": {
@@ -253,9 +255,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",
     },
     "Cell.register_backward_hook registers a hook by itself": {"nn.Cell": "enable_backward_hook"},
-    "SciPy's scipy.optimize, or jax.scipy.optimize.minimize, finds a minimum; nn's optimizers train networks": {
-        "scipy": "optimize",
-    },
     "ops.fft, ops.ifft and their like are the transforms": {"scipy": "fft"},
     "it leaves parts of a training out to be faster; nn.TrainOneStepCell, and Model without boost_level, train whole": {
         "boost": "AutoBoost OptimizerProcess ParameterProcess BoostTrainOneStepCell "

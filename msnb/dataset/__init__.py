@@ -46,7 +46,10 @@ _LATER = {
     "BatchInfo": "engine.datasets",
     # MindSpore 2's modules of data sets also have these names.
     **dict.fromkeys(
-        ("BatchDataset", "ConcatDataset", "MappableDataset", "RepeatDataset", "SourceDataset", "context"),
+        (
+            *("BatchDataset", "ConcatDataset", "MappableDataset", "RepeatDataset", "SourceDataset", "context"),
+            *("AudioBaseDataset", "TextBaseDataset", "UnionBaseDataset", "VisionBaseDataset"),
+        ),
         "engine.datasets",
     ),
     "DictIterator": "engine.iterators",

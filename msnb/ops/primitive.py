@@ -4,7 +4,7 @@ import functools
 
 from msnb.core.errors.messages import describe
 from msnb.core.operator.declare import spelling
-from msnb.core.operator.primitive import Primitive
+from msnb.core.operator.primitive import DeclaredPrimitive, Primitive
 from msnb.core.operator.primitive import _rebuild as _rebuild  # pickles refer to it here
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 from msnb.core.tensor.tensor import Tensor
@@ -61,3 +61,8 @@ def _detach_value(value):
 
 
 _primexpr = constexpr  # MindSpore 2's variant also accepts values that are not constant; here they raise an error
+
+
+def _run_op(obj, op_name, args):
+    """Call a Primitive. A subclass calls this in its own `__call__`."""
+    return DeclaredPrimitive.__call__(obj, *args) if isinstance(obj, DeclaredPrimitive) else obj(*args)

@@ -1,5 +1,5 @@
-"""`mindspore.scipy`: linear algebra for Tensors, with scipy's signatures."""
+"""`mindspore.scipy`: linear algebra and minima for Tensors, with scipy's signatures."""
 
-from msnb.scipy import linalg
+from msnb.scipy import linalg, optimize
 
-__all__ = ["linalg"]
+__all__ = ["linalg", "optimize"]

@@ -15,6 +15,7 @@ from msnb.context import ParallelMode as ParallelMode  # libraries import it fro
 from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.jit import _executor, _pynative_executor
+from msnb.nn.wrap.cell_wrapper import OptimizerOfOtherNetwork
 from msnb.parallel._utils import (
     _get_device_num,
     _get_global_rank,
@@ -97,7 +98,11 @@ class Model(Assembly):
         with settings_of(network):
             self._parallel_mode, self._device_number = _get_parallel_mode(), _get_device_num()
             self._global_rank, self._parameter_broadcast = _get_global_rank(), _get_parameter_broadcast()
-            self._train_network = self._build_train_network()
+            self._train_network, self._mismatch = None, None
+            try:
+                self._train_network = self._build_train_network()
+            except OptimizerOfOtherNetwork as error:  # such a Model still evaluates and predicts
+                self._mismatch = error.with_traceback(None)
             self._build_eval_network(metrics, eval_network, eval_indexes)
             self._build_predict_network()
 
@@ -192,6 +197,8 @@ class Model(Assembly):
             )
         if initial_epoch and resume:
             raise ValueError("For 'Model.train', 'resume' finds where to go on; leave 'initial_epoch' out.")
+        if self._mismatch is not None:
+            raise self._mismatch
         self._parallel.check()
         self._parallel.begin(self._train_network)
         resumption = resumption_of(resume, record)
@@ -385,6 +392,8 @@ class Model(Assembly):
             raise RuntimeError(
                 "Networks are compiled beforehand in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE)."
             )
+        if train_dataset and self._mismatch is not None:
+            raise self._mismatch
         if not train_dataset and not valid_dataset:
             raise ValueError(
                 "For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are None."

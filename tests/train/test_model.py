@@ -389,10 +389,13 @@ def test_a_training_in_which_nothing_is_learnt_says_so(mode, make_net, batches, 
     assert len(said) == 1 and said[0].startswith("This Model has no optimizer")
 
 
-def test_an_optimizer_of_a_network_made_earlier_is_named(make_net, make_model):
+def test_an_optimizer_of_a_network_made_earlier_is_named_when_it_trains(make_net, make_model, batches):
     optimizer = nn.Momentum(make_net().trainable_params(), 0.1, 0.9)
-    with pytest.raises(ValueError, match="holds Parameters of another Net, made earlier; make it anew"):
-        make_model(make_net(), optimizer=optimizer)
+    model = make_model(make_net(), optimizer=optimizer, metrics={"loss"})
+    assert model.eval(batches(), dataset_sink_mode=False)["loss"] > 0 and model.train_network is None
+    for _ in range(2):
+        with pytest.raises(ValueError, match="holds Parameters of another Net, made earlier; make it anew"):
+            model.train(1, batches())
 
 
 def test_an_empty_dataset_and_wrong_columns_are_named(make_model, batches):

@@ -5,6 +5,8 @@ import math
 import re
 from functools import wraps
 
+from numpy.lib.array_utils import normalize_axis_tuple
+
 from msnb.common.checks.words import as_tuple, got, names_of
 from msnb.common.kinds import refusal
 
@@ -145,3 +147,13 @@ def args_type_check(*type_args, **type_kwargs):
         return checked
 
     return decorate
+
+
+def check_and_canonicalize_axes(axes, ndim):
+    """Return a tuple of non-negative axes for an axis or a tuple of axes of an array with `ndim` axes.
+
+    Raises:
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range or repeated.
+    """
+    return normalize_axis_tuple(axes, ndim)

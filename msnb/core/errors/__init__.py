@@ -4,7 +4,13 @@
 """
 
 from msnb.core.errors.converted_code import is_converted, register_converted
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
+from msnb.core.errors.data_dependent_shape import (
+    DataDependentShape,
+    ValueNeeded,
+    can_run_eagerly,
+    report_eager_run,
+    runs_eagerly,
+)
 from msnb.core.errors.messages import (
     describe,
     dtype_name,
@@ -20,6 +26,7 @@ from msnb.core.errors.source_location import format_location, label, register_na
 
 __all__ = [
     "DataDependentShape",
+    "ValueNeeded",
     "can_run_eagerly",
     "describe",
     "dtype_name",

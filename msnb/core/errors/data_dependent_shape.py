@@ -1,7 +1,9 @@
-"""Results whose shape depends on values, such as the distinct elements of a Tensor.
+"""Errors of a trace that needs values of Tensors: for the shape of a result, such as the distinct elements of a Tensor,
+or for Python code.
 
-A compiled program has fixed shapes. A function with such an operator therefore runs operator by operator; Cells inside
-it without such operators stay compiled.
+A compiled program has fixed shapes and no values for Python. A function with such an operator therefore runs operator
+by operator; Cells inside it without such operators stay compiled. For Python code this holds in MindSpore 2; in r1.1 it
+is an error.
 """
 
 from collections.abc import Callable
@@ -24,6 +26,33 @@ class DataDependentShape(RuntimeError):
     def __init__(self, operator: str, what: str, cure: str) -> None:
         super().__init__(f"For '{operator}', {what} depends on values, which a compiled graph does not know; {cure}.")
         self.fields: tuple[str, str, str] = (operator, what, cure)
+        self.reason: str = (
+            f"in '{operator}', {what} depends on values, which a compiled program does not know. To compile it, {cure}."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.fields
+
+
+class ValueNeeded(RuntimeError):
+    """Error raised in a trace when Python code needs the value of a Tensor.
+
+    Args:
+        what (str): The code that needs it.
+        graph_text (str): The Tensor in the trace.
+    """
+
+    def __init__(self, what: str, graph_text: str) -> None:
+        super().__init__(
+            f"{what} needs the value of a Tensor, but in a graph ({graph_text}) values exist only when it runs. Return "
+            f"the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE mode "
+            f"(context.set_context(mode=context.PYNATIVE_MODE)) to step through."
+        )
+        self.fields: tuple[str, str] = (what, graph_text)
+        self.reason: str = (
+            f"{what} needs a value, which a compiled program does not know. To compile it, return the Tensor and "
+            f"look at it outside."
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.fields
@@ -40,10 +69,6 @@ def can_run_eagerly(fn: Callable[..., Any]) -> bool:
     return getattr(fn, "runs_plainly", False)
 
 
-def report_eager_run(name: str, error: DataDependentShape) -> None:
+def report_eager_run(name: str, error: DataDependentShape | ValueNeeded) -> None:
     """Log, once for each text, that `name` is not compiled and which change would let it compile."""
-    operator, what, cure = error.fields
-    log.once(
-        f"{name} runs operator by operator: in '{operator}', {what} depends on values, which a compiled program does "
-        f"not know. To compile it, {cure}."
-    )
+    log.once(f"{name} runs operator by operator: {error.reason}")

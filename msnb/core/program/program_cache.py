@@ -21,7 +21,7 @@ from msnb.common.arguments import uncalled
 from msnb.core import script
 from msnb.core.compat.jax_private import limit_traces, placement
 from msnb.core.eager import matmul_precision
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run
+from msnb.core.errors.data_dependent_shape import DataDependentShape, ValueNeeded, can_run_eagerly, report_eager_run
 from msnb.core.errors.messages import describe
 from msnb.core.operator import api_generations
 from msnb.core.program import recompile_hints, static_floats, unroll_hint
@@ -179,6 +179,7 @@ def _read_global_state():
     )
 
 
+_MAX_CONSTANT_BYTES = 1 << 16  # of an array whose bytes are part of a signature
 _MAX_SIGNATURES = 256  # maximum per Cell or function; the oldest is dropped, with the objects that it keeps alive
 _by_object = WeakIdentityDict()  # any object except Cells and functions -> Programs
 _by_id = OrderedDict()  # id -> (object without weak references, Programs); the last 64
@@ -273,8 +274,8 @@ def call(
     """
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
-    except DataDependentShape as error:
-        if _thread.frame is not None or interventions.active or not can_run_eagerly(fn):
+    except (DataDependentShape, ValueNeeded) as error:
+        if interventions.active or not can_replace_program(error, fn):
             raise
         report_eager_run(name, error)
         return fn(*args, **kwargs)
@@ -282,6 +283,16 @@ def call(
     if program.settings:
         program.apply_settings()
     return out
+
+
+def can_replace_program(error: DataDependentShape | ValueNeeded, fn: Callable[..., Any]) -> bool:
+    """Return True if `fn`, whose trace has raised `error`, runs operator by operator instead. In r1.1 a graph has no
+    values for Python."""
+    return (
+        _thread.frame is None
+        and can_run_eagerly(fn)
+        and (api_generations.shared == 2 or isinstance(error, DataDependentShape))
+    )
 
 
 def find(
@@ -353,7 +364,8 @@ def find(
 def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace_state.epoch.value:
-        raise DataDependentShape(*before[1])
+        _, kind, fields, _ = before
+        raise kind(*fields)
     if _thread.frame is None:
         limit_traces()
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
@@ -369,10 +381,10 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
 
     try:
         program, reads = trace_with_cell_state(traced)
-    except DataDependentShape as error:
+    except (DataDependentShape, ValueNeeded) as error:
         if len(programs.plain) >= _MAX_SIGNATURES:
             programs.plain.clear()
-        programs.plain[key] = trace_state.epoch.value, error.fields, static_leaves
+        programs.plain[key] = trace_state.epoch.value, type(error), error.fields, static_leaves
         raise
     traced_cells = {id(c) for c in program.cells}
     further_cells = [cell for cell, *_ in program.settings]
@@ -445,10 +457,22 @@ def _append_to_signature(value, key, arrays, boxes):
             boxes.append(None)
         elif isinstance(leaf, (bool, int, str, bytes, type(None), mstype.Type, complex)):
             key += (type(leaf), leaf)
+        elif _is_constant_array(leaf):
+            key += (leaf.shape, leaf.dtype.str, leaf.tobytes())
         elif isinstance(leaf, (np.ndarray, np.generic, jax.Array)):
             raise TypeError(f"The inputs of a graph should be Tensors, but got {_describe_array(leaf)}.")
         else:
             key.append(id(leaf))  # the entry keeps `leaf` alive, so that no other object gets this id
+
+
+def _is_constant_array(value):
+    """Return True for a small numpy array of numbers, which graphs of MindSpore 2 take as a constant."""
+    return (
+        api_generations.shared == 2
+        and isinstance(value, (np.ndarray, np.generic))
+        and value.dtype.kind in "biufc"
+        and value.nbytes <= _MAX_CONSTANT_BYTES
+    )
 
 
 def _describe_array(array):

@@ -26,6 +26,7 @@ from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import number_names
+from msnb.core.operator import api_generations
 from msnb.core.program.argument_names import argument_name
 from msnb.core.program.error_report import ErrorReport
 from msnb.core.script.undefined import Undefined
@@ -216,7 +217,8 @@ class Staged:
             note["frame"] = frame
             with frame, tape.paused():
                 out = fn(*call_args, **call_kwargs)
-                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else _convert_to_tuples(out))
+                is_list = type(out) is list and api_generations.shared == 1  # r1.1's graphs return tuples
+                results, note["rebuild"] = flatten(tuple(out) if is_list else _convert_to_tuples(out))
                 if frame.trace.errors.refusal is not None:
                     raise frame.trace.errors.refusal
                 for result in results:

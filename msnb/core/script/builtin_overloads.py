@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import format_location as format_location
 from msnb.core.script.calls import call, replace_builtin
+from msnb.core.state.trace_state import thread
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.tensor.tensor import is_traced as dynamic
@@ -88,12 +89,17 @@ _register_cast_overload(float, jnp.float32)
 _register_cast_overload(bool, jnp.bool_)
 
 
+def _is_tensor(value):
+    return isinstance(value, Tensor)
+
+
 def _register_extremum_overload(builtin, beats):
     def pick(*args, **kwargs):
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
-        if len(args) == 1 and dynamic(args[0]):
+        is_value = dynamic if thread.frame is None else _is_tensor  # a trace also makes results of constants dynamic
+        if len(args) == 1 and is_value(args[0]):
             return box((jnp.max if builtin is max else jnp.min)(args[0]._array))
-        if kwargs or not builtins.any(dynamic(i) for i in items):
+        if kwargs or not builtins.any(map(is_value, items)):
             return builtin(*args, **kwargs)
         result = to_tensor(items[0])
         for item in items[1:]:

@@ -22,6 +22,7 @@ class _Thread(threading.local):
 
     frame: Any = None  # innermost TraceFrame while tracing
     recording: int = 0  # number of PYNATIVE gradients being recorded
+    paused: int | None = None  # `recording` while `_no_grad` stops it
     results_observed: bool = False  # True if operators must report their results; see `update_results_observed`
     checking: bool = False  # True while the float status is watched in PYNATIVE mode
     status: Any = None  # bool array: the float status so far

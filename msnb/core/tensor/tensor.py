@@ -12,6 +12,7 @@ from msnb.common import display_hooks
 from msnb.common import dtype as mstype
 from msnb.common.suggestions import TENSOR, no_attribute
 from msnb.core.compat.jax_private import drop_weak_type, is_tracer
+from msnb.core.errors.data_dependent_shape import ValueNeeded
 from msnb.core.errors.messages import explain_branch, format_location, user_line
 from msnb.core.state import deferred_errors, trace_state
 from msnb.core.support.unknown_shape import UnknownShape, make_unknown_shape
@@ -267,11 +268,7 @@ class Tensor(Boxed):
         if is_tracer(array):
             where = user_line()
             at = f" at {format_location(*where[:2])}" if where else ""
-            raise RuntimeError(
-                f"{what} needs the value of a Tensor{at}, but in a graph ({traced_text(array)}) values exist only when "
-                f"it runs. Return the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE "
-                f"mode (context.set_context(mode=context.PYNATIVE_MODE)) to step through."
-            )
+            raise ValueNeeded(f"{what}{at}", traced_text(array))
         if not array.is_fully_addressable and not array.is_fully_replicated:
             raise RuntimeError(
                 f"{what} needs all values of a Tensor of shape {tuple(array.shape)}, of which this process has a part: "

@@ -163,11 +163,11 @@ def _make_cotangents(outputs, sens):
 def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _separate_variables_from_args(args, positions)
     trace_state.donation_lock.record()
-    outer, level = _thread.nodes, _thread.recording
+    outer, level, paused = _thread.nodes, _thread.recording, _thread.paused
     nodes = dict(outer) if outer else {}
     # try/finally instead of a context manager: an interrupt during the exit of one would leave the thread recording.
     try:
-        _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
+        _thread.nodes, _thread.recording, _thread.paused, _thread.results_observed = nodes, level + 1, None, True
         variables = []
         for tensor in tensors:
             variable = box(tensor._array)
@@ -181,7 +181,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
         out = fn(*replace(variables), **kwargs)
         leaves, _ = flatten(out[0] if has_aux else out)
     finally:
-        _thread.nodes, _thread.recording = outer, level
+        _thread.nodes, _thread.recording, _thread.paused = outer, level, paused
         trace_state.update_results_observed()
     outputs, cotangents = _make_cotangents(leaves, sens)
     source_grads = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)

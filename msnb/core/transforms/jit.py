@@ -8,9 +8,11 @@ from typing import Any
 import jax
 
 from msnb import log
+from msnb._util.placeholders import derivable
 from msnb.core import script
 from msnb.core.compat.jax_private import live_arrays
-from msnb.core.errors.data_dependent_shape import DataDependentShape, can_run_eagerly, report_eager_run, runs_eagerly
+from msnb.core.eager import no_grad
+from msnb.core.errors.data_dependent_shape import DataDependentShape, ValueNeeded, report_eager_run, runs_eagerly
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
 from msnb.core.state import deferred_errors, events, interventions, trace_state
@@ -270,8 +272,8 @@ class _Executor:
         log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
         try:
             program = program_cache.program_of(obj, *args)
-        except DataDependentShape as error:
-            if trace_state.thread.frame is not None or not can_run_eagerly(getattr(obj, "_run_in_root_scope", obj)):
+        except (DataDependentShape, ValueNeeded) as error:
+            if not program_cache.can_replace_program(error, getattr(obj, "_run_in_root_scope", obj)):
                 raise
             report_eager_run(type(obj).__name__, error)
             return phase, False
@@ -325,7 +327,10 @@ _executor = _Executor()
 
 
 class _PynativeExecutor:
-    """MindSpore's interface to wait for operators that have not finished."""
+    """MindSpore's interface to the operators of PYNATIVE mode: waits for them, and switches their recording."""
+
+    enable_grad = staticmethod(no_grad.is_grad_enabled)
+    set_enable_grad = staticmethod(no_grad.enable_grad)
 
     def sync(self):
         """Wait until all arrays are computed."""
@@ -334,6 +339,9 @@ class _PynativeExecutor:
 
 
 _pynative_executor = _PynativeExecutor()
+_MindsporeFunctionExecutor = derivable(  # libraries for MindSpore 1.8 to 2.0 derive from it
+    "_MindsporeFunctionExecutor", "mindspore.common.api", "mindspore.jit compiles a function and returns one"
+)
 
 
 program_cache.set_jit_decorator(jit)

@@ -32,7 +32,10 @@ from msnb.dataset.audio._levels import (
 )
 from msnb.dataset.audio._masks import FrequencyMasking, MaskAlongAxis, MaskAlongAxisIID, TimeMasking
 from msnb.dataset.audio._mel import MFCC, MelScale, MelSpectrogram
+from msnb.dataset.audio._resample import Resample
 from msnb.dataset.audio._spectrum import SpectralCentroid, Spectrogram
+from msnb.dataset.core.tensor_op import Implementation as Implementation
+from msnb.dataset.core.tensor_op import TensorOperation as AudioTensorOperation  # noqa: F401
 
 __all__ = [
     "AllpassBiquad",
@@ -66,6 +69,7 @@ __all__ = [
     "MuLawDecoding",
     "MuLawEncoding",
     "Overdrive",
+    "Resample",
     "RiaaBiquad",
     "SlidingWindowCmn",
     "SpectralCentroid",
@@ -86,7 +90,6 @@ _ABSENT = {
     "PhaseVocoder",
     "Phaser",
     "PitchShift",
-    "Resample",
     "TimeStretch",
     "Vad",
 }

@@ -9,6 +9,7 @@ and applying cannot be separated, it defines ``_transform_row_with_state`` inste
 return NotImplemented for input that they do not support.
 """
 
+from enum import IntEnum
 from typing import Any, Self
 
 import numpy as np
@@ -117,9 +118,49 @@ class PyTensorOperation(Described):
         return self._execute_py(*inputs)
 
 
-def as_str(array: np.ndarray) -> np.ndarray:
-    """Return an array of bytes as an array of str. Other arrays are returned unchanged."""
-    return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+class Implementation(IntEnum):
+    """The method that computes a transform of a library: ``parse`` (C) or ``_execute_py`` (PY)."""
+
+    C = 0
+    PY = 1
+
+
+class TensorOperation(TensorOp):
+    """Base of transforms that libraries write for MindSpore 2. Their method ``parse`` returns a transform of
+    ``mindspore._c_dataengine``, which is applied. If ``implementation`` is PY, ``_execute_py`` is called.
+    """
+
+    inputs = None
+    deterministic = False
+
+    def __init__(self) -> None:
+        self.implementation: Implementation = Implementation.C
+
+    def parse(self) -> TensorOp:
+        """Return the transform that is applied."""
+        raise NotImplementedError(f"{type(self).__name__} should define parse.")
+
+    def _transform_row_with_state(self, state, *arrays):
+        if self.implementation == Implementation.PY:
+            result = self._execute_py(*map(as_str, arrays))
+            return tuple(map(as_array, result)) if isinstance(result, tuple) else as_array(result)
+        return self.parse()._transform_row_with_state(state, *arrays)
+
+    def _execute_py(self, *arrays):
+        raise NotImplementedError(f"{type(self).__name__} should define _execute_py.")
+
+
+def as_str(array: np.ndarray) -> Any:
+    """Return a column's value as functions of MindSpore 2 take it: bytes as str, and a dict out of the array of objects
+    that holds it in a pipeline. Other arrays are returned unchanged."""
+    kind = array.dtype.kind
+    return np.char.decode(array, "utf-8") if kind == "S" else array.item() if kind == "O" else array
+
+
+def holds_dict(value: Any) -> bool:
+    """Return True if `value` is a dict, which a column of MindSpore 2 may hold: `as_array` makes it an array of
+    objects without dimensions."""
+    return api_generations.shared == 2 and isinstance(value, dict)
 
 
 def _decode_strings(result):

@@ -34,6 +34,7 @@ class Dataset(Queries):
     num_parallel_workers: int | None
     cache: DatasetCache | None
     def __repr__(self: Dataset) -> str: ...
+    from msnb.dataset.text.vocab import build_vocab as _build_vocab
     from msnb.dataset.engine.operations.batch import batch as batch
     from msnb.dataset.engine.operations.bucket import bucket_batch_by_length as bucket_batch_by_length
     from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab as build_sentencepiece_vocab

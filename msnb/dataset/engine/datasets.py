@@ -84,6 +84,10 @@ __all__ = [
 ]
 
 
+# Every data set has all methods here. MindSpore 2 has a base for the methods of each kind of data.
+TextBaseDataset = VisionBaseDataset = AudioBaseDataset = UnionBaseDataset = Dataset
+
+
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)  # avoids importing unused readers

@@ -15,6 +15,7 @@ from msnb.core.operator import api_generations
 from msnb.core.state import events
 from msnb.core.tensor.tensor import Tensor, box_strings
 from msnb.dataset.core.config import settings
+from msnb.dataset.core.dicts import convert_values, map_values
 from msnb.dataset.core.kinds import Columns, Flag, NoEnd
 from msnb.dataset.core.tensor_op import as_str
 from msnb.dataset.engine.dataset import Dataset, fluent
@@ -57,13 +58,20 @@ def _convert_rows_to_tensors(rows):
 
 
 def _box_value(array):
+    if isinstance(array, dict):
+        return map_values(lambda value: _box_value(value) if isinstance(value, np.ndarray) else value, array)
     kind = array.dtype.kind
     return array if kind == "S" else box_strings(array) if kind == "U" else Tensor(array)
 
 
 def _decode_rows(rows):
-    """Convert arrays of bytes in `rows` to arrays of str, as MindSpore 2 returns them."""
-    return [list(map(as_str, row)) for row in rows]
+    """Convert arrays of bytes in `rows` to arrays of str, and dicts to dicts of arrays, as MindSpore 2 returns them."""
+    return [list(map(_decode_value, row)) for row in rows]
+
+
+def _decode_value(array):
+    value = as_str(array)
+    return convert_values(value) if isinstance(value, dict) else value
 
 
 def _produce_rows(plan, box_rows, decode=False):

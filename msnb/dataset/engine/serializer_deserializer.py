@@ -151,14 +151,14 @@ def serialize(dataset: "Dataset", json_filepath: str = "") -> dict[Any, Any]:
     return pipeline
 
 
-def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | None = None) -> "Dataset":
+def deserialize(input_dict: dict[Any, Any] | str | None = None, json_filepath: str | None = None) -> "Dataset":
     """Build a pipeline from a description by :func:`serialize`.
 
     A description can only name data sets, samplers and transforms of the library, and functions and classes that this
     program passed to :func:`register_function`. An untrusted description cannot run any other code.
 
     Args:
-        input_dict (dict, optional): The description. Default: None.
+        input_dict (Union[dict, str], optional): The description, or the path of its JSON file. Default: None.
         json_filepath (str, optional): JSON file with the description. Default: None.
 
     Returns:
@@ -170,6 +170,8 @@ def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | N
         TypeError: If an argument in it has the wrong type.
         RuntimeError: If it names a function that was not registered.
     """
+    if isinstance(input_dict, str):
+        json_filepath = input_dict
     if json_filepath:
         return construct_pipeline(text_files.json_file(json_filepath), repr(os.fspath(json_filepath)))
     return construct_pipeline(input_dict, "input_dict") if input_dict else None

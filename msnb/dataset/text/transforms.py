@@ -1,5 +1,7 @@
 """The text transforms, under MindSpore's path. The tables ``DE_C_*`` map each enumeration member to itself."""
 
+from msnb.dataset.core.tensor_op import Implementation as Implementation
+from msnb.dataset.core.tensor_op import TensorOperation as TextTensorOperation  # noqa: F401
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer
 from msnb.dataset.text._normalise import CaseFold, NormalizeUTF8

@@ -62,6 +62,11 @@ class Vocab:
         vocab._bytes = {word.encode("utf-8"): i for word, i in ids.items()}
         return vocab
 
+    @property
+    def c_vocab(self) -> "Vocab":
+        """This vocabulary, which libraries hand to transforms of `mindspore._c_dataengine`."""
+        return self
+
     @classmethod
     def from_dataset(
         cls,
@@ -301,6 +306,7 @@ def _count_words(dataset, columns):
 
 
 @fluent
+@fluent("_build_vocab")  # libraries call MindSpore 2's private name
 def build_vocab(
     self: Dataset,
     columns: str | list[str] | None,

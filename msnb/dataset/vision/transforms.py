@@ -11,7 +11,9 @@ import numpy as np
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import Described, TensorOp, as_array
+from msnb.dataset.core.tensor_op import Implementation as Implementation
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
+from msnb.dataset.core.tensor_op import TensorOperation as ImageTensorOperation  # noqa: F401
 from msnb.dataset.engine.sources.samples import read_file as bytes_of
 from msnb.dataset.vision import _augment, _crops, _fixed_geometry, _fixed_pixels, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py

@@ -9,8 +9,10 @@ from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import FIRST_WEIGHTS, Initial, TwoOffsets, TwoSizes
 from msnb.nn.layer._conv.base import Convolution, FourSides, PadMode, RowConvolution, along
+from msnb.nn.layer._conv.base import _Conv as _Conv  # libraries derive layers from it
 from msnb.nn.layer._conv.conv3d import Conv3d, Conv3dTranspose
 from msnb.ops import operations as P
+from msnb.ops.nn.conv._shared import transposed_length
 
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose", "Conv3d", "Conv3dTranspose"]
 
@@ -271,6 +273,12 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         >>> print(net(Tensor(np.ones((1, 3, 50)), mindspore.float32)).shape)
         (1, 8, 53)
     """
+
+
+def _deconv_output_length(is_valid, is_same, is_pad, input_length, filter_size, stride_size, dilation_size, padding):
+    """Return the output length of a transposed convolution. Layers that users derive from _Conv call it."""
+    mode = "valid" if is_valid else "same" if is_same else "pad"
+    return transposed_length(mode, input_length, filter_size, stride_size, dilation_size, padding)
 
 
 def _check_input_3d(input_shape: tuple[int, ...], op_name: str | None = None) -> None:

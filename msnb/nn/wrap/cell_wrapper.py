@@ -200,13 +200,17 @@ class TrainOneStepCell(Cell):
         return loss, {param.name: grad for param, grad in zip(self.weights, grads, strict=True)}
 
 
+class OptimizerOfOtherNetwork(ValueError):
+    """The error for a network with an optimizer that has Parameters of another network."""
+
+
 def _check_same_network(network: Cell, weights: Any) -> None:
     """Raise an error if the optimizer has the Parameters of another network: most often `net = Net()` was run again
     without the line that creates the optimizer.
 
     Raises:
-        ValueError: If no Parameter of the optimizer is one of the network's, or a Parameter that is not in the network
-            has the name of one that is.
+        OptimizerOfOtherNetwork: If no Parameter of the optimizer is one of the network's, or a Parameter that is not in
+            the network has the name of one that is.
     """
     own = list(network.get_parameters())
     ids = set(map(id, own))
@@ -215,11 +219,11 @@ def _check_same_network(network: Cell, weights: Any) -> None:
         return
     kind = type(getattr(network, "backbone_network", network)).__name__
     if not {param.name for param in strange}.isdisjoint(param.name for param in own):
-        raise ValueError(
+        raise OptimizerOfOtherNetwork(
             f"The optimizer holds Parameters of another {kind}, made earlier; make it anew from net.trainable_params()."
         )
     if len(strange) == len(weights):
-        raise ValueError(
+        raise OptimizerOfOtherNetwork(
             f"The optimizer holds no Parameter of this {kind}, but those of another network; make it from "
             f"net.trainable_params()."
         )

@@ -114,6 +114,8 @@ def try_stack(rows: Any) -> Any:
     for r in rows:
         if r.shape != shape or r.dtype != dtype:
             return None
+    if dtype.kind == "O":  # np.array would put the arrays, and not their objects, into a new one
+        return np.stack(rows)
     if first.size > 512:
         out = np.empty((len(rows), *shape), dtype)
         for i, r in enumerate(rows):

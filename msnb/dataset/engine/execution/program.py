@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb.core.operator import api_generations
-from msnb.dataset.core.tensor_op import TensorOp, as_array, as_str
+from msnb.dataset.core.tensor_op import TensorOp, as_array, as_str, holds_dict
 from msnb.dataset.engine.execution.chunk import rows_of, stack_if_uniform
 from msnb.dataset.engine.execution.errors import UserError, locate_error
 from msnb.dataset.engine.execution.workers import parallel_map, processors
@@ -110,6 +110,10 @@ class LibraryStep(Step):
 
     def apply(self, columns: Any, n: int, first: int) -> Any:
         op = self.op
+        for column, name in zip(columns, self.names, strict=True):
+            if (column if isinstance(column, np.ndarray) else column[0]).dtype == object:
+                message = f"{self.label} takes arrays, but column {name!r} holds dicts; map a function to them first."
+                raise self.wrap_error(RuntimeError(message), None)
         if len(columns) == 1:
             column = columns[0]
             if op.deterministic:
@@ -262,7 +266,7 @@ class UserStep(Step):
                 f"args should be NumPy ndarray. Got {type(value)} from {self.label}. Append ToTensor() to transforms."
             )
         array = as_array(value)
-        if array.dtype == object:
+        if array.dtype == object and not holds_dict(value):
             raise TypeError(
                 f"{self.label} should return numpy arrays of numbers or strings, but returned {type(value).__name__}."
             )
@@ -276,7 +280,7 @@ class UserStep(Step):
                 out = self.processes.map(rows)
             elif self.workers > 1 and n > 1:
                 out = parallel_map(self.call, rows, min(self.workers, n))
-            elif len(self.functions) == 1 and not (self.passes_str and any(a.dtype.kind == "S" for a in rows[0])):
+            elif len(self.functions) == 1 and not (self.passes_str and any(a.dtype.kind in "SO" for a in rows[0])):
                 # A single function that returns arrays needs no tuple per row.
                 function, unconverted = self.functions[0], True
                 for row in rows:

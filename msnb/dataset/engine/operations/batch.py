@@ -112,7 +112,8 @@ def batch(
         num_parallel_workers (int, optional): Number of workers. Default: None.
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
             rows are stacked; returns one list per output column. Default: None.
-        input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
+        input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None, in
+            MindSpore 2 all columns.
         output_columns (Union[str, list[str]], optional): Names of the results of `per_batch_map`. Default: None, the
             names of the input columns.
         column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
@@ -176,9 +177,11 @@ def _check_per_batch_map(function, columns, pad_info):
     """Check that `function` (a ``per_batch_map``) takes `columns` and a BatchInfo, or that both are None."""
     if function is not None and pad_info is not None:
         raise ValueError("pad_info and per_batch_map can't both be set.")
-    if (function is None) is not (columns is None):
+    if function is None and columns is not None:
+        raise ValueError("input_columns are those of per_batch_map, which is missing.")
+    if function is not None and columns is None and api_generations.shared == 1:
         raise ValueError("per_batch_map and input_columns need to be passed in together.")
-    if function is None:
+    if function is None or columns is None:
         return
     parameters, argument_count = _list_parameter_names(function), len(as_list(columns)) + 1
     if parameters is not None and len(parameters) != argument_count:
@@ -207,7 +210,7 @@ class _PerBatchMap:
     def __init__(self, dataset, child):
         self.function = dataset.per_batch_map
         self.passes_str = api_generations.shared == 2  # functions of MindSpore 2 take str, as in `map`
-        self.names = dataset.input_columns
+        self.names = dataset.input_columns or list(child.columns)
         for name in self.names:
             if name not in child.columns:
                 raise RuntimeError(f"error. col:{name} doesn't exist. The columns are {child.columns}.")

@@ -5,7 +5,7 @@ from itertools import chain, islice, repeat
 
 import numpy as np
 
-from msnb.dataset.core.tensor_op import as_array
+from msnb.dataset.core.tensor_op import as_array, holds_dict
 from msnb.dataset.engine.execution import nodes
 from msnb.dataset.engine.execution.chunk import group_rows, stack_if_uniform, try_stack
 from msnb.dataset.engine.execution.errors import locate_error
@@ -27,7 +27,7 @@ class RowMaker:
         names = self.columns
         if isinstance(value, tuple):
             items = value
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and not holds_dict(value):
             raise TypeError(
                 f"Invalid parameter, Generator should return a tuple of numpy arrays, but returned a dict with keys "
                 f"{list(value)}."
@@ -120,7 +120,7 @@ class RowMaker:
             array = as_array(value)
         except ValueError as error:
             raise TypeError(f"Invalid data type: column {name!r} cannot be made an array: {error}") from None
-        if array.dtype == object:
+        if array.dtype == object and not holds_dict(value):
             raise TypeError(
                 f"Invalid data type: Generator should return a tuple of numpy arrays, but column {name!r} is "
                 f"{type(value).__name__} of Python objects."

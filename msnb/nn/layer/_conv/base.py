@@ -36,22 +36,49 @@ SixSides = Annotated[int | tuple[int, int, int, int, int, int], _make_padding_ki
 PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
-class Filtered(Cell):
-    """Base of convolutions: a weight, a bias and checks of the arguments. A subclass creates the operator."""
+class _Conv(Cell):
+    """Base of convolutions: a weight, a bias and checks of the arguments. A subclass creates the operator.
+
+    Libraries derive layers of their own from this class. It has MindSpore's name and arguments.
+    """
 
     _transposed = False
     weight: Parameter
     bias: Parameter | None
 
-    def _set_attributes(self, data_format: str, **attributes: Any) -> None:
-        """Set the attributes that MindSpore's layer has, and check their combinations."""
-        self.format = data_format
-        for name, value in attributes.items():
-            setattr(self, name, value)
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        pad_mode: str,
+        padding: int | tuple[int, ...],
+        dilation: tuple[int, ...],
+        group: int,
+        has_bias: bool,
+        weight_init: Any,
+        bias_init: Any,
+        data_format: str = "NCHW",
+        transposed: bool = False,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.kernel_size: tuple[int, ...] = kernel_size
+        self.stride: tuple[int, ...] = stride
+        self.pad_mode: str = pad_mode
+        self.padding: int | tuple[int, ...] = padding
+        self.dilation: tuple[int, ...] = dilation
+        self.group: int = group
+        self.has_bias: bool = has_bias
+        self.format: str = data_format
+        self._transposed = transposed
         self._check_argument_combinations()
+        self._create_parameters(weight_init, bias_init, dtype)
 
-    def _create_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """Create the Parameters and the operators."""
+    def _create_parameters(self, weight_init, bias_init, dtype):
         shape = self._compute_weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
         self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
@@ -60,7 +87,6 @@ class Filtered(Cell):
         if self.has_bias:
             self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
-        self._create_operator()
 
     def _log_unused_bias(self, bias_init: Any, usual: str | None) -> None:
         is_custom = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
@@ -103,9 +129,6 @@ class Filtered(Cell):
             "group": self.group,
         }
 
-    def _create_operator(self):
-        raise NotImplementedError
-
     def extend_repr(self) -> str:
         """Return the arguments for `repr`, spaced as in MindSpore."""
         before_stride, behind_stride, before_weight = ",", ",  ", self._before_weight
@@ -121,7 +144,7 @@ class Filtered(Cell):
     _before_weight = ","
 
 
-class Convolution(Filtered):
+class Convolution(_Conv):
     """A convolution over the last two axes of an image, or its transpose."""
 
     @checked
@@ -141,24 +164,24 @@ class Convolution(Filtered):
         data_format: Layout = "NCHW",
         dtype: DType = mstype.float32,
     ) -> None:
-        super().__init__()
-        self._set_attributes(
+        super().__init__(
+            in_channels,
+            out_channels,
+            along(2, kernel_size),
+            along(2, stride),
+            pad_mode,
+            padding,
+            along(2, dilation),
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
             data_format,
-            in_channels=in_channels,
-            out_channels=out_channels,
-            kernel_size=along(2, kernel_size),
-            stride=along(2, stride),
-            pad_mode=pad_mode,
-            padding=padding,
-            dilation=along(2, dilation),
-            group=group,
-            has_bias=has_bias,
+            self._transposed,
+            dtype,
         )
-        self._create_parameters(weight_init, bias_init, dtype)
         self._log_unused_bias(bias_init, "zeros")
-
-    def _create_operator(self):
-        """Create the operator. A transposed convolution uses the gradient with respect to the input."""
+        # A transposed convolution uses the gradient with respect to the input.
         if self._transposed:
             self.conv2d_transpose = P.Conv2DBackpropInput(
                 out_channel=self.in_channels, **self._get_operator_attributes()

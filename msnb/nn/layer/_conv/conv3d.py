@@ -1,12 +1,12 @@
 """Convolution layers of volumes, with MindSpore 2's signatures and initial Parameters. r1.1 has no such layers."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, OneOf, PositiveInt, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Initial, ThreeOffsets, ThreeSizes
-from msnb.nn.layer._conv.base import Filtered, PadMode, SixSides, along
+from msnb.nn.layer._conv.base import PadMode, SixSides, _Conv, along
 from msnb.ops import operations as P
 
 __all__ = ["Conv3d", "Conv3dTranspose"]
@@ -14,15 +14,10 @@ __all__ = ["Conv3d", "Conv3dTranspose"]
 VolumeLayout = Annotated[str, OneOf("NCDHW")]
 
 
-class _VolumeFilters(Filtered):
+class _VolumeFilters(_Conv):
     """Base of the convolution of volumes and its transpose."""
 
     _before_weight = ", "
-
-    def _create_filter_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """Create the Parameters. The default initial values keep the variance of activations (He et al., 2015)."""
-        self._log_unused_bias(bias_init, None)
-        self._create_parameters(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:
         """Return the arguments for `repr`, spaced as in MindSpore."""
@@ -87,22 +82,23 @@ class Conv3d(_VolumeFilters):
         data_format: VolumeLayout = "NCDHW",
         dtype: DType = mstype.float32,
     ) -> None:
-        super().__init__()
-        self._set_attributes(
+        super().__init__(
+            in_channels,
+            out_channels,
+            along(3, kernel_size),
+            along(3, stride),
+            pad_mode,
+            padding,
+            along(3, dilation),
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
             data_format,
-            in_channels=in_channels,
-            out_channels=out_channels,
-            kernel_size=along(3, kernel_size),
-            stride=along(3, stride),
-            pad_mode=pad_mode,
-            padding=padding,
-            dilation=along(3, dilation),
-            group=group,
-            has_bias=has_bias,
+            self._transposed,
+            dtype,
         )
-        self._create_filter_parameters(weight_init, bias_init, dtype)
-
-    def _create_operator(self):
+        self._log_unused_bias(bias_init, None)
         self.conv3d: P.Conv3D = P.Conv3D(
             out_channel=self.out_channels, data_format=self.format, **self._get_operator_attributes()
         )
@@ -177,23 +173,24 @@ class Conv3dTranspose(_VolumeFilters):
         data_format: VolumeLayout = "NCDHW",
         dtype: DType = mstype.float32,
     ) -> None:
-        super().__init__()
-        self._set_attributes(
+        super().__init__(
+            in_channels,
+            out_channels,
+            along(3, kernel_size),
+            along(3, stride),
+            pad_mode,
+            padding,
+            along(3, dilation),
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
             data_format,
-            in_channels=in_channels,
-            out_channels=out_channels,
-            kernel_size=along(3, kernel_size),
-            stride=along(3, stride),
-            pad_mode=pad_mode,
-            padding=padding,
-            dilation=along(3, dilation),
-            group=group,
-            output_padding=along(3, output_padding),
-            has_bias=has_bias,
+            self._transposed,
+            dtype,
         )
-        self._create_filter_parameters(weight_init, bias_init, dtype)
-
-    def _create_operator(self):
+        self._log_unused_bias(bias_init, None)
+        self.output_padding = along(3, output_padding)
         self.conv3d_transpose: P.Conv3DTranspose = P.Conv3DTranspose(
             in_channel=self.in_channels,
             out_channel=self.out_channels,
