@@ -111,7 +111,7 @@ def why(
 
     Examples:
         >>> answer = msnb.why(net.fc1.weight, nn.WithLossCell(net, loss), x, y)
-        >>> answer = msnb.why("op:ReLU scope:conv1", nn.WithLossCell(net, loss), x, y)
+        >>> answer = msnb.why("op:Conv2D", nn.WithLossCell(net, loss), x, y)
         >>> with msnb.timeline(net) as t:
         ...     model.train(1, dataset)
         >>> later = msnb.why(net.fc1.weight, step=2)
