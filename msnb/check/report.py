@@ -2,10 +2,12 @@
 
 import html
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 from msnb.check.generation import different, evidence
-from msnb.check.judging import judge
+from msnb.check.import_stops import ImportStops
+from msnb.check.judging import Finding, judge
 from msnb.check.reading import Piece, pieces
 from msnb.check.uses import Use, uses
 
@@ -34,24 +36,28 @@ class Report:
 
     Args:
         pieces (list[Piece]): The code that was read.
+        root (Union[Path, None]): The folder of the files. Default: None, the code is not a folder.
 
     Attributes:
         lines (list[Line]): In the order of files and lines.
         generation (Union[int, None]): 1 if more of the names indicate r1.1, 2 if more indicate MindSpore 2, None if
             both numbers are equal.
         count (int): Number of uses of MindSpore's names.
+        import_stops (Union[ImportStops, None]): The modules of a folder that cannot be imported; None without a folder.
     """
 
-    def __init__(self, pieces: list[Piece]) -> None:
+    def __init__(self, pieces: list[Piece], root: Path | None = None) -> None:
         uses_of = [(piece, uses(piece.tree) if piece.tree is not None else []) for piece in pieces]
         all_uses = [use for _, piece_uses in uses_of for use in piece_uses]
         self.files = len(uses_of)
         self.count = len(all_uses)
         self._evidence = evidence(all_uses)
         self.generation: int | None = _infer_generation(self._evidence)
+        self._findings: dict[tuple[str, Use], Finding] = {}
         self.lines: list[Line] = [
             line for piece, piece_uses in uses_of for line in self._make_report_lines(piece, piece_uses)
         ]
+        self.import_stops: ImportStops | None = None if root is None else self._find_import_stops(uses_of, root)
 
     def __bool__(self) -> bool:
         return bool(self.stops)
@@ -61,6 +67,17 @@ class Report:
         """Return the lines of findings that stop the program."""
         return [line for line in self.lines if line.kind != "meaning"]
 
+    def _find_import_stops(self, uses_of, root):
+        first_stops = {}
+        for piece, piece_uses in uses_of:
+            findings = ((use, self._findings.get((piece.file, use))) for use in piece_uses if use.at_import)
+            stops = [use.line for use, finding in findings if finding is not None and finding.kind == "name"]
+            if stops:
+                first_stops[piece.file] = min(stops)
+        return ImportStops(
+            {piece.file: piece.tree for piece, _ in uses_of if piece.tree is not None}, root, first_stops
+        )
+
     def _make_report_lines(self, piece, piece_uses):
         if piece.tree is None:
             return [Line(piece.file, "text", "", piece.error)]
@@ -68,6 +85,7 @@ class Report:
         for use in piece_uses:
             finding = judge(use, self.generation)
             if finding is not None:
+                self._findings[piece.file, use] = finding
                 uses_of.setdefault((finding.kind, finding.text), []).append(use)
         for why, differing in different(piece_uses).items() if self.generation == 2 else ():
             uses_of["meaning", f"in MindSpore 2 {why}; msnb does the same under --api 2."] = differing
@@ -110,7 +128,15 @@ class Report:
             f"{broken} file{'s' if broken != 1 else ''} that could not be read" if broken else "",
         ]
         findings = ", ".join(filter(None, counts)) or "msnb has every name and argument that can be seen"
-        return f"{read}: {findings}.{self._format_generation()}"
+        return f"{read}: {findings}.{self._format_import_stops()}{self._format_generation()}"
+
+    def _format_import_stops(self):
+        if self.import_stops is None or not self.import_stops.n_modules:
+            return ""
+        count, causes = self.import_stops.n_modules, self.import_stops.causes
+        listed = ", ".join(f"{cause.file}:{cause.line} ({cause.n_modules})" for cause in causes[:_MAX_NAMES])
+        more = f" and {len(causes) - _MAX_NAMES} more" if len(causes) > _MAX_NAMES else ""
+        return f" Stops at import: {count} module{'s' if count != 1 else ''} (first: {listed}{more})."
 
     def _format_generation(self):
         if self.generation is None:
@@ -127,6 +153,9 @@ def check(path: str | os.PathLike[str]) -> Report:
     arguments are unknown, so methods of a Tensor are checked only if MindSpore's functions return it. Uses that the
     program guards (``except ImportError``, ``hasattr``, a test of the version) are not reported.
 
+    For a folder, the report also counts the modules that cannot be imported: a missing name at the top of one module
+    stops every module that imports it.
+
     Args:
         path (str): A Python file, a notebook, or a folder with such files.
 
@@ -137,7 +166,7 @@ def check(path: str | os.PathLike[str]) -> Report:
         FileNotFoundError: If there is no such path.
         ValueError: If a file is neither Python nor a notebook.
     """
-    return Report(list(pieces(path)))
+    return Report(list(pieces(path)), Path(path) if os.path.isdir(path) else None)
 
 
 def _format_line(line):

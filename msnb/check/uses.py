@@ -23,6 +23,7 @@ class Use(NamedTuple):
         called (bool): Whether the name is called. Then `positional_count` and `keywords` describe the call.
         positional_count (Union[int, None]): Number of positional arguments; None if a ``*`` argument hides it.
         keywords (tuple[str]): Names of keyword arguments.
+        at_import (bool): Whether the use runs when the module is imported: it is outside of functions.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Use(NamedTuple):
     called: bool = False
     positional_count: int | None = 0
     keywords: tuple[str, ...] = ()
+    at_import: bool = False
 
 
 def uses(tree: ast.Module) -> list[Use]:
@@ -140,6 +142,7 @@ class _Reader(ast.NodeVisitor):
 
     def __init__(self, asking):
         self.uses, self.scope, self.guards, self.asking = [], None, 0, asking
+        self.depth = 0  # of functions around the node
 
     # Scopes.
     def visit_FunctionDef(self, node):
@@ -150,19 +153,24 @@ class _Reader(ast.NodeVisitor):
                 self.visit(arg.annotation)
         if node.returns is not None:
             self.visit(node.returns)
-        self._visit_in_new_scope(node, node.body)
+        self._visit_function_body(node, node.body)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node):
         for outer in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(outer)
-        self._visit_in_new_scope(node, [node.body])
+        self._visit_function_body(node, [node.body])
 
     def visit_ClassDef(self, node):
         for outer in [*node.decorator_list, *node.bases, *node.keywords]:
             self.visit(outer)
         self._visit_in_new_scope(node, node.body)
+
+    def _visit_function_body(self, node, body):
+        self.depth += 1
+        self._visit_in_new_scope(node, body)
+        self.depth -= 1
 
     def _visit_in_new_scope(self, node, body):
         self.scope = _Scope(node, self.scope)
@@ -172,7 +180,7 @@ class _Reader(ast.NodeVisitor):
 
     # Guards.
     def visit_Try(self, node):
-        prepared = any(_catches_missing_name(handler) for handler in node.handlers)
+        prepared = any(catches_missing_name(handler) for handler in node.handlers)
         self.guards += prepared
         for inner in node.body:
             self.visit(inner)
@@ -187,7 +195,7 @@ class _Reader(ast.NodeVisitor):
     visit_TryStar = visit_Try
 
     def visit_If(self, node):
-        asks = not _collect_names(node.test).isdisjoint(self.asking | {"version"})
+        asks = not collect_names(node.test).isdisjoint(self.asking | {"version"})
         self.guards += asks
         self.generic_visit(node)
         self.guards -= asks
@@ -198,7 +206,7 @@ class _Reader(ast.NodeVisitor):
         guard_count = 0
         for value in node.values:  # an operand that tests a feature guards the operands after it
             self.visit(value)
-            asks = not _collect_names(value).isdisjoint(self.asking)
+            asks = not collect_names(value).isdisjoint(self.asking)
             self.guards += asks
             guard_count += asks
         self.guards -= guard_count
@@ -238,7 +246,7 @@ class _Reader(ast.NodeVisitor):
             self._add_use(name, node)
 
     def _add_use(self, name, node, *how):
-        self.uses.append(Use(name, node.lineno, self.guards > 0, *how))
+        self.uses.append(Use(name, node.lineno, self.guards > 0, *how)._replace(at_import=not self.depth))
 
     def _resolve_mindspore_path(self, node):
         """Return the path in MindSpore of an expression, or None."""
@@ -257,7 +265,7 @@ class _Reader(ast.NodeVisitor):
         return ".".join([base, *attributes]) if base is not None else None
 
 
-def _collect_names(node):
+def collect_names(node: ast.AST) -> set[str | None]:
     """Return the names and attributes in an expression."""
     return {getattr(inner, "id", getattr(inner, "attr", None)) for inner in ast.walk(node)}
 
@@ -267,17 +275,18 @@ def _find_feature_test_names(tree):
     answers = []
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value is not None]
-        answers += [(function.name, _collect_names(value)) for value in returned]
+        answers += [(function.name, collect_names(value)) for value in returned]
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            answers.append((node.targets[0].id, _collect_names(node.value)))
+            answers.append((node.targets[0].id, collect_names(node.value)))
     names = _FEATURE_TESTS
     while more := {name for name, words in answers if name not in names and words & names}:
         names |= more
     return names
 
 
-def _catches_missing_name(handler):
+def catches_missing_name(handler: ast.ExceptHandler) -> bool:
+    """Return True if an exception handler handles the error of a missing name or module."""
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

@@ -43,6 +43,45 @@ def test_missing_names_and_arguments_are_reported(tmp_path):
     assert findings and "4 names that msnb lacks, 3 calls with arguments" in str(findings)
 
 
+def write_package(folder, **files):
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.py" if name != "init" else folder / "__init__.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_modules_that_cannot_be_imported_are_counted_with_their_cause(tmp_path):
+    package = tmp_path / "repository" / "lib"
+    write_package(
+        package,
+        init="",
+        base="import mindspore as ms\nfrom mindspore.nn import NoSuchLayer\n",
+        user="from .base import anything\n",
+        far="import lib.user\n",
+        inside="def build():\n    from lib import base\n    from mindspore.nn import NoSuchLayer\n",
+        guarded="try:\n    from lib.base import x\nexcept ImportError:\n    x = None\n",
+        typed="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lib import base\n",
+        body="import mindspore.nn as nn\nclass Net(nn.NoSuchBase):\n    pass\n",
+    )
+    for path in (tmp_path / "repository", package):
+        stops = check(path).import_stops
+        assert stops.n_modules == 4, str(check(path))
+        assert [(cause.file.rpartition("/")[2], cause.line, cause.n_modules) for cause in stops.causes] == [
+            ("base.py", 2, 3),
+            ("body.py", 2, 1),
+        ]
+    assert "Stops at import: 4 modules (first: lib/base.py:2 (3), lib/body.py:2 (1))." in str(check(package.parent))
+
+
+def test_a_package_whose_init_stops_stops_all_its_modules(tmp_path):
+    package = tmp_path / "lib"
+    write_package(package, init="from lib.one import x\n", one="from mindspore import nosuch\n", two="a = 1\n")
+    (package / "sub").mkdir()
+    (package / "sub" / "three.py").write_text("from .. import two\n")
+    stops = check(tmp_path).import_stops
+    assert stops.n_modules == 4 and stops.causes[0].file == "lib/one.py"
+
+
 def test_existing_names_are_not_reported(tmp_path):
     findings = report(
         tmp_path,
