@@ -82,8 +82,8 @@ def communication_of(root: Any, *args: Any) -> list[Collective]:
 
 
 def memory_of(root: Any, *args: Any) -> int:
-    """Return the bytes that each device stores before a GRAPH mode program runs: Parameters, inputs and the state of the
-    optimizer, or their shards.
+    """Return the bytes that each device stores before a GRAPH mode program runs: Parameters, inputs and the state of
+    the optimizer, or their shards.
 
     Args:
         root (Union[Cell, Callable]): The Cell or function.
