@@ -8,6 +8,7 @@ from msnb.common import dtype as mstype
 from msnb.common import unsupported
 
 PATHS = {
+    "common": "COOTensor CSRTensor QuantDtype TensorType bool cdouble cfloat float int long manual_seed get_rng_state",
     "common.api": "cells_compile_cache",
     "dataset": "RepeatDataset DictIterator TupleIterator",
     "nn.wrap.cell_wrapper": "PipelineCell",

@@ -16,7 +16,19 @@ _LATER = {
     ),
     "lazy_inline": "lazy_inline",
     "JitConfig": "jit_config",
-    "Generator": "generator",
+    **dict.fromkeys(("COOTensor", "CSRTensor"), "sparse_tensor"),
+    **dict.fromkeys(
+        (
+            "Generator",
+            "default_generator",
+            "get_rng_state",
+            "initial_seed",
+            "manual_seed",
+            "set_rng_state",
+        ),
+        "generator",
+    ),
+    "QuantDtype": "quant_dtype",
     "set_dump": "dump",
 }
 _Function = derivable(  # libraries derive from it
@@ -26,10 +38,10 @@ _Function = derivable(  # libraries derive from it
 )
 _SUBMODULES = ("_stub_tensor", "api", "dump", "generator", "initializer", "jit_config", "parameter", "tensor")
 _DTYPE_NAMES = """
-    Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16
-    half float32 single float64 double bfloat16 complex64 complex128 bool_ float_ list_ tuple_ int_ uint number
-    string type_none tensor_type Int UInt Float dtype_to_nptype issubclass_ dtype_to_pytype pytype_to_dtype
-    get_py_obj_dtype
+    Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16 long
+    half float32 single float64 double bfloat16 complex64 cfloat complex128 cdouble bool_ float_ list_ tuple_ int_
+    uint number string type_none tensor_type TensorType Int UInt Float dtype_to_nptype issubclass_ dtype_to_pytype
+    pytype_to_dtype get_py_obj_dtype
 """.split()
 globals().update({name: getattr(dtype, name) for name in _DTYPE_NAMES})
 
@@ -43,4 +55,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"msnb.common.{_LATER[name]}"), name)  # lazy import: see above
         globals()[name] = value  # replaces the submodule, if it has the same name, as `lazy_inline` has
         return value
+    if name in dtype._AS_PYTHON:
+        return dtype._AS_PYTHON[name]
     raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")

@@ -145,7 +145,10 @@ def read(path: str | Path, crc_check: bool = False, cipher: Cipher | None = None
         return _decode_checkpoint(encryption.decrypt_if_encrypted(data, cipher, path), crc_check)
     except protobuf.WireError as error:
         other = ", or the key is another one" if cipher is not None else ""
-        raise CheckpointError(f"{path!r} is no MindSpore checkpoint, or a damaged one{other}: {error}.") from None
+        raise CheckpointError(
+            f"{path!r} is no MindSpore checkpoint, or a damaged one{other}: {error}. "
+            "msnb.load_weights reads files of other frameworks."
+        ) from None
     except CheckpointError as error:
         raise CheckpointError(f"{path!r}: {error}") from None
     except BadFileError as error:

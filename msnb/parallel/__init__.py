@@ -8,6 +8,7 @@ from typing import Any
 from msnb.common.missing import asked
 from msnb.parallel.algo_parameter_config import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from msnb.parallel.graph.collective_stats import communication_of as communication_of
+from msnb.parallel.graph.collective_stats import memory_of as memory_of
 from msnb.parallel.modes.multiprocess_mesh import whole as whole
 from msnb.parallel.modes.sharded_checkpoint import load_sharded as load_sharded
 from msnb.parallel.modes.sharded_checkpoint import save_sharded as save_sharded

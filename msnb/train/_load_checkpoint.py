@@ -152,7 +152,7 @@ def _check_checkpoint_path(ckpt_file_name, form):
         raise ValueError(f"The checkpoint file {path!r} does not exist.")
     if not path.endswith(f".{form}"):
         other = next((f for f in FORMATS if path.endswith(f".{f}")), None)
-        advice = f"; pass format={other!r}" if other else ""
+        advice = f"; pass format={other!r}" if other else ". msnb.load_weights reads files of other frameworks"
         if other or api_generations.shared == 1:  # MindSpore 2 takes any other name
             raise ValueError(f"The name of a checkpoint file should end in '.{form}', but got {path!r}{advice}.")
     if os.path.getsize(path) == 0:

@@ -181,6 +181,13 @@ def test_a_file_of_the_other_format_says_so(make_net, tmp_path):
         ms.load_checkpoint(path, format="safetensors", dec_key=b"0" * 16)
 
 
+@pytest.mark.parametrize("name", ["weights.pth", "weights.ckpt"])
+def test_a_file_of_another_framework_leads_to_load_weights(name, tmp_path):
+    (tmp_path / name).write_bytes(b"PK\x03\x04 a zip archive")
+    with pytest.raises(ValueError, match=r"msnb\.load_weights reads files of other frameworks"):
+        ms.load_checkpoint(str(tmp_path / name))
+
+
 # ---------------------------------------------------------------------- one format into the other
 def test_a_file_is_converted_and_back(make_net, tmp_path):
     net = make_net()

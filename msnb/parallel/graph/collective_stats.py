@@ -81,6 +81,21 @@ def communication_of(root: Any, *args: Any) -> list[Collective]:
     return collectives(program.compiled().as_text(), program.spread.devices)
 
 
+def memory_of(root: Any, *args: Any) -> int:
+    """Return the bytes that each device stores before a GRAPH mode program runs: Parameters, inputs and the state of
+    the optimizer, or their shards.
+
+    Args:
+        root (Union[Cell, Callable]): The Cell or function.
+        args: Its arguments.
+
+    Examples:
+        >>> memory_of(nn.ReLU(), Tensor(np.ones((8, 4)), mindspore.float32))
+        128
+    """
+    return program_of(root, *args).compiled().memory_analysis().argument_size_in_bytes
+
+
 def total(operations: list[Collective]) -> dict[str, float]:
     """Return {kind of communication: number of bytes that each device sends}."""
     totals: dict[str, float] = defaultdict(float)
