@@ -34,6 +34,7 @@ _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32)
 _ALL = 2147483647  # pre_tokens and next_tokens that exclude no key
 _TRIANGLE = (2048, 2048)  # Ascend reads the masks of sparse_mode 2 to 4 from a triangle of this shape
 _EXCLUDED = float(np.finfo(np.float32).min)  # finite: with -inf, a query without keys would be NaN
+_PAD = "pad the sequences to one length and exclude the padding with 'attn_mask'"
 
 
 def _make_choice(choices, refused_choices, advice):
@@ -51,7 +52,7 @@ def _make_choice(choices, refused_choices, advice):
 _Layout = _make_choice(
     ("BSH", "BNSD", "SBH", "BSND"),
     ("TND", "TH"),
-    "pad the sequences to one length and exclude the padding with 'attn_mask'",
+    _PAD,
 )
 _SparseMode = _make_choice(range(5), range(5, 9), "pass the full mask as 'attn_mask' with sparse_mode=1")
 _Precision = OneOf(0, otherwise="scores and softmax are computed in float32", among=Int)
@@ -107,15 +108,15 @@ class FlashAttentionScore(HostPrimitive):
         - **query** (Tensor) - float16, bfloat16 or float32 (Ascend takes no float32), with the axes of `input_layout`.
         - **key** (Tensor) - As the query, of length S2 and N2 heads.
         - **value** (Tensor) - As the key.
-        - **real_shift** (Tensor) - Added to the products of queries and keys: (B, N1, S1, S2) or (1, N1, S1, S2), of the
-          query's dtype. Default: None.
+        - **real_shift** (Tensor) - Added to the products of queries and keys: (B, N1, S1, S2) or (1, N1, S1, S2), of
+          the query's dtype. Default: None.
         - **drop_mask** (Tensor) - uint8 of shape (B, N1, S1, S2 / 8), a mask of DropoutGenMask: a bit is 1 where a
           weight is kept. Default: None, a random mask if `keep_prob` is below 1; Ascend then needs one.
         - **padding_mask** (None) - Not supported, as in MindSpore.
-        - **attn_mask** (Tensor) - bool or uint8, True or 1 where a key is excluded: (S1, S2), (B, 1, S1, S2), (1, 1, S1,
-          S2) or (B, N1, S1, S2). For `sparse_mode` 2 to 4, which say by themselves what is excluded, None or a Tensor of
-          shape (2048, 2048); its values are not read, but Ascend needs it: the triangle above the diagonal. Default:
-          None.
+        - **attn_mask** (Tensor) - bool or uint8, True or 1 where a key is excluded: (S1, S2), (B, 1, S1, S2),
+          (1, 1, S1, S2) or (B, N1, S1, S2). For `sparse_mode` 2 to 4, which say by themselves what is excluded, None or
+          the triangle above the diagonal of shape (2048, 2048): Ascend needs it, here no values of it are read.
+          Default: None.
         - **prefix** (None) - Not supported.
         - **actual_seq_qlen** (None) - Not supported.
         - **actual_seq_kvlen** (None) - Not supported.
@@ -150,8 +151,9 @@ class FlashAttentionScore(HostPrimitive):
     ) -> None:
         super().__init__()
         self.head_num, self.keep_prob, self.scale_value = head_num, keep_prob, scale_value
-        self.pre_tokens, self.next_tokens, self.inner_precise = pre_tokens, next_tokens, inner_precise
+        self.pre_tokens, self.next_tokens = pre_tokens, next_tokens
         self.input_layout, self.sparse_mode = input_layout, sparse_mode
+        self.add_prim_attr("inner_precise", inner_precise)
 
     def __call__(
         self,
@@ -166,7 +168,7 @@ class FlashAttentionScore(HostPrimitive):
         actual_seq_qlen: Any = None,
         actual_seq_kvlen: Any = None,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        refuse_unsupported(padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen)
+        _refuse_unsupported(padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen)
         scores, attention = self.attend(query, key, value, real_shift, drop_mask, attn_mask)
         largest = ReduceMax(keep_dims=True)(scores, -1)
         total = ReduceSum(keep_dims=True)(Exp()(scores - largest), -1)
@@ -268,8 +270,8 @@ class FlashAttentionScore(HostPrimitive):
         lowest, highest = shift - before, shift + after  # diagonals: key minus query
         if lowest > highest or lowest >= keys or highest <= -length:
             raise RuntimeError(
-                f"For '{_OP}', 'pre_tokens' and 'next_tokens' should leave keys of {length} queries and {keys} keys, but "
-                f"got {before} and {after}."
+                f"For '{_OP}', 'pre_tokens' and 'next_tokens' should leave keys of {length} queries and {keys} keys, "
+                f"but got {before} and {after}."
             )
         if highest < keys - 1:
             masks.append(Triu(highest + 1)(Ones()((length, keys), mstype.bool_)))
@@ -293,17 +295,17 @@ class FlashAttentionScore(HostPrimitive):
         return DropoutDoMask()(weights, drop_mask, self.keep_prob)
 
 
-def refuse_unsupported(padding_mask: Any, prefix: Any, actual_seq_qlen: Any, actual_seq_kvlen: Any) -> None:
-    """Raise RuntimeError if an input of Ascend's kernel that has no effect or no form here is not None."""
-    padded = "pad the sequences to one length and exclude the padding with 'attn_mask'"
-    for name, value, advice in (
-        ("padding_mask", padding_mask, "exclude padding with 'attn_mask'"),
-        ("prefix", prefix, "pass the full mask as 'attn_mask' with sparse_mode=1"),
-        ("actual_seq_qlen", actual_seq_qlen, padded),
-        ("actual_seq_kvlen", actual_seq_kvlen, padded),
-    ):
-        if value is not None:
-            raise RuntimeError(f"For '{_OP}', '{name}' should be None, but got {describe(value)}; {advice}.")
+def _refuse(name, value, advice):
+    if value is not None:
+        raise RuntimeError(f"For '{_OP}', '{name}' should be None, but got {describe(value)}; {advice}.")
+
+
+def _refuse_unsupported(padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen):
+    """Raise RuntimeError if an input that only Ascend reads is not None."""
+    _refuse("padding_mask", padding_mask, "exclude padding with 'attn_mask'")
+    _refuse("prefix", prefix, "pass the full mask as 'attn_mask' with sparse_mode=1")
+    _refuse("actual_seq_qlen", actual_seq_qlen, _PAD)
+    _refuse("actual_seq_kvlen", actual_seq_kvlen, _PAD)
 
 
 @spelling(FlashAttentionScore)
@@ -336,13 +338,14 @@ def flash_attention_score(
         key (Tensor): As the query; its number of heads is a divisor of `head_num`.
         value (Tensor): As the key.
         head_num (int): Number of heads of the query.
-        real_shift (Tensor): Added to the products of queries and keys: (B, N1, S1, S2) or (1, N1, S1, S2), of the query's
-            dtype. Default: None.
-        drop_mask (Tensor): uint8 of shape (B, N1, S1, S2 / 8), a mask of DropoutGenMask. Default: None, a random mask if
-            `keep_prob` is below 1; Ascend then needs one.
+        real_shift (Tensor): Added to the products of queries and keys: (B, N1, S1, S2) or (1, N1, S1, S2), of the
+            query's dtype. Default: None.
+        drop_mask (Tensor): uint8 of shape (B, N1, S1, S2 / 8), a mask of DropoutGenMask. Default: None, a random mask
+            if `keep_prob` is below 1; Ascend then needs one.
         padding_mask (None): Not supported, as in MindSpore.
-        attn_mask (Tensor): bool or uint8, True or 1 where a key is excluded: (S1, S2), (B, 1, S1, S2), (1, 1, S1, S2) or
-            (B, N1, S1, S2); for `sparse_mode` 2 to 4 None or (2048, 2048), of which no values are read. Default: None.
+        attn_mask (Tensor): bool or uint8, True or 1 where a key is excluded: (S1, S2), (B, 1, S1, S2), (1, 1, S1, S2)
+            or (B, N1, S1, S2); for `sparse_mode` 2 to 4 None or (2048, 2048), of which no values are read. Default:
+            None.
         prefix (None): Not supported.
         actual_seq_qlen (None): Not supported.
         actual_seq_kvlen (None): Not supported.
@@ -370,7 +373,7 @@ def flash_attention_score(
         >>> ops.flash_attention_score(x, x, x, 4, scalar_value=0.25, sparse_mode=2).shape
         (2, 4, 64)
     """
-    refuse_unsupported(padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen)
+    _refuse_unsupported(padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen)
     kernel = FlashAttentionScore(
         head_num, keep_prob, scalar_value, pre_tokens, next_tokens, inner_precise, input_layout, sparse_mode
     )
