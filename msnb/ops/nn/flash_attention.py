@@ -246,7 +246,7 @@ class FlashAttentionScore(HostPrimitive):
 
     def _exclude(self, attn_mask, pairs):
         """Return the mask of the excluded pairs of query and key, or None if there are none."""
-        mode, (batch, heads, length, keys) = self.sparse_mode, pairs
+        mode, (batch, _, length, keys) = self.sparse_mode, pairs
         if attn_mask is not None:
             _check_dtype("attn_mask", attn_mask, (mstype.bool_, mstype.uint8))
             full = (pairs, (batch, 1, length, keys), (1, 1, length, keys), (length, keys))
