@@ -22,9 +22,6 @@ _STEPS = "{name} marks steps for Ascend's profiler; mindspore.profiler.profile(.
 _PROTOBUF = "{name} is a class that protobuf makes; load(...) reads a MINDIR file, and msnb.view draws what is in it"
 _EXPERIENCE = "{name} keeps experience within a kernel; a list of arrays in Python keeps it, and numpy draws from it"
 _ENVIRONMENT = "{name} runs an environment in C++; one in Python is called between two steps"
-_ATTENTION = (
-    "{name} is a kernel of Ascend's for attention; nn.MultiheadAttention, or ops.softmax of ops.matmul, computes it"
-)
 _FEW_BITS = (
     "{name} is a kernel of Ascend's for numbers of few bits; ops.matmul of what they stand for computes the same"
 )
@@ -102,9 +99,8 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     "{name} sums rewards from the last one back; a loop over them in Python is the same": {
         "ops.operations._rl_inner_ops": "DiscountedReturn",
     },
-    _ATTENTION: {
+    "{name} writes keys and values into a cache; cache[:, :, i] = key does so, too": {
         "ops.auto_generate": "KVCacheScatterUpdate",
-        "ops.operations": "FlashAttentionScore",
     },
     "{name} is a kernel of Ascend's for several matrices at once; ops.matmul of each is the same": {
         "ops.auto_generate": "GroupedMatmulV4",
@@ -159,9 +155,9 @@ ABSENT: dict[str, dict[str, str]] = {
         "communication.comm_func": "all_to_all_single_with_output_shape all_to_all_v_c all_to_all_with_output_shape "
         "batch_isend_irecv irecv isend P2POp recv send",
     },
-    f"{_ASCEND} for attention; ops.softmax of ops.matmul, or nn.MultiheadAttention, computes the same": {
+    f"{_ASCEND} for attention; ops.flash_attention_score, or nn.MultiheadAttention, computes the same": {
         "ops": "ApplyRotaryPosEmb GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
-        "flash_attention_score fused_infer_attention_score incre_flash_attention moe_distribute_combine "
+        "fused_infer_attention_score incre_flash_attention moe_distribute_combine "
         "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
         "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
         "speed_fusion_attention",

@@ -11,6 +11,7 @@ from msnb.ops.operations import _grad_ops as G
 REQUIRED = {  # attributes without a default
     "Broadcast": {"root_rank": 0},
     "IndexAdd": {"axis": 0},
+    "FlashAttentionScore": {"head_num": 2},
     "FusedSparseFtrl": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "lr_power": -0.5},
     "SparseApplyFtrl": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "lr_power": -0.5},
     "SparseApplyFtrlV2": {"lr": 0.1, "l1": 0.0, "l2": 0.0, "l2_shrinkage": 0.0, "lr_power": -0.5},

@@ -356,6 +356,28 @@ def test_attention_is_shown_by_head_with_tokens():
     assert data["pictures"]["tokens"] == [list("VWXYZ"), list("abcde")]
 
 
+def test_weights_of_flash_attention_are_drawn_by_head():
+    class Attention(nn.Cell):
+        def construct(self, x):
+            return ops.flash_attention_score(x, x, x, 2, scalar_value=0.5, sparse_mode=2)
+
+    attending = view(Attention(), Tensor(X[:, 0, :5, :8]), values=True)
+    node = select_nodes(attending.graph, "op:Softmax")[0]
+    pictures = next(entry["pictures"] for entry in attending._values.answer({"node": node.id})["values"])
+    assert pictures["kind"] == "attention" and pictures["names"] == ["head 0", "head 1"]
+    weights = np.array(pictures["weights"])
+    np.testing.assert_allclose(weights.sum(-1), 100, atol=0.5)
+    assert np.triu(weights, 1).max() == 0 < weights[:, 1:, 0].min()
+
+
+@pytest.mark.filterwarnings("error")
+def test_maps_near_the_largest_float32_are_ranked_by_energy():
+    maps = np.full((4, 8, 8), np.finfo(np.float32).min, np.float32)
+    maps[:2] = 0
+    maps[2] /= 2
+    assert value_data("output", maps, None)["pictures"]["channels"] == [3, 2, 0, 1]
+
+
 @pytest.mark.parametrize("labels", ["abc", [1, 2], (["a"], 3), [["a"], "b"], []])
 def test_labels_of_another_form_are_refused(labels):
     if labels == []:

@@ -177,7 +177,7 @@ def draw_pictures(
     grids = row.reshape(-1, *row.shape[-2:])
     if min(grids.shape[1:]) < 2 and len(grids) > 1:
         return None
-    energy = np.nan_to_num(np.abs(grids)).mean((1, 2))
+    energy = np.nan_to_num(np.abs(grids)).mean((1, 2), np.float64)  # scores of masked keys are near the largest float32
     ranked = np.argsort(-energy, kind="stable") if order == "energy" else np.arange(len(grids))
     ranked = ranked[:_MAPS].tolist() if len(grids) > 1 else [0]
     name = "channel" if len(grids) > 1 else "values"
