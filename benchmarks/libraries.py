@@ -100,10 +100,8 @@ def report(wheel, result, real):
     late = f", {result['skipped']} not tried for lack of time" if result["skipped"] else ""
     third = "".join(f"; not installed: {name} {count}" for name, count in result["third"].items())
     imported = result["imported"]
-    beside = f"; MindSpore imports {len(real)}, of them {len({*imported} & {*real})} import" if real is not None else ""
-    print(
-        f"{wheel}: {len(imported)} of {result['all']} import{beside}{late}{'; not installed: ' + third if third else ''}"
-    )
+    beside = "" if real is None else f"; MindSpore imports {len(real)}, of them {len({*imported} & {*real})} import"
+    print(f"{wheel}: {len(imported)} of {result['all']} import{beside}{late}{third}")
     for stop, count in sorted(result["stops"].items(), key=lambda item: -item[1])[:3]:
         print(f"    {count:5}  {stop}")
 
