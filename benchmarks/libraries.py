@@ -6,8 +6,8 @@
 FOLDER gets one folder for each library, which `pip install --no-deps` fills with the pinned version, and `third` with
 the packages of `libraries.txt`. Every module is imported, all modules of a library in one process. msnb is imported
 with the meanings of MindSpore 2; `--real` imports the MindSpore of this Python and writes the modules that import, for
-the denominator. Later runs of msnb compare with it. A module that stops at a package that is not installed is counted apart: it says
-nothing about msnb. Both run with the same packages and the same environment.
+the denominator. Later runs of msnb compare with it. A module that stops at a package that is not installed is counted
+apart: it says nothing about msnb. Both run with the same packages and the same environment.
 
 `sciai` sets matplotlib's "pgf.preamble" to a list, which matplotlib refuses since 3.6. Join its lines to measure it.
 """
