@@ -226,6 +226,16 @@ def test_element_types_are_instances_of_the_classes_of_the_c_module():
     assert Tensor([1.5], msnb.bfloat16).asnumpy().dtype == np_dtype.bfloat16
 
 
+def test_an_operator_shows_the_device_that_it_asks_for(monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", lambda text, *args: said.append(text))
+    op = ops.Abs()
+    assert op.set_device("CPU") is op and op.primitive_target == "CPU" and op(Tensor(-2.0)) == 2 and not said
+    assert op.set_device("Ascend")(Tensor(-2.0)) == 2 and "all operators run on the CPU" in said[0]
+    with pytest.raises(RuntimeError, match="CPU, GPU or Ascend"):
+        op.set_device("XPU")
+
+
 def test_an_operator_of_a_library_runs_the_operator_that_it_derives_from():
     class Twice(ops.Abs):
         def __call__(self, x):
