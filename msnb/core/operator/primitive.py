@@ -88,9 +88,7 @@ class Primitive:
             RuntimeError: If there is no such device.
         """
         if device_target not in ("CPU", "GPU", "Ascend"):
-            raise RuntimeError(
-                f"For '{self.name}', use CPU, GPU or Ascend, not {device_target!r}."
-            )
+            raise RuntimeError(f"For '{self.name}', use CPU, GPU or Ascend, not {device_target!r}.")
         current = context.get_context("device_target")
         log.unused(
             f"{self.name}.set_device", f"all operators run on the {current}", device_target=device_target != current
