@@ -4,10 +4,10 @@
     /path/of/mindspore/python benchmarks/libraries.py FOLDER --real
 
 FOLDER gets one folder for each library, which `pip install --no-deps` fills with the pinned version, and `third` with
-the packages of `libraries.txt`. Every module is imported, all modules of a library in one process. msnb is imported with
-the meanings of MindSpore 2; `--real` imports the MindSpore of this Python and writes what imports, for the denominator.
-Later runs of msnb compare with it. A module that stops at a package that is not installed is counted apart: it says
-nothing about msnb. Both run with the same packages and the same environment.
+the packages of `libraries.txt`. Every module is imported, all modules of a library in one process. msnb is imported
+with the meanings of MindSpore 2; `--real` imports the MindSpore of this Python and writes the modules that import, for
+the denominator. Later runs of msnb compare with it. A module that stops at a package that is not installed is counted
+apart: it says nothing about msnb. Both run with the same packages and the same environment.
 
 `sciai` sets matplotlib's "pgf.preamble" to a list, which matplotlib refuses since 3.6. Join its lines to measure it.
 """
@@ -98,10 +98,10 @@ def import_all(folder, package, seconds):
 def report(wheel, result, real):
     """Print the result of one library. `real` has the modules that MindSpore imports, or is None."""
     late = f", {result['skipped']} not tried for lack of time" if result["skipped"] else ""
-    third = ", ".join(f"{name} {count}" for name, count in result["third"].items())
+    third = "".join(f"; not installed: {name} {count}" for name, count in result["third"].items())
     imported = result["imported"]
-    beside = f"; MindSpore imports {len(real)}, of them {len({*imported} & {*real})} import" if real is not None else ""
-    print(f"{wheel}: {len(imported)} of {result['all']} import{beside}{late}{'; not installed: ' + third if third else ''}")
+    beside = "" if real is None else f"; MindSpore imports {len(real)}, of them {len({*imported} & {*real})} import"
+    print(f"{wheel}: {len(imported)} of {result['all']} import{beside}{late}{third}")
     for stop, count in sorted(result["stops"].items(), key=lambda item: -item[1])[:3]:
         print(f"    {count:5}  {stop}")
 

@@ -12,7 +12,7 @@ from msnb import Parameter, Tensor, _c_expression, mint, nn, ops
 from msnb import _c_dataengine as cde
 from msnb._c_expression import amp as levels
 from msnb._checkparam import check_and_canonicalize_axes
-from msnb.common import dtype, parameter
+from msnb.common import dtype, np_dtype, parameter
 from msnb.common.api import _function_forbid_reuse, _pynative_executor
 from msnb.common.initializer import Initializer, _register, initializer
 from msnb.dataset.core.datatypes import mstype_to_detype
@@ -214,6 +214,26 @@ def test_initializers_of_libraries_have_names(rng):
 def test_types_of_lists_and_tuples_are_instances_of_classes():
     assert isinstance(ops.typeof((1,)), dtype.Tuple) and isinstance(ops.typeof([1]), dtype.List)
     assert not isinstance(ops.typeof([1]), dtype.Tuple) and pickle.loads(pickle.dumps(dtype.tuple_)) == dtype.tuple_
+
+
+def test_element_types_are_instances_of_the_classes_of_the_c_module():
+    typing = _c_expression.typing
+    assert isinstance(msnb.bfloat16, typing.BFloat) and not isinstance(msnb.bfloat16, typing.Float)
+    assert isinstance(msnb.complex64, typing.Complex) and isinstance(msnb.bool_, typing.Bool)
+    assert typing.Complex(64) == msnb.complex64 and str(typing.BFloat(16)) == "BFloat16" and typing.Bool() == msnb.bool_
+    for kind in dtype.all_types:
+        assert pickle.loads(pickle.dumps(kind)) == kind and isinstance(kind, typing.Number)
+    assert Tensor([1.5], msnb.bfloat16).asnumpy().dtype == np_dtype.bfloat16
+
+
+def test_an_operator_shows_the_device_that_it_asks_for(monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", lambda text, *args: said.append(text))
+    op = ops.Abs()
+    assert op.set_device("CPU") is op and op.primitive_target == "CPU" and op(Tensor(-2.0)) == 2 and not said
+    assert op.set_device("Ascend")(Tensor(-2.0)) == 2 and "all operators run on the CPU" in said[0]
+    with pytest.raises(RuntimeError, match="CPU, GPU or Ascend"):
+        op.set_device("XPU")
 
 
 def test_an_operator_of_a_library_runs_the_operator_that_it_derives_from():

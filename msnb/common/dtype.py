@@ -78,6 +78,33 @@ class Float(Number):
         super().__init__("Float", bits, name, f"Float{bits or ''}", f"float{bits}" if bits else None)
 
 
+class BFloat(Number):
+    """The floating point type with the exponents of float32 in 16 bits."""
+
+    __slots__ = ()
+
+    def __init__(self, bits: int = 16) -> None:
+        super().__init__("BFloat", bits, f"bfloat{bits}", f"BFloat{bits}", _np_bfloat16)
+
+
+class Complex(Number):
+    """A complex type. `bits` counts both numbers."""
+
+    __slots__ = ()
+
+    def __init__(self, bits: int) -> None:
+        super().__init__("Complex", bits, f"complex{bits}", f"Complex{bits}", f"complex{bits}")
+
+
+class Bool(Number):
+    """The type of True and False."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("Bool", None, "bool_", "Bool", np.bool_)
+
+
 class TensorType(Type):
     """The type of a Tensor; ``tensor_type(float32)`` names the element type as well."""
 
@@ -133,10 +160,10 @@ uint64: UInt = UInt(64)
 float16: Float = Float(16)
 float32: Float = Float(32)
 float64: Float = Float(64)
-bfloat16: Number = Number("BFloat", 16, "bfloat16", "BFloat16", _np_bfloat16)
-complex64: Number = Number("Complex", 64, "complex64", "Complex64", np.complex64)
-complex128: Number = Number("Complex", 128, "complex128", "Complex128", np.complex128)
-bool_: Number = Number("Bool", None, "bool_", "Bool", np.bool_)
+bfloat16: BFloat = BFloat()
+complex64: Complex = Complex(64)
+complex128: Complex = Complex(128)
+bool_: Bool = Bool()
 int_: Int = Int()
 uint: UInt = UInt()
 float_: Float = Float()
@@ -178,8 +205,8 @@ implicit_conversion_seq: dict[Type, int] = {
     t: i for i, t in enumerate((bool_, int8, uint8, int16, int32, int64, float16, float32, float64))
 }
 
-_ARRAY_TYPES = (bool_, *int_type, *uint_type, *float_type, bfloat16, complex64, complex128)
-_BY_NUMPY = {t._np: t for t in _ARRAY_TYPES}
+all_types: tuple[Type, ...] = (bool_, *int_type, *uint_type, *float_type, bfloat16, complex64, complex128)
+_BY_NUMPY = {t._np: t for t in all_types}
 _BY_PYTHON = {
     bool: bool_,
     int: int64,
@@ -219,7 +246,7 @@ def np_dtype(type_: Any) -> np.dtype:
     if isinstance(type_, Type):
         if type_._np is None:
             raise TypeError(
-                f"{type_!r} is not the type of Tensor elements; use one of {', '.join(t._name for t in _ARRAY_TYPES)}."
+                f"{type_!r} is not the type of Tensor elements; use one of {', '.join(t._name for t in all_types)}."
             )
         return type_._np
     if type_ is float:

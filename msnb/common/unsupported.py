@@ -191,9 +191,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "dtype": "float8_e4m3fn float8_e5m2 hifloat8",
         "common.dtype": "float8_e4m3fn float8_e5m2 hifloat8",
     },
-    "it is one of MindSpore's C++ types; compare with mindspore.bfloat16 and its like": {
-        "_c_expression.typing": "BFloat",
-    },
     "nn.Dense looks at its input by itself": {"nn.layer.basic": "check_dense_input_shape"},
     "it draws where windows stand; ops.fractional_max_pool2d is there, and ops.avg_pool2d for averages": {
         "ops": "FractionalAvgPool FractionalMaxPool",

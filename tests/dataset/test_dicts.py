@@ -66,6 +66,8 @@ def test_a_batch_of_dicts_is_a_dict_of_batches():
     assert first["c"]["a"].tolist() == [0, 1] and second["c"]["s"].tolist() == ["x2", "x3"]
     assert second["c"]["n"]["m"].tolist() == [[2, 2], [3, 3]]
     assert rows_of(source([({}, 1), ({}, 1)]).batch(2))[0]["c"] == {}
+    buckets = source(FLAT).bucket_batch_by_length(["d"], [2], [2, 2], element_length_function=int)
+    assert rows_of(buckets)[1]["c"]["a"].tolist() == [2, 3]
 
 
 @pytest.mark.parametrize(

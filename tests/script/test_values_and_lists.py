@@ -1,5 +1,6 @@
 """Python code in a graph that needs values, and lists that a graph returns, as in MindSpore 2.7.1 and in r1.1."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -114,3 +115,34 @@ def test_a_small_numpy_array_is_a_constant_of_a_graph_of_mindspore_2(meanings_of
     api_generations.share(1)
     with pytest.raises(TypeError, match="wrap it"):
         add(np.array([1, 2]), Tensor(1))
+
+
+@dataclasses.dataclass
+class Pair:
+    first: Tensor
+    second: int
+
+
+class Named(dict):
+    pass
+
+
+@ms.jit
+def pair_of(x):
+    return Pair(x + 1, 2)
+
+
+@ms.jit
+def named(x):
+    return Named(a=[x + 1], b=2)
+
+
+def test_a_function_that_returns_an_object_runs_operator_by_operator_in_mindspore_2(meanings_of_mindspore_2, said):
+    assert pair_of(Tensor(1)) == Pair(Tensor(2), 2) and type(named(Tensor(1))) is Named
+    assert any("pair_of runs operator by operator: it returns an object of Pair" in line for line in said)
+
+
+@pytest.mark.parametrize("fn, kind", [(pair_of, "Pair"), (named, "Named")])
+def test_an_object_with_tensors_leaves_no_graph_of_r1_1(fn, kind):
+    with pytest.raises(RuntimeError, match=f"returns an object of {kind} with Tensors in it. Return a tuple"):
+        fn(Tensor(1))

@@ -58,6 +58,24 @@ class ValueNeeded(RuntimeError):
         return type(self), self.fields
 
 
+class ObjectReturned(ValueNeeded):
+    """Error raised in a trace whose result is an object with Tensors that a graph cannot return.
+
+    Args:
+        kind (str): The class of the object.
+    """
+
+    def __init__(self, kind: str) -> None:
+        RuntimeError.__init__(
+            self,
+            f"A graph returns Tensors, numbers, and tuples, lists and dicts of them, but this one returns an object of "
+            f"{kind} with Tensors in it. Return a tuple, or switch to PYNATIVE mode "
+            f"(context.set_context(mode=context.PYNATIVE_MODE)).",
+        )
+        self.fields: tuple[str] = (kind,)
+        self.reason: str = f"it returns an object of {kind}. To compile it, return a tuple."
+
+
 def runs_eagerly(fn: _Function) -> _Function:
     """Decorator for traced functions that can run operator by operator when called outside a trace."""
     fn.runs_plainly = True  # type: ignore[attr-defined]

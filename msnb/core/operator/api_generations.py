@@ -50,6 +50,10 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "Slice": "a block may be empty",
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
+    "a graph": "a list leaves it as a list; Python code that needs values, such as `x.asnumpy()`, and a result that is "
+    "an object with Tensors make the function run operator by operator; small numpy arrays are constant inputs",
+    "Dataset.batch": "`per_batch_map` without `input_columns` takes all columns",
+    "GeneratorDataset, and functions of map": "they give dicts, whose values become arrays or Tensors",
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "
     "outputs; a second hook follows the first",
 }

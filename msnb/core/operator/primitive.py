@@ -6,6 +6,7 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
+from msnb import context, log
 from msnb.common.kinds import Bool, check
 from msnb.core.operator.annotations import annotations_of, count_change, with_annotations
 from msnb.core.operator.operator_types import REGISTRY
@@ -72,6 +73,27 @@ class Primitive:
     def set_stage(self, stage: int) -> Self:
         """Set the pipeline stage of this operator, which its node in the graph shows. Returns self."""
         return self.add_prim_attr("stage", stage)
+
+    def set_device(self, device_target: str) -> Self:
+        """Set the attribute ``primitive_target``, which its node in the graph shows. All operators run on the device of
+        the context; a message says so once if it is another one.
+
+        Args:
+            device_target (str): "CPU", "GPU" or "Ascend".
+
+        Returns:
+            Primitive, this one.
+
+        Raises:
+            RuntimeError: If there is no such device.
+        """
+        if device_target not in ("CPU", "GPU", "Ascend"):
+            raise RuntimeError(f"For '{self.name}', use CPU, GPU or Ascend, not {device_target!r}.")
+        current = context.get_context("device_target")
+        log.unused(
+            f"{self.name}.set_device", f"all operators run on the {current}", device_target=device_target != current
+        )
+        return self.add_prim_attr("primitive_target", device_target)
 
     def recompute(self, mode: bool = True) -> Self:
         """Recompute this operator in the backward pass of a gradient in GRAPH mode, so that only its inputs are saved.

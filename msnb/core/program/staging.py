@@ -5,9 +5,10 @@ is an input. Written Parameters become outputs after the function's own results.
 are not Tensors, and attributes of Cells that the function sets in Python, are stored with the jaxpr.
 """
 
+import dataclasses
 import inspect
 import sys
-from collections.abc import Callable, Iterable, MappingView, Sequence
+from collections.abc import Callable, Iterable, Mapping, MappingView, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -16,12 +17,14 @@ import jax.extend
 from msnb._util import gc_pause
 from msnb.core.compat.jax_private import (
     argument_signature,
+    is_tracer,
     restore_trace_state,
     trace_state,
     weak_float32,
     without_argument_names,
 )
 from msnb.core.eager import tape
+from msnb.core.errors.data_dependent_shape import ObjectReturned
 from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
@@ -50,6 +53,17 @@ def _convert_to_tuples(value):
         if type(value) is tuple or isinstance(value, _ITERABLE_RESULTS)
         else value
     )
+
+
+def _holds_traced_tensor(result):
+    """Return True for an object with fields or keys, such as a dataclass, that has Tensors of this trace."""
+    if isinstance(result, Mapping):
+        values = result.values()
+    elif dataclasses.is_dataclass(result) and not isinstance(result, type):
+        values = vars(result).values()
+    else:
+        return False
+    return any(isinstance(leaf, Tensor) and is_tracer(leaf._array) for leaf in flatten(tuple(values))[0])
 
 
 def _contains_new_state(values, new_cells, first_key):
@@ -224,6 +238,8 @@ class Staged:
                 for result in results:
                     if isinstance(result, Undefined):
                         result.complain()
+                    if _holds_traced_tensor(result):
+                        raise ObjectReturned(type(result).__name__)
                     if inspect.isgenerator(result) or inspect.isawaitable(result):
                         raise TypeError(
                             f"{self.name} is a generator or async: a graph returns its results at once. "

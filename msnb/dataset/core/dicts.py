@@ -27,12 +27,21 @@ def _convert_value(value):
     return value if array.dtype == object else as_str(array)
 
 
-def merge_dicts(rows: list[dict[Any, Any]]) -> dict[Any, Any]:
-    """Return one dict with the values of all rows, stacked.
+def as_batch(rows: np.ndarray, name: str) -> np.ndarray:
+    """Return the stacked rows of the column `name` as one value of a batch: dicts become one dict of stacked values.
 
     Raises:
-        ValueError: If keys or shapes differ, or values are not numbers, strings or arrays of them.
+        RuntimeError: If keys or shapes differ, or values are not numbers, strings or arrays of them.
     """
+    if rows.dtype != object:
+        return rows
+    try:
+        return as_array(_merge_dicts(rows.tolist()))
+    except ValueError as error:
+        raise RuntimeError(f"Column {name!r} cannot be put into one batch: {error}") from error
+
+
+def _merge_dicts(rows):
     first = rows[0]
     for row in rows:
         if row.keys() != first.keys():
@@ -42,7 +51,7 @@ def merge_dicts(rows: list[dict[Any, Any]]) -> dict[Any, Any]:
 
 def _merge_values(key, values):
     if all(isinstance(value, dict) for value in values):
-        return merge_dicts(values)
+        return _merge_dicts(values)
     arrays = [as_array(value) for value in values]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1 or any(array.dtype == object for array in arrays):

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.core.dicts import merge_dicts
-from msnb.dataset.core.tensor_op import as_array
+from msnb.dataset.core.dicts import as_batch
 from msnb.dataset.engine.execution.chunk import (
     Chunk,
     Hint,
@@ -351,7 +350,7 @@ class Batch(Node):
     def _stack_column(self, column, i):
         stacked_rows = column if isinstance(column, np.ndarray) else try_stack(column)
         if stacked_rows is not None:
-            return stacked_rows if stacked_rows.dtype != object else self._merge_dicts(stacked_rows.tolist(), i)
+            return as_batch(stacked_rows, self.columns[i])
         shapes = [r.shape for r in column]
         odd = next((s for s in shapes if s != shapes[0]), None)
         if odd is not None:
@@ -366,12 +365,6 @@ class Batch(Node):
             f"Invalid data, expect same type for each data row, but column {i} ({self.columns[i]!r}) has "
             f"{sorted({str(r.dtype) for r in column})}."
         )
-
-    def _merge_dicts(self, rows, i):
-        try:
-            return as_array(merge_dicts(rows))
-        except ValueError as error:
-            raise RuntimeError(f"Column {i} ({self.columns[i]!r}) cannot be put into one batch: {error}") from error
 
     def size(self) -> int | None:
         n = self.children[0].size()

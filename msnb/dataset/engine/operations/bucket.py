@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Annotated, Any
 
 from msnb.common.kinds import Worded, checked
+from msnb.dataset.core.dicts import as_batch
 from msnb.dataset.core.kinds import ColumnList, Flag, PadInfo, of_type
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.execution import nodes
@@ -216,7 +217,7 @@ class _Bucket(nodes.Node):
                     "Invalid data, expect same shape for each data row, but got inconsistent data shapes in column "
                     f"{name!r}: {sorted({r.shape for r in column})}. Name it in pad_info."
                 )
-            batched.append(array[None])
+            batched.append(as_batch(array, name)[None])
         return Chunk(batched, 1, number)
 
     def size(self):
