@@ -67,11 +67,11 @@ class SelfAttention(nn.Cell):
 class Layer(nn.Cell):
     """Attention and a feed-forward network, each normalized after its shortcut."""
 
-    def __init__(self, size, heads, inner, keep_prob, epsilon, gelu):
+    def __init__(self, size, heads, inner, keep_prob, epsilon, make_gelu):
         super().__init__()
         self.attention = SelfAttention(size, heads, keep_prob, epsilon)
         self.intermediate = nn.Dense(size, inner)
-        self.gelu = gelu
+        self.gelu = make_gelu()
         self.output = Output(inner, size, keep_prob, epsilon)
 
     def construct(self, x, mask):
@@ -130,14 +130,13 @@ class Bert(nn.Cell):
         make_gelu, epsilon = choose(variant, (ErfGelu, 1e-12), (nn.GELU, 1e-7))
         self.bert_embedding_lookup = nn.Embedding(vocab_size, size)
         self.bert_embedding_postprocessor = Embeddings(size, max_length, segments, 1 - dropout, epsilon)
-        options = size, heads, 4 * size, 1 - dropout, epsilon, make_gelu()
+        options = size, heads, 4 * size, 1 - dropout, epsilon, make_gelu
         self.bert_encoder = Layers([Layer(*options) for _ in range(layers)])
         self.dense = nn.Dense(size, size, activation="tanh")
-        self.expand = ops.ExpandDims()
 
     def construct(self, input_ids, token_type_ids, input_mask):
         x = self.bert_embedding_postprocessor(self.bert_embedding_lookup(input_ids), token_type_ids)
-        x = self.bert_encoder(x, self.expand(self.expand(input_mask, 1), 1))
+        x = self.bert_encoder(x, input_mask[:, None, None])
         return x, self.dense(x[:, 0])
 
 

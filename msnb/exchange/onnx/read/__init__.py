@@ -203,7 +203,7 @@ def graph_of(
         outputs = []
     _raise_if_operators_missing(message, shared.missing)
     used = {source for node in reader.nodes for source in node.inputs} | {ref.node for ref in outputs}
-    parameters = [node for node in weights if node in used] + parameters
+    parameters = [node for node in weights if node in used or node.name in shared.unread] + parameters
     graph = FuncGraph(
         message.get("name") or "onnx", parameters, reader.nodes, [(ref.node, ref.slot) for ref in outputs]
     )

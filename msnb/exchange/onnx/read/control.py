@@ -55,9 +55,19 @@ def _read_branches(r, graphs):
             "load_onnx: one branch of the model does not fit inputs of these shapes. Its results are NaN where the "
             f"condition selects it. {error}"
         )
+        r.model.unread.update(_iterate_input_names(graphs[index]))
         reader = Reader(r.model, r)
         branches[index] = reader, [reader.filled(output.shape, np.nan, output.dtype) for output in outputs]
     return branches
+
+
+def _iterate_input_names(graph):
+    """Yield the names of values that the nodes of a Graph message use, those of inner graphs included."""
+    for message in graph.get("node", []):
+        yield from message.get("input", [])
+        for attribute in message.get("attribute", []):
+            if "g" in attribute:
+                yield from _iterate_input_names(attribute["g"])
 
 
 def _build_branch_graph(title, parameters, reader, outputs, feeds, free):

@@ -45,6 +45,7 @@ class Shared:
         used (set): Names of the samples that were read.
         missing (dict): (operator, reason) -> name of the first node that cannot be read.
         needs_all_branches (bool): False if a branch that cannot be read gives NaN.
+        unread (set): Names of values that such branches use.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Shared:
         }
         self.samples: Mapping[str, np.ndarray] = samples or {}
         self.used: set[str] = set()
+        self.unread: set[str] = set()
         self.missing: dict[tuple[str, str], str] = {}
         self.version: int = 1
         self._element_count = self._round_count = self._call_count = self._depth = 0
