@@ -119,7 +119,7 @@ class _Finder:
         if name == _THERE:
             return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
         if name == _HUB and not is_hub_installed():
-            module = importlib.import_module(_HUB_HERE)
+            module = module_of(_HUB_HERE)
             return ModuleSpec(name, self, loader_state=(module, module.__spec__))
         if not name.startswith(_THERE + "."):
             return None
