@@ -14,7 +14,7 @@ __all__ = ["Bert", "bert_base", "bert_large"]
 class ErfGelu(nn.Cell):
     """x Φ(x), with the distribution function Φ of the normal distribution."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.erf = ops.Erf()
 
@@ -25,7 +25,7 @@ class ErfGelu(nn.Cell):
 class Embeddings(nn.Cell):
     """Add vectors of the positions and of the segments to those of the tokens, and normalize."""
 
-    def __init__(self, size, max_length, segments, keep_prob, epsilon):
+    def __init__(self, size, max_length, segments, keep_prob, epsilon) -> None:
         super().__init__()
         self.embedding_table = Parameter(initializer(Normal(0.02), (segments, size)))
         self.full_position_embeddings = Parameter(initializer(Normal(0.02), (max_length, size)))
@@ -42,7 +42,7 @@ class Embeddings(nn.Cell):
 class Output(nn.Cell):
     """norm(x + W y)."""
 
-    def __init__(self, inner, size, keep_prob, epsilon):
+    def __init__(self, inner, size, keep_prob, epsilon) -> None:
         super().__init__()
         self.dense = nn.Dense(inner, size)
         self.layernorm = nn.LayerNorm((size,), epsilon=epsilon)
@@ -55,7 +55,7 @@ class Output(nn.Cell):
 class SelfAttention(nn.Cell):
     """norm(x + attention(x))."""
 
-    def __init__(self, size, heads, keep_prob, epsilon):
+    def __init__(self, size, heads, keep_prob, epsilon) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(size, heads, keep_prob, has_output=False)
         self.output = Output(size, size, keep_prob, epsilon)
@@ -67,7 +67,7 @@ class SelfAttention(nn.Cell):
 class Layer(nn.Cell):
     """Attention and a feed-forward network, each normalized after its shortcut."""
 
-    def __init__(self, size, heads, inner, keep_prob, epsilon, make_gelu):
+    def __init__(self, size, heads, inner, keep_prob, epsilon, make_gelu) -> None:
         super().__init__()
         self.attention = SelfAttention(size, heads, keep_prob, epsilon)
         self.intermediate = nn.Dense(size, inner)
