@@ -37,7 +37,7 @@ __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "m
 __version__ = api_generations.VERSIONS[1]  # imported by `from mindspore import __version__`
 
 _HERE, _THERE = "msnb", "mindspore"
-_HUB, _HUB_HERE = "mindspore_hub", "mindspore.model_zoo.hub"
+_HUB, _HUB_HERE = "mindspore_hub", "msnb.model_zoo.hub"
 msnb = sys.modules[_HERE]  # loaded before its submodules
 _OWN = frozenset(
     ("__name__", "__version__", "__spec__", "__loader__", "__package__", "__path__", "__file__", "__doc__")
@@ -119,7 +119,7 @@ class _Finder:
         if name == _THERE:
             return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
         if name == _HUB and not is_hub_installed():
-            module = _find_msnb_module(_HUB_HERE)
+            module = module_of(_HUB_HERE)
             return ModuleSpec(name, self, loader_state=(module, module.__spec__))
         if not name.startswith(_THERE + "."):
             return None

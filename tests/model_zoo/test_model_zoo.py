@@ -1,5 +1,6 @@
 """`msnb.model_zoo`: names of Parameters, weights of packages and folders, and MindSpore Hub."""
 
+import ast
 import gzip
 import json
 import sys
@@ -177,6 +178,18 @@ def test_mindspore_hub_answers_from_the_zoo(name):
     finally:
         msnb.alias.uninstall()
     assert "mindspore_hub" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "line", ["import mindspore_hub as hub", "from mindspore_hub import load", "import mindspore_hub"]
+)
+def test_a_cell_imports_mindspore_hub(line):
+    from msnb.notebook.kernel.rewrite_imports import Imports
+
+    names = {}
+    exec(compile(ast.fix_missing_locations(Imports(1).visit(ast.parse(line))), "cell", "exec"), names)
+    bound = next(value for name, value in names.items() if name in ("hub", "load", "mindspore_hub"))
+    assert getattr(bound, "load", bound) is model_zoo.hub.load
 
 
 def test_a_rule_with_several_texts_splits_an_array():

@@ -6,7 +6,7 @@ from msnb import nn, ops
 class Attend(nn.Cell):
     """softmax(Q Kᵀ / √d) V for several heads. The mask is 1 where a position is visible, and 0 elsewhere."""
 
-    def __init__(self, heads, keep_prob):
+    def __init__(self, heads, keep_prob) -> None:
         super().__init__()
         self.heads = heads
         self.reshape, self.transpose, self.softmax = ops.Reshape(), ops.Transpose(), ops.Softmax(-1)
@@ -50,7 +50,7 @@ class MultiHeadAttention(nn.Cell):
 class Norm(nn.Cell):
     """LayerNorm before a layer."""
 
-    def __init__(self, size):
+    def __init__(self, size) -> None:
         super().__init__()
         self.layernorm = nn.LayerNorm((size,), epsilon=1e-5)
 
@@ -61,7 +61,7 @@ class Norm(nn.Cell):
 class Attention(nn.Cell):
     """x + attention(norm(x), memory). Without memory the positions of x see each other."""
 
-    def __init__(self, size, heads, keep_prob, has_bias):
+    def __init__(self, size, heads, keep_prob, has_bias) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(size, heads, keep_prob, has_bias)
         self.preprocess, self.dropout = Norm(size), nn.Dropout(keep_prob)
@@ -74,7 +74,7 @@ class Attention(nn.Cell):
 class FeedForward(nn.Cell):
     """x + W₂ relu(W₁ norm(x))."""
 
-    def __init__(self, size, inner, keep_prob):
+    def __init__(self, size, inner, keep_prob) -> None:
         super().__init__()
         self.conv1, self.conv2 = nn.Dense(size, inner, activation="relu"), nn.Dense(inner, size)
         self.preprocess, self.dropout = Norm(size), nn.Dropout(keep_prob)
@@ -86,7 +86,7 @@ class FeedForward(nn.Cell):
 class Layers(nn.Cell):
     """The layers, one after the other."""
 
-    def __init__(self, layers):
+    def __init__(self, layers) -> None:
         super().__init__()
         self.layers = nn.CellList(layers)
 

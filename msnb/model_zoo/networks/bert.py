@@ -14,7 +14,7 @@ __all__ = ["Bert", "bert_base", "bert_large"]
 class ErfGelu(nn.Cell):
     """x Φ(x), with the distribution function Φ of the normal distribution."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.erf = ops.Erf()
 
@@ -25,7 +25,7 @@ class ErfGelu(nn.Cell):
 class Embeddings(nn.Cell):
     """Add vectors of the positions and of the segments to those of the tokens, and normalize."""
 
-    def __init__(self, size, max_length, segments, keep_prob, epsilon):
+    def __init__(self, size, max_length, segments, keep_prob, epsilon) -> None:
         super().__init__()
         self.embedding_table = Parameter(initializer(Normal(0.02), (segments, size)))
         self.full_position_embeddings = Parameter(initializer(Normal(0.02), (max_length, size)))
@@ -42,7 +42,7 @@ class Embeddings(nn.Cell):
 class Output(nn.Cell):
     """norm(x + W y)."""
 
-    def __init__(self, inner, size, keep_prob, epsilon):
+    def __init__(self, inner, size, keep_prob, epsilon) -> None:
         super().__init__()
         self.dense = nn.Dense(inner, size)
         self.layernorm = nn.LayerNorm((size,), epsilon=epsilon)
@@ -55,7 +55,7 @@ class Output(nn.Cell):
 class SelfAttention(nn.Cell):
     """norm(x + attention(x))."""
 
-    def __init__(self, size, heads, keep_prob, epsilon):
+    def __init__(self, size, heads, keep_prob, epsilon) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(size, heads, keep_prob, has_output=False)
         self.output = Output(size, size, keep_prob, epsilon)
@@ -67,11 +67,11 @@ class SelfAttention(nn.Cell):
 class Layer(nn.Cell):
     """Attention and a feed-forward network, each normalized after its shortcut."""
 
-    def __init__(self, size, heads, inner, keep_prob, epsilon, gelu):
+    def __init__(self, size, heads, inner, keep_prob, epsilon, make_gelu) -> None:
         super().__init__()
         self.attention = SelfAttention(size, heads, keep_prob, epsilon)
         self.intermediate = nn.Dense(size, inner)
-        self.gelu = gelu
+        self.gelu = make_gelu()
         self.output = Output(inner, size, keep_prob, epsilon)
 
     def construct(self, x, mask):
@@ -130,14 +130,13 @@ class Bert(nn.Cell):
         make_gelu, epsilon = choose(variant, (ErfGelu, 1e-12), (nn.GELU, 1e-7))
         self.bert_embedding_lookup = nn.Embedding(vocab_size, size)
         self.bert_embedding_postprocessor = Embeddings(size, max_length, segments, 1 - dropout, epsilon)
-        options = size, heads, 4 * size, 1 - dropout, epsilon, make_gelu()
+        options = size, heads, 4 * size, 1 - dropout, epsilon, make_gelu
         self.bert_encoder = Layers([Layer(*options) for _ in range(layers)])
         self.dense = nn.Dense(size, size, activation="tanh")
-        self.expand = ops.ExpandDims()
 
     def construct(self, input_ids, token_type_ids, input_mask):
         x = self.bert_embedding_postprocessor(self.bert_embedding_lookup(input_ids), token_type_ids)
-        x = self.bert_encoder(x, self.expand(self.expand(input_mask, 1), 1))
+        x = self.bert_encoder(x, input_mask[:, None, None])
         return x, self.dense(x[:, 0])
 
 

@@ -22,7 +22,7 @@ def _make_norm(channels):
 class DepthwiseBlock(nn.Cell):
     """A depthwise convolution and a projection."""
 
-    def __init__(self, in_channels, channels, size, stride):
+    def __init__(self, in_channels, channels, size, stride) -> None:
         super().__init__()
         self.conv_dw = _make_conv(in_channels, in_channels, size, stride, in_channels)
         self.bn1 = _make_norm(in_channels)
@@ -37,7 +37,7 @@ class DepthwiseBlock(nn.Cell):
 class InvertedResidual(nn.Cell):
     """Expansion, a depthwise convolution, a projection, and a shortcut where the shapes agree."""
 
-    def __init__(self, in_channels, channels, size, stride, expansion):
+    def __init__(self, in_channels, channels, size, stride, expansion) -> None:
         super().__init__()
         inner = in_channels * expansion
         self.conv_pw = _make_conv(in_channels, inner)
@@ -59,7 +59,7 @@ class InvertedResidual(nn.Cell):
 class Stages(nn.Cell):
     """The stages of blocks, one after the other."""
 
-    def __init__(self, in_channels):
+    def __init__(self, in_channels) -> None:
         super().__init__()
         stages = []
         for size, expansion, channels, count, first_stride in _STAGES:

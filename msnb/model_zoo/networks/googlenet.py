@@ -22,7 +22,7 @@ _BLOCKS = {
 class ConvNorm(nn.Cell):
     """Convolution, BatchNorm and ReLU."""
 
-    def __init__(self, in_channels, channels, size=1, stride=1, is_same=False):
+    def __init__(self, in_channels, channels, size=1, stride=1, is_same=False) -> None:
         super().__init__()
         mode, padding = ("same", 0) if is_same else ("pad", size // 2)
         self.conv = nn.Conv2d(in_channels, channels, size, stride, pad_mode=mode, padding=padding)
@@ -39,7 +39,7 @@ class Inception(nn.Cell):
     As in torchvision and in MindSpore's zoo, the kernel of the third is 3 x 3, not 5 x 5.
     """
 
-    def __init__(self, in_channels, ones, reduced_threes, threes, reduced_fives, fives, pooled):
+    def __init__(self, in_channels, ones, reduced_threes, threes, reduced_fives, fives, pooled) -> None:
         super().__init__()
         self.b1 = ConvNorm(in_channels, ones)
         self.b2 = nn.SequentialCell([ConvNorm(in_channels, reduced_threes), ConvNorm(reduced_threes, threes, 3)])

@@ -13,7 +13,7 @@ __all__ = ["Gpt", "gpt2"]
 class Mapping(nn.Cell):
     """x W + b. The matrix is stored as (inputs, outputs)."""
 
-    def __init__(self, inputs, outputs):
+    def __init__(self, inputs, outputs) -> None:
         super().__init__()
         self.weight = Parameter(initializer(Normal(0.02), (inputs, outputs)), "weight")
         self.bias = Parameter(initializer("zeros", (outputs,)), "bias")
@@ -27,7 +27,7 @@ class Mapping(nn.Cell):
 class Attention(nn.Cell):
     """Attention to earlier positions."""
 
-    def __init__(self, size, heads, keep_prob):
+    def __init__(self, size, heads, keep_prob) -> None:
         super().__init__()
         self.dense1, self.dense2, self.dense3 = (nn.Dense(size, size) for _ in range(3))
         self.attend = Attend(heads, keep_prob)
@@ -40,7 +40,7 @@ class Attention(nn.Cell):
 class Output(nn.Cell):
     """The feed-forward network, with GELU."""
 
-    def __init__(self, size, inner):
+    def __init__(self, size, inner) -> None:
         super().__init__()
         self.mapping, self.gelu, self.projection = Mapping(size, inner), nn.GELU(), Mapping(inner, size)
 
@@ -51,7 +51,7 @@ class Output(nn.Cell):
 class Block(nn.Cell):
     """Attention and a feed-forward network, each normalized before it."""
 
-    def __init__(self, size, heads, keep_prob):
+    def __init__(self, size, heads, keep_prob) -> None:
         super().__init__()
         self.layernorm1, self.layernorm2 = nn.LayerNorm((size,), epsilon=1e-5), nn.LayerNorm((size,), epsilon=1e-5)
         self.attention, self.output = Attention(size, heads, keep_prob), Output(size, 4 * size)
@@ -65,7 +65,7 @@ class Block(nn.Cell):
 class Backbone(nn.Cell):
     """Embeddings, blocks and the last LayerNorm."""
 
-    def __init__(self, vocab_size, size, layers, heads, max_length, keep_prob):
+    def __init__(self, vocab_size, size, layers, heads, max_length, keep_prob) -> None:
         super().__init__()
         self.word_embedding = nn.Embedding(vocab_size, size, embedding_table=Normal(0.02))
         self.position_embedding = nn.Embedding(max_length, size, embedding_table=Normal(0.02))

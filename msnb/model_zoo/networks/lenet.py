@@ -1,5 +1,7 @@
 """LeNet-5 (LeCun et al., 1998: Gradient-based learning applied to document recognition)."""
 
+from itertools import pairwise
+
 from msnb import nn
 
 __all__ = ["LeNet5", "lenet5"]
@@ -27,14 +29,10 @@ class LeNet5(nn.Cell):
 
     def __init__(self, num_classes: int = 10, num_channels: int = 1) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(num_channels, 6, 5, pad_mode="valid")
-        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
-        self.pool = nn.MaxPool2d(2, 2)
-        self.relu = nn.ReLU()
-        self.flatten = nn.Flatten()
-        self.fc1 = nn.Dense(16 * 5 * 5, 120)
-        self.fc2 = nn.Dense(120, 84)
-        self.fc3 = nn.Dense(84, num_classes)
+        channels, features = (num_channels, 6, 16), (16 * 5 * 5, 120, 84, num_classes)
+        self.conv1, self.conv2 = (nn.Conv2d(*sizes, 5, pad_mode="valid") for sizes in pairwise(channels))
+        self.fc1, self.fc2, self.fc3 = (nn.Dense(*sizes) for sizes in pairwise(features))
+        self.pool, self.relu, self.flatten = nn.MaxPool2d(2, 2), nn.ReLU(), nn.Flatten()
 
     def construct(self, x):
         x = self.pool(self.relu(self.conv1(x)))

@@ -11,7 +11,7 @@ _GROUPS = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3
 class ConvNorm(nn.Cell):
     """Convolution, BatchNorm and ReLU6."""
 
-    def __init__(self, in_channels, channels, size=1, stride=1, group=1):
+    def __init__(self, in_channels, channels, size=1, stride=1, group=1) -> None:
         super().__init__()
         conv = nn.Conv2d(in_channels, channels, size, stride, pad_mode="pad", padding=size // 2, group=group)
         self.features = nn.SequentialCell([conv, nn.BatchNorm2d(channels), nn.ReLU6()])
@@ -23,7 +23,7 @@ class ConvNorm(nn.Cell):
 class InvertedResidual(nn.Cell):
     """Expansion, a depthwise convolution, a linear projection, and a shortcut where the shapes agree."""
 
-    def __init__(self, in_channels, channels, stride, expansion):
+    def __init__(self, in_channels, channels, stride, expansion) -> None:
         super().__init__()
         inner = in_channels * expansion
         cells = [] if expansion == 1 else [ConvNorm(in_channels, inner)]
@@ -38,7 +38,7 @@ class InvertedResidual(nn.Cell):
 class GlobalMean(nn.Cell):
     """Mean over height and width."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.mean = ops.ReduceMean()
 

@@ -26,7 +26,7 @@ def _make_conv(in_channels, channels, size=1, stride=1, group=1, has_bias=False)
 class Unit(nn.Cell):
     """Convolution, BatchNorm and an activation."""
 
-    def __init__(self, conv, norm, activation=None):
+    def __init__(self, conv, norm, activation=None) -> None:
         super().__init__()
         self.conv, self.bn, self.activation = conv, norm, activation
 
@@ -38,7 +38,7 @@ class Unit(nn.Cell):
 class GlobalMean(nn.Cell):
     """Mean over height and width, as an image of one pixel."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.mean = ops.ReduceMean(keep_dims=True)
 
@@ -49,7 +49,7 @@ class GlobalMean(nn.Cell):
 class SqueezeExcite(nn.Cell):
     """Scale the channels by a function of their means."""
 
-    def __init__(self, channels):
+    def __init__(self, channels) -> None:
         super().__init__()
         inner = max(8, (channels // 4 + 4) // 8 * 8)  # the next multiple of 8, but no more than a tenth smaller
         inner += 8 if inner < 0.9 * (channels // 4) else 0
@@ -65,7 +65,7 @@ class SqueezeExcite(nn.Cell):
 class Block(nn.Cell):
     """Expansion, a depthwise convolution, squeeze and excite, a projection, and a shortcut."""
 
-    def __init__(self, in_channels, row, make_norm):
+    def __init__(self, in_channels, row, make_norm) -> None:
         super().__init__()
         size, inner, channels, has_squeeze, is_swish, stride = row
         activation = nn.HSwish if is_swish else nn.ReLU

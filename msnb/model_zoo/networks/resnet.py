@@ -9,7 +9,7 @@ __all__ = ["ResNet", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152
 class _Layers:
     """Layers of a variant. `is_same` pads as "same", otherwise both sides get the same padding."""
 
-    def __init__(self, is_same, block_epsilon, epsilon):
+    def __init__(self, is_same, block_epsilon, epsilon) -> None:
         self.is_same, self.block_epsilon, self.epsilon = is_same, block_epsilon, epsilon
 
     def conv(self, in_channels, channels, size, stride=1):
@@ -40,7 +40,7 @@ class BasicBlock(nn.Cell):
     mindspore = (False, 1e-4, 1e-5)  # is_same, epsilon in the blocks, epsilon elsewhere
     weight_rules = [(r"(\.\d+\.bn[12])\.", r"\1d.")]
 
-    def __init__(self, layers, in_channels, channels, stride):
+    def __init__(self, layers, in_channels, channels, stride) -> None:
         super().__init__()
         self.conv1 = layers.conv(in_channels, channels, 3, stride)
         self.bn1d = layers.norm(channels)
@@ -62,7 +62,7 @@ class Bottleneck(nn.Cell):
     mindspore = (True, 1e-4, 1e-4)
     weight_rules = []
 
-    def __init__(self, layers, in_channels, channels, stride):
+    def __init__(self, layers, in_channels, channels, stride) -> None:
         super().__init__()
         self.conv1 = layers.conv(in_channels, channels, 1)
         self.bn1 = layers.norm(channels)

@@ -13,7 +13,7 @@ __all__ = ["Transformer", "transformer"]
 class EncoderLayer(nn.Cell):
     """Attention and a feed-forward network."""
 
-    def __init__(self, size, heads, inner, keep_prob, has_bias):
+    def __init__(self, size, heads, inner, keep_prob, has_bias) -> None:
         super().__init__()
         self.attention = Attention(size, heads, keep_prob, has_bias)
         self.feedforward = FeedForward(size, inner, keep_prob)
@@ -25,7 +25,7 @@ class EncoderLayer(nn.Cell):
 class DecoderLayer(nn.Cell):
     """Attention to earlier positions, attention to the encoder's output, and a feed-forward network."""
 
-    def __init__(self, size, heads, inner, keep_prob, has_bias):
+    def __init__(self, size, heads, inner, keep_prob, has_bias) -> None:
         super().__init__()
         self.self_attention = Attention(size, heads, keep_prob, has_bias)
         self.cross_attention = Attention(size, heads, keep_prob, has_bias)
@@ -38,7 +38,7 @@ class DecoderLayer(nn.Cell):
 class Stack(nn.Cell):
     """Layers, and a LayerNorm of their result."""
 
-    def __init__(self, layers, size):
+    def __init__(self, layers, size) -> None:
         super().__init__()
         self.layers, self.layer_preprocess = nn.CellList(layers), Norm(size)
 

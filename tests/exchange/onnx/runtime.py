@@ -19,6 +19,13 @@ def require_onnxruntime():
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
 
 
+def require_onnx():
+    """Skip the test if onnx is missing, but fail in CI."""
+    if importlib.util.find_spec("onnx") is None:
+        message = "onnx is not installed; pip install onnx"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+
+
 def model_of(net, *inputs):
     """Return the Model message of a network."""
     return write.model_of(write.graph_of(net, inputs))

@@ -2,13 +2,12 @@
 
 import functools
 import importlib
-import importlib.util
-import os
 import pkgutil
 import warnings
 
 import numpy as np
 import pytest
+from runtime import require_onnx
 
 from msnb import Tensor, context, log
 
@@ -26,13 +25,6 @@ Softmax SpaceToDepth Split Squeeze SwiGLU TensorScatter Tile TopK Transpose Tril
 def use_graph_mode():
     """Use GRAPH mode: one program per file compiles faster than one program per operator."""
     context.set_context(mode=context.GRAPH_MODE)
-
-
-def require_onnx():
-    """Skip the test if onnx is missing, but fail in CI."""
-    if importlib.util.find_spec("onnx") is None:
-        message = "onnx is not installed; pip install onnx"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
 
 
 @functools.cache

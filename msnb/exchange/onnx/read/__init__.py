@@ -94,7 +94,7 @@ def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any]
     """Return the Cell of a Model message; see `load_onnx`."""
 
     def build(kinds, samples):
-        return graph_of(model, folder, kinds, samples)
+        return graph_of(model, folder, kinds, samples, needs_all_branches=False)
 
     return OnnxCell(_build_graph_by_trial_lengths(model, folder, shapes), build, input_types(model, {}, 1))
 
@@ -109,10 +109,10 @@ def _build_graph_by_trial_lengths(model, folder, shapes):
         if name not in input_names:
             raise ValueError(f"The model has no input '{name}'; it takes {', '.join(input_names) or 'none'}.")
     error = None
-    for length in _TRIAL_LENGTHS:
+    for length, needs_all_branches in [(n, True) for n in _TRIAL_LENGTHS] + [(n, False) for n in _TRIAL_LENGTHS]:
         kinds = input_types(model, shapes, length)
         try:
-            return graph_of(model, folder, kinds)
+            return graph_of(model, folder, kinds, needs_all_branches=needs_all_branches)
         except (NotImplementedError, NeedsValue) as raised:
             if isinstance(raised, NeedsValue):
                 raise UnsupportedOperator(
@@ -121,7 +121,7 @@ def _build_graph_by_trial_lengths(model, folder, shapes):
             raise
         except (ValueError, TypeError, IndexError, ZeroDivisionError) as raised:
             error = error or raised
-            if not _has_open_axes(model, shapes):
+            if not needs_all_branches and not _has_open_axes(model, shapes):
                 break
     raise error
 
@@ -143,11 +143,14 @@ def input_types(model: dict[str, Any], shapes: Mapping[str, Any], length: int) -
         if kind is None or kind.get("elem_type") not in onnx.DTYPES:
             raise UnsupportedOperator(f"The input '{name}' of the model is no Tensor of numbers.")
         dims = kind.get("shape", {}).get("dim", [])
-        shape = tuple(
-            shapes.get(name) or (d.get("dim_value", length) if not d.get("dim_param") else length for d in dims)
-        )
+        shape = tuple(shapes.get(name) or (length if _is_open(d) else d["dim_value"] for d in dims))
         types[name] = type_of(shape, onnx.DTYPES[kind["elem_type"]])
     return types
+
+
+def _is_open(dim):
+    """Return True if a model leaves the length of an axis open. Some exporters write -1."""
+    return bool(dim.get("dim_param")) or dim.get("dim_value", -1) < 0
 
 
 def graph_of(
@@ -155,6 +158,7 @@ def graph_of(
     folder: Any,
     kinds: Mapping[str, TensorType],
     samples: Mapping[str, np.ndarray] | None = None,
+    needs_all_branches: bool = True,
 ) -> FuncGraph:
     """Return the graph of a Model message for inputs of these types; see `read_values`."""
     return read_values(model, folder, kinds, samples)[0]
@@ -173,13 +177,15 @@ def read_values(
         folder (str): Folder of external weights; None if there is none.
         kinds (dict): {name: TensorType} of its inputs.
         samples (dict): Values of inputs that shapes may depend on. Default: None.
+        needs_all_branches (bool): If False, a branch of `If` that does not fit inputs of these shapes gives NaN.
+            Default: True.
 
     Raises:
         NotImplementedError: If it has operators that msnb does not read; all of them are named.
         NeedsValue: If a shape depends on an input that is not in `samples`.
         ValueError: If the model is inconsistent.
     """
-    shared = Shared(model, folder, samples)
+    shared = Shared(model, folder, samples, needs_all_branches)
     message = model["graph"]
     _check_operators(model, shared)
     reader = Reader(shared)
@@ -208,7 +214,7 @@ def read_values(
         outputs = []
     _raise_if_operators_missing(message, shared.missing)
     used = {source for node in reader.nodes for source in node.inputs} | {ref.node for ref in outputs}
-    parameters = [node for node in weights if node in used] + parameters
+    parameters = [node for node in weights if node in used or node.name in shared.unread] + parameters
     graph = FuncGraph(
         message.get("name") or "onnx", parameters, reader.nodes, [(ref.node, ref.slot) for ref in outputs]
     )

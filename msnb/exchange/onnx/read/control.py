@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from msnb import log
 from msnb.ir.anf import FuncGraph, ParameterNode
 
 from .reader import Reader
-from .values import Ref, UnsupportedOperator, handles, type_of
+from .values import InconsistentModel, Ref, UnsupportedOperator, handles, type_of
 
 _MAX_ROUNDS = 1024  # iterations of an unrolled loop
 
@@ -15,7 +16,7 @@ def _read_if(r, node):
     test, graphs = node.inputs[0], [node.attr(name) for name in ("else_branch", "then_branch")]
     if test.value is not None:
         return r.inline(graphs[bool(np.all(test.value))], [])
-    branches = [r.inner(graph, []) for graph in graphs]
+    branches = _read_branches(r, graphs)
     types = [ref.node.types[ref.slot] for ref in branches[1][1]]
     if types != [ref.node.types[ref.slot] for ref in branches[0][1]]:
         raise UnsupportedOperator("its branches give results of different shapes or types")
@@ -30,6 +31,43 @@ def _read_if(r, node):
         first_feed += count
     test = r.reshape(test, ()) if test.rank else test
     return r.control("Switch", [test, *(outer for outer, _ in captured)], types, graphs)
+
+
+def _read_branches(r, graphs):
+    """Return (reader, outputs) of both branches.
+
+    A model may have branches for inputs of different shapes, and the condition selects the one that fits.
+    """
+    branches: list = [None, None]
+    errors = []
+    for index, graph in enumerate(graphs):
+        try:
+            branches[index] = r.inner(graph, [])
+        except InconsistentModel as error:
+            errors.append((index, error))
+    if errors and (r.model.needs_all_branches or len(errors) == 2):
+        raise errors[0][1]
+    for index, error in errors:
+        outputs = branches[1 - index][1]
+        if not all(output.is_float for output in outputs):
+            raise error
+        log.once(
+            "load_onnx: one branch of the model does not fit inputs of these shapes. Its results are NaN where the "
+            f"condition selects it. {error}"
+        )
+        r.model.unread.update(_iterate_input_names(graphs[index]))
+        reader = Reader(r.model, r)
+        branches[index] = reader, [reader.filled(output.shape, np.nan, output.dtype) for output in outputs]
+    return branches
+
+
+def _iterate_input_names(graph):
+    """Yield the names of values that the nodes of a Graph message use, those of inner graphs included."""
+    for message in graph.get("node", []):
+        yield from message.get("input", [])
+        for attribute in message.get("attribute", []):
+            if "g" in attribute:
+                yield from _iterate_input_names(attribute["g"])
 
 
 def _build_branch_graph(title, parameters, reader, outputs, feeds, free):

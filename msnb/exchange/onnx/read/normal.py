@@ -20,18 +20,18 @@ def standardize(r: Reader, x: Ref, axes: tuple[int, ...], epsilon: float) -> tup
 @handles("BatchNormalization")
 def _read_batch_norm(r, node):
     x, scale, bias, mean, variance = node.inputs[:5]
-    epsilon = float(node.attr("epsilon", 1e-5))
+    epsilon, momentum = float(node.attr("epsilon", 1e-5)), float(node.attr("momentum", 0.9))
     if node.attr("training_mode", 0):
-        return _read_training_batch_norm(r, node, x, scale, bias, mean, variance, epsilon)
+        return _read_training_batch_norm(r, x, scale, bias, mean, variance, epsilon, momentum)
     scale, bias, mean, variance = (r.cast(v, x.dtype) for v in (scale, bias, mean, variance))
     if x.rank < 2:
         normalized = r("Mul", r("Sub", x, mean), r("Rsqrt", r("Add", variance, r.like(epsilon, x))))
         return r("Add", r("Mul", normalized, scale), bias)
-    return r("BatchNorm", x, scale, bias, mean, variance, epsilon=epsilon)[0]
+    # MindSpore's momentum weighs the new value
+    return r("BatchNorm", x, scale, bias, mean, variance, epsilon=epsilon, momentum=1 - momentum)[0]
 
 
-def _read_training_batch_norm(r, node, x, scale, bias, mean, variance, epsilon):
-    momentum = float(node.attr("momentum", 0.9))
+def _read_training_batch_norm(r, x, scale, bias, mean, variance, epsilon, momentum):
     axes = tuple(i for i in range(x.rank) if i != 1)
     batch_mean = r("ReduceMean", x, axes)
     channel_shape = (1, x.shape[1], *[1] * (x.rank - 2))

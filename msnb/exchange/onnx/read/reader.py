@@ -125,7 +125,7 @@ class Reader:
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
         if op is None:
             raise UnsupportedOperator("its shape depends on values that are only known when it runs")
-        out = op.call_again(node.attrs, node.layout, [Tensor(v) for v in inputs])
+        out = _compute(op, node.attrs, node.layout, inputs)
         return (out if isinstance(out, tuple) else (out,))[x.slot].asnumpy()
 
     def ints(self, x: Ref | None) -> tuple[int, ...]:
@@ -183,7 +183,7 @@ class Reader:
 
     def _fold_constant_call(self, op, settings, layout, tensors):
         """Compute an operator call, all of whose inputs are constants."""
-        out = op.call_again(settings, layout, [Tensor(t.value) for t in tensors])
+        out = _compute(op, settings, layout, [t.value for t in tensors])
         if isinstance(out, (tuple, list)):
             return tuple(self.const(v.asnumpy()) for v in out)
         return self.const(out.asnumpy())
@@ -353,6 +353,12 @@ def _resolve_attribute_references(node, values):
 
 def _get_mindspore_type(dtype):
     return mstype.pytype_to_dtype(dtype) if dtype.name == "bool" else getattr(mstype, dtype.name)
+
+
+def _compute(op, settings, layout, values):
+    """Return the results of an operator call. A model may be read while a program is traced, so it is computed now."""
+    with jax.core.eval_context():
+        return op.call_again(settings, layout, [Tensor(value) for value in values])
 
 
 def _infer_result_types(op, settings, layout, tensors):

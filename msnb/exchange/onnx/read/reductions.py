@@ -16,8 +16,9 @@ def axes_of(r: Reader, node: Node, since: int, rank: int, index: int = 1) -> tup
     """
     source = node.attr("axes") if node.version < since else node.input(index)
     axes = r.ints(source) if isinstance(source, Ref) else tuple(source or ())
+    does_nothing = node.attr("noop_with_empty_axes", 0)  # also read where it has no effect: the node lists its axes
     if not axes:
-        return None if node.attr("noop_with_empty_axes", 0) else tuple(range(rank))
+        return None if does_nothing else tuple(range(rank))
     return tuple(sorted({a % rank for a in axes}))
 
 

@@ -44,10 +44,19 @@ class Shared:
         samples (dict): Arrays for inputs that shapes depend on.
         used (set): Names of the samples that were read.
         missing (dict): (operator, reason) -> name of the first node that cannot be read.
+        needs_all_branches (bool): False if a branch that cannot be read gives NaN.
+        unread (set): Names of values that such branches use.
     """
 
-    def __init__(self, message: dict[str, Any], folder: Any, samples: Mapping[str, np.ndarray] | None = None) -> None:
+    def __init__(
+        self,
+        message: dict[str, Any],
+        folder: Any,
+        samples: Mapping[str, np.ndarray] | None = None,
+        needs_all_branches: bool = True,
+    ) -> None:
         self.folder = folder
+        self.needs_all_branches = needs_all_branches
         self.message: dict[str, Any] = message
         self.weights: Weights = Weights(message["graph"].get("initializer", []), folder)
         self.functions: dict[Any, dict[str, Any]] = {
@@ -55,6 +64,7 @@ class Shared:
         }
         self.samples: Mapping[str, np.ndarray] = samples or {}
         self.used: set[str] = set()
+        self.unread: set[str] = set()
         self.missing: dict[tuple[str, str], str] = {}
         self.version: int = 1
         self._element_count = self._round_count = self._call_count = self._depth = 0

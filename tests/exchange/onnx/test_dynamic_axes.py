@@ -1,0 +1,187 @@
+"""ONNX models with open axes, as public files have them: shapes are computed in the graph and decide on reshapes."""
+
+import numpy as np
+import pytest
+from runtime import require_onnx, require_onnxruntime, run
+
+import msnb as ms
+from msnb import Tensor, log
+from msnb.exchange.onnx import read
+from msnb.formats import onnx
+
+MODES = {"GRAPH": ms.GRAPH_MODE, "PYNATIVE": ms.PYNATIVE_MODE}
+
+
+def random(*shape):
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def constants(helper, **arrays):
+    from onnx import numpy_helper
+
+    return [numpy_helper.from_array(np.asarray(value), name) for name, value in arrays.items()]
+
+
+def write(path, nodes, inputs, weights, opset=18):
+    """Write a model with the output "y". `inputs` has shapes by name; None, a text or -1 leaves an axis open."""
+    from onnx import TensorProto, helper, save
+
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()]
+    graph = helper.make_graph(
+        nodes, "open", infos, [helper.make_value_info("y", helper.make_tensor_type_proto(1, None))]
+    )
+    graph.initializer.extend(weights)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9), path)
+    return str(path)
+
+
+def split_heads(helper):
+    """Reshape by arithmetic on the shape: (N, S, 8) -> (N, 2, S, 4)."""
+    weights = constants(helper, zero=0, one=1, two=[2], four=[4], first=[0], second=[1])
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Slice", ["shape", "first", "second"], ["batch"]),
+        helper.make_node("Gather", ["shape", "one"], ["length"]),
+        helper.make_node("Cast", ["length"], ["length32"], to=6),
+        helper.make_node("Cast", ["length32"], ["length64"], to=7),
+        helper.make_node("Unsqueeze", ["length64", "first"], ["lengths"]),
+        helper.make_node("Concat", ["batch", "lengths", "two", "four"], ["target"], axis=0),
+        helper.make_node("Reshape", ["x", "target"], ["split"]),
+        helper.make_node("Transpose", ["split"], ["y"], perm=[0, 2, 1, 3]),
+    ]
+    return nodes, {"x": ["N", "S", 8]}, weights, [(1, 3, 8), (2, 5, 8)]
+
+
+def add_positions(helper):
+    """Add Range(S) / S, expanded to the shape of x, and a ConstantOfShape of half its length."""
+    weights = constants(
+        helper, zero=np.int64(0), one=np.int64(1), two=np.int64(2), axes=np.array([1]), last=np.array([2])
+    )
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["length"], axis=0),
+        helper.make_node("Range", ["zero", "length", "one"], ["range"]),
+        helper.make_node("Cast", ["range"], ["floats"], to=1),
+        helper.make_node("Cast", ["length"], ["count"], to=1),
+        helper.make_node("Div", ["floats", "count"], ["positions"]),
+        helper.make_node("Unsqueeze", ["positions", "last_axis"], ["columns"]),
+        helper.make_node("Expand", ["columns", "shape"], ["expanded"]),
+        helper.make_node("Add", ["x", "expanded"], ["sum"]),
+        helper.make_node("Div", ["length", "two"], ["half"]),
+        helper.make_node("Add", ["half", "one"], ["more"]),
+        helper.make_node("Unsqueeze", ["more", "first_axis"], ["rows"]),
+        helper.make_node("Shape", ["x"], ["feature"], start=2),
+        helper.make_node("Concat", ["rows", "feature"], ["pad_shape"], axis=0),
+        helper.make_node("ConstantOfShape", ["pad_shape"], ["pad"]),
+        helper.make_node("Shape", ["x"], ["batch"], end=1),
+        helper.make_node("Concat", ["batch", "pad_shape"], ["pad_batch"], axis=0),
+        helper.make_node("Expand", ["pad", "pad_batch"], ["pads"]),
+        helper.make_node("Concat", ["sum", "pads"], ["y"], axis=1),
+    ]
+    weights += constants(helper, last_axis=np.array([1]), first_axis=np.array([0]))
+    return nodes, {"x": ["N", "S", 4]}, weights, [(1, 4, 4), (3, 7, 4)]
+
+
+def enlarge(helper):
+    """Resize to the size of another input."""
+    weights = constants(helper, two=np.array([2]), four=np.array([4]), none=np.zeros(0, np.float32))
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"], end=2),
+        helper.make_node("Shape", ["to"], ["whole"]),
+        helper.make_node("Slice", ["whole", "two", "four"], ["size"]),
+        helper.make_node("Concat", ["shape", "size"], ["sizes"], axis=0),
+        helper.make_node("Resize", ["x", "none", "none", "sizes"], ["y"], mode="linear"),
+    ]
+    return nodes, {"x": [None, 2, "h", "w"], "to": [None, 1, "H", "W"]}, weights, [(1, 2, 3, 4), (1, 1, 6, 8)]
+
+
+MODELS = {"split_heads": split_heads, "add_positions": add_positions}
+
+
+def check(path, mode, *inputs):
+    require_onnxruntime()
+    wanted = run(onnx.load(path), *inputs)[0]
+    ms.set_context(mode=MODES[mode])
+    np.testing.assert_allclose(read.load_onnx(path)(*map(Tensor, inputs)).asnumpy(), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", MODELS)
+def test_arithmetic_on_shapes_runs_in_both_modes(name, mode, tmp_path):
+    require_onnx()
+    from onnx import helper
+
+    nodes, inputs, weights, shapes = MODELS[name](helper)
+    path = write(tmp_path / "x.onnx", nodes, inputs, weights)
+    for shape in shapes:
+        check(path, mode, random(*shape))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_resize_to_the_size_of_an_input(mode, tmp_path):
+    require_onnx()
+    from onnx import helper
+
+    nodes, inputs, weights, shapes = enlarge(helper)
+    check(write(tmp_path / "x.onnx", nodes, inputs, weights), mode, *(random(*shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_axis_of_length_minus_one_is_open(mode, tmp_path):
+    require_onnx()
+    from onnx import helper
+
+    vectors = {name: np.abs(random(3 + i)[:3]) for i, name in enumerate(("scale", "bias", "mean", "var"))}
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], kernel_shape=[3, 3]),
+        helper.make_node("BatchNormalization", ["c", "scale", "bias", "mean", "var"], ["n"], momentum=0.7),
+        helper.make_node("GlobalAveragePool", ["n"], ["y"]),
+    ]
+    weights = constants(helper, w=random(3, 2, 3, 3), **vectors)
+    path = write(tmp_path / "x.onnx", nodes, {"x": [-1, 2, -1, -1]}, weights)
+    for shape in ((1, 2, 5, 6), (3, 2, 8, 4)):
+        check(path, mode, random(*shape))
+
+
+def test_attributes_without_effect_are_known(tmp_path, monkeypatch):
+    require_onnx()
+    from onnx import helper
+
+    messages = []
+    monkeypatch.setattr(log, "once", messages.append)
+    nodes = [
+        helper.make_node("BatchNormalization", ["x", "a", "a", "a", "a"], ["n"], momentum=0.9),
+        helper.make_node("ReduceSum", ["n", "axes"], ["s"], noop_with_empty_axes=0),
+        helper.make_node("ReduceMean", ["s", "axes"], ["y"], noop_with_empty_axes=1),
+    ]
+    weights = constants(helper, a=np.ones(2, np.float32), axes=np.array([1]))
+    net = read.load_onnx(write(tmp_path / "x.onnx", nodes, {"x": ["N", 2]}, weights))
+    assert net(Tensor(random(3, 2))).shape == (3, 1) and not messages
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_branch_that_does_not_fit_gives_nan(mode, tmp_path, monkeypatch):
+    """Branches for inputs of 8 and of 32 features, as a model for two sampling rates has them."""
+    require_onnx()
+    from onnx import TensorProto, helper
+
+    messages = []
+    monkeypatch.setattr(log, "once", messages.append)
+
+    def make_branch(features):
+        nodes = [helper.make_node("MatMul", ["x", f"w{features}"], [f"out{features}"])]
+        kind = helper.make_tensor_value_info(f"out{features}", TensorProto.FLOAT, None)
+        return helper.make_graph(nodes, f"with{features}", [], [kind])
+
+    nodes = [
+        helper.make_node("ReduceMax", ["rate"], ["largest"], keepdims=0),
+        helper.make_node("Greater", ["largest", "limit"], ["is_wide"]),
+        helper.make_node("If", ["is_wide"], ["y"], then_branch=make_branch(32), else_branch=make_branch(8)),
+    ]
+    weights = constants(helper, limit=np.float32(10), w8=random(8, 2), w32=random(32, 2))
+    path = write(tmp_path / "x.onnx", nodes, {"x": ["N", "F"], "rate": [1]}, weights)
+    for rate, features in ((8, 8), (16, 32)):
+        check(path, mode, random(2, features), np.array([rate], np.float32))
+    assert messages and "one branch of the model does not fit inputs of these shapes" in messages[0]
+    net = read.load_onnx(path)
+    assert np.isnan(net(Tensor(random(2, 32)), Tensor(np.array([8], np.float32))).asnumpy()).all()
