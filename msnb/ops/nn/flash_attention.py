@@ -277,7 +277,7 @@ class FlashAttentionScore(HostPrimitive):
             masks.append(Triu(highest + 1)(Ones()((length, keys), mstype.bool_)))
         if lowest > 1 - length:
             masks.append(Tril(lowest - 1)(Ones()((length, keys), mstype.bool_)))
-        return functools.reduce(LogicalOr(), masks) if masks else None
+        return functools.reduce(LogicalOr.functional, masks) if masks else None
 
     def _drop(self, weights, drop_mask):
         """Return the weights after dropout."""
