@@ -1,6 +1,7 @@
 """AlexNet (Krizhevsky, 2014: One weird trick for parallelizing convolutional neural networks)."""
 
 from msnb import nn
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["AlexNet", "alexnet"]
@@ -25,18 +26,18 @@ class AlexNet(nn.Cell):
         super().__init__()
         channels = choose(variant, (64, 192, 384, 256, 256), (64, 128, 192, 256, 256))
         mode, padding = choose(variant, ("pad", 2), ("same", 0))
-        self.conv1 = nn.Conv2d(3, channels[0], 11, 4, pad_mode=mode, padding=padding, has_bias=True)
-        self.conv2 = nn.Conv2d(channels[0], channels[1], 5, pad_mode="same", has_bias=True)
-        self.conv3 = nn.Conv2d(channels[1], channels[2], 3, pad_mode="same", has_bias=True)
-        self.conv4 = nn.Conv2d(channels[2], channels[3], 3, pad_mode="same", has_bias=True)
-        self.conv5 = nn.Conv2d(channels[3], channels[4], 3, pad_mode="same", has_bias=True)
+        self.conv1 = make_conv2d(3, channels[0], 11, 4, pad_mode=mode, padding=padding, has_bias=True)
+        self.conv2 = make_conv2d(channels[0], channels[1], 5, pad_mode="same", has_bias=True)
+        self.conv3 = make_conv2d(channels[1], channels[2], 3, pad_mode="same", has_bias=True)
+        self.conv4 = make_conv2d(channels[2], channels[3], 3, pad_mode="same", has_bias=True)
+        self.conv5 = make_conv2d(channels[3], channels[4], 3, pad_mode="same", has_bias=True)
         self.pool = nn.MaxPool2d(3, 2)
         self.relu = nn.ReLU()
         self.dropout = nn.Dropout(0.5)
         self.flatten = nn.Flatten()
-        self.fc1 = nn.Dense(channels[4] * 6 * 6, 4096)
-        self.fc2 = nn.Dense(4096, 4096)
-        self.fc3 = nn.Dense(4096, num_classes)
+        self.fc1 = make_dense(channels[4] * 6 * 6, 4096)
+        self.fc2 = make_dense(4096, 4096)
+        self.fc3 = make_dense(4096, num_classes)
         convolutions = zip((0, 3, 6, 8, 10), range(1, 6), strict=True)
         dense = zip((1, 4, 6), range(1, 4), strict=True)
         self.weight_rules = [

@@ -1,6 +1,7 @@
 """Attention and feed-forward networks (Vaswani et al., 2017), for BERT, GPT and Transformer."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.layers import make_dense
 
 
 class Attend(nn.Cell):
@@ -36,10 +37,10 @@ class MultiHeadAttention(nn.Cell):
 
     def __init__(self, size: int, heads: int, keep_prob: float, has_bias: bool = True, has_output: bool = True) -> None:
         super().__init__()
-        self.query_layer = nn.Dense(size, size, has_bias=has_bias)
-        self.key_layer = nn.Dense(size, size, has_bias=has_bias)
-        self.value_layer = nn.Dense(size, size, has_bias=has_bias)
-        self.out_layer = nn.Dense(size, size, has_bias=has_bias) if has_output else None
+        self.query_layer = make_dense(size, size, has_bias=has_bias)
+        self.key_layer = make_dense(size, size, has_bias=has_bias)
+        self.value_layer = make_dense(size, size, has_bias=has_bias)
+        self.out_layer = make_dense(size, size, has_bias=has_bias) if has_output else None
         self.attend = Attend(heads, keep_prob)
 
     def construct(self, x, memory, mask):
@@ -76,7 +77,7 @@ class FeedForward(nn.Cell):
 
     def __init__(self, size, inner, keep_prob) -> None:
         super().__init__()
-        self.conv1, self.conv2 = nn.Dense(size, inner, activation="relu"), nn.Dense(inner, size)
+        self.conv1, self.conv2 = make_dense(size, inner, activation="relu"), make_dense(inner, size)
         self.preprocess, self.dropout = Norm(size), nn.Dropout(keep_prob)
 
     def construct(self, x):

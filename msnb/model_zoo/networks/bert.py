@@ -6,6 +6,7 @@ from msnb import nn, ops
 from msnb.common.initializer import Normal, initializer
 from msnb.core import Parameter
 from msnb.model_zoo.networks.attention import Layers, MultiHeadAttention
+from msnb.model_zoo.networks.layers import make_dense
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["Bert", "bert_base", "bert_large"]
@@ -44,9 +45,8 @@ class Output(nn.Cell):
 
     def __init__(self, inner, size, keep_prob, epsilon) -> None:
         super().__init__()
-        self.dense = nn.Dense(inner, size)
-        self.layernorm = nn.LayerNorm((size,), epsilon=epsilon)
-        self.dropout = nn.Dropout(keep_prob)
+        self.dense = make_dense(inner, size)
+        self.layernorm, self.dropout = nn.LayerNorm((size,), epsilon=epsilon), nn.Dropout(keep_prob)
 
     def construct(self, y, x):
         return self.layernorm(x + self.dropout(self.dense(y)))
@@ -70,7 +70,7 @@ class Layer(nn.Cell):
     def __init__(self, size, heads, inner, keep_prob, epsilon, make_gelu) -> None:
         super().__init__()
         self.attention = SelfAttention(size, heads, keep_prob, epsilon)
-        self.intermediate = nn.Dense(size, inner)
+        self.intermediate = make_dense(size, inner)
         self.gelu = make_gelu()
         self.output = Output(inner, size, keep_prob, epsilon)
 
@@ -132,7 +132,7 @@ class Bert(nn.Cell):
         self.bert_embedding_postprocessor = Embeddings(size, max_length, segments, 1 - dropout, epsilon)
         options = size, heads, 4 * size, 1 - dropout, epsilon, make_gelu
         self.bert_encoder = Layers([Layer(*options) for _ in range(layers)])
-        self.dense = nn.Dense(size, size, activation="tanh")
+        self.dense = make_dense(size, size, activation="tanh")
 
     def construct(self, input_ids, token_type_ids, input_mask):
         x = self.bert_embedding_postprocessor(self.bert_embedding_lookup(input_ids), token_type_ids)

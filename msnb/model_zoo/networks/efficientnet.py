@@ -1,6 +1,7 @@
 """EfficientNet-Lite0: EfficientNet (Tan and Le, 2019) without squeeze and excite, with ReLU6, for small devices."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 
 __all__ = ["EfficientNetLite", "efficientnet_lite0"]
 
@@ -12,7 +13,7 @@ _STAGES = (
 
 
 def _make_conv(in_channels, channels, size=1, stride=1, group=1):
-    return nn.Conv2d(in_channels, channels, size, stride, pad_mode="same", group=group)
+    return make_conv2d(in_channels, channels, size, stride, pad_mode="same", group=group)
 
 
 def _make_norm(channels):
@@ -101,7 +102,7 @@ class EfficientNetLite(nn.Cell):
         self.relu = nn.ReLU6()
         self.mean = ops.ReduceMean()
         self.dropout = nn.Dropout(0.8)
-        self.classifier = nn.Dense(1280, num_classes)
+        self.classifier = make_dense(1280, num_classes)
         self.weight_rules = _list_rules()
 
     def construct(self, x):

@@ -1,6 +1,7 @@
 """GoogLeNet (Szegedy et al., 2014: Going deeper with convolutions) with BatchNorm."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["GoogLeNet", "googlenet"]
@@ -25,7 +26,7 @@ class ConvNorm(nn.Cell):
     def __init__(self, in_channels, channels, size=1, stride=1, is_same=False) -> None:
         super().__init__()
         mode, padding = ("same", 0) if is_same else ("pad", size // 2)
-        self.conv = nn.Conv2d(in_channels, channels, size, stride, pad_mode=mode, padding=padding)
+        self.conv = make_conv2d(in_channels, channels, size, stride, pad_mode=mode, padding=padding)
         self.bn = nn.BatchNorm2d(channels, eps=1e-3)
         self.relu = nn.ReLU()
 
@@ -96,7 +97,7 @@ class GoogLeNet(nn.Cell):
         self.pool4 = _make_pool(2, is_same)
         self.mean = ops.ReduceMean()
         self.dropout = nn.Dropout(0.8)
-        self.classifier = nn.Dense(in_channels, num_classes)
+        self.classifier = make_dense(in_channels, num_classes)
 
     def construct(self, x):
         x = self.pool2(self.conv3(self.conv2(self.pool1(self.conv1(x)))))

@@ -6,6 +6,7 @@ from msnb import nn, ops
 from msnb.common.initializer import Normal, initializer
 from msnb.core import Parameter, Tensor
 from msnb.model_zoo.networks.attention import Attend
+from msnb.model_zoo.networks.layers import make_dense
 
 __all__ = ["Gpt", "gpt2"]
 
@@ -29,7 +30,7 @@ class Attention(nn.Cell):
 
     def __init__(self, size, heads, keep_prob) -> None:
         super().__init__()
-        self.dense1, self.dense2, self.dense3 = (nn.Dense(size, size) for _ in range(3))
+        self.dense1, self.dense2, self.dense3 = (make_dense(size, size) for _ in range(3))
         self.attend = Attend(heads, keep_prob)
         self.projection = Mapping(size, size)
 

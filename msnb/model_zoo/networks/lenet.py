@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from msnb import nn
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 
 __all__ = ["LeNet5", "lenet5"]
 
@@ -30,8 +31,8 @@ class LeNet5(nn.Cell):
     def __init__(self, num_classes: int = 10, num_channels: int = 1) -> None:
         super().__init__()
         channels, features = (num_channels, 6, 16), (16 * 5 * 5, 120, 84, num_classes)
-        self.conv1, self.conv2 = (nn.Conv2d(*sizes, 5, pad_mode="valid") for sizes in pairwise(channels))
-        self.fc1, self.fc2, self.fc3 = (nn.Dense(*sizes) for sizes in pairwise(features))
+        self.conv1, self.conv2 = (make_conv2d(*sizes, 5, pad_mode="valid") for sizes in pairwise(channels))
+        self.fc1, self.fc2, self.fc3 = (make_dense(*sizes) for sizes in pairwise(features))
         self.pool, self.relu, self.flatten = nn.MaxPool2d(2, 2), nn.ReLU(), nn.Flatten()
 
     def construct(self, x):

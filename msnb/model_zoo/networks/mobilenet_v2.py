@@ -1,6 +1,7 @@
 """MobileNetV2 (Sandler et al., 2018: Inverted residuals and linear bottlenecks)."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 
 __all__ = ["MobileNetV2", "mobilenet_v2"]
 
@@ -13,7 +14,7 @@ class ConvNorm(nn.Cell):
 
     def __init__(self, in_channels, channels, size=1, stride=1, group=1) -> None:
         super().__init__()
-        conv = nn.Conv2d(in_channels, channels, size, stride, pad_mode="pad", padding=size // 2, group=group)
+        conv = make_conv2d(in_channels, channels, size, stride, pad_mode="pad", padding=size // 2, group=group)
         self.features = nn.SequentialCell([conv, nn.BatchNorm2d(channels), nn.ReLU6()])
 
     def construct(self, x):
@@ -27,7 +28,7 @@ class InvertedResidual(nn.Cell):
         super().__init__()
         inner = in_channels * expansion
         cells = [] if expansion == 1 else [ConvNorm(in_channels, inner)]
-        cells += [ConvNorm(inner, inner, 3, stride, inner), nn.Conv2d(inner, channels, 1), nn.BatchNorm2d(channels)]
+        cells += [ConvNorm(inner, inner, 3, stride, inner), make_conv2d(inner, channels, 1), nn.BatchNorm2d(channels)]
         self.conv = nn.SequentialCell(cells)
         self.has_shortcut = stride == 1 and in_channels == channels
 
@@ -73,7 +74,7 @@ class MobileNetV2(nn.Cell):
                 cells.append(InvertedResidual(in_channels, channels, 1 if index else first_stride, expansion))
                 in_channels = channels
         self.features = nn.SequentialCell([*cells, ConvNorm(in_channels, 1280)])
-        self.head = nn.SequentialCell([GlobalMean(), nn.Dense(1280, num_classes)])
+        self.head = nn.SequentialCell([GlobalMean(), make_dense(1280, num_classes)])
 
     def construct(self, x):
         return self.head(self.features(x))

@@ -1,6 +1,7 @@
 """MobileNetV3 (Howard et al., 2019: Searching for MobileNetV3)."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.layers import make_conv2d
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["MobileNetV3", "mobilenet_v3_large", "mobilenet_v3_small"]
@@ -20,7 +21,7 @@ _SMALL = (
 
 
 def _make_conv(in_channels, channels, size=1, stride=1, group=1, has_bias=False):
-    return nn.Conv2d(in_channels, channels, size, stride, "pad", size // 2, group=group, has_bias=has_bias)
+    return make_conv2d(in_channels, channels, size, stride, "pad", size // 2, group=group, has_bias=has_bias)
 
 
 class Unit(nn.Cell):

@@ -1,6 +1,7 @@
 """ResNet (He et al., 2015: Deep residual learning for image recognition)."""
 
 from msnb import nn, ops
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["ResNet", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152"]
@@ -14,8 +15,8 @@ class _Layers:
 
     def conv(self, in_channels, channels, size, stride=1):
         if self.is_same:
-            return nn.Conv2d(in_channels, channels, size, stride, pad_mode="same")
-        return nn.Conv2d(in_channels, channels, size, stride, pad_mode="pad", padding=size // 2)
+            return make_conv2d(in_channels, channels, size, stride, pad_mode="same")
+        return make_conv2d(in_channels, channels, size, stride, pad_mode="pad", padding=size // 2)
 
     def norm(self, channels):
         return nn.BatchNorm2d(channels, eps=self.block_epsilon)
@@ -113,7 +114,7 @@ class ResNet(nn.Cell):
             groups.append(nn.SequentialCell(blocks))
         self.layer1, self.layer2, self.layer3, self.layer4 = groups
         self.mean = ops.ReduceMean()
-        self.end_point = nn.Dense(in_channels, num_classes)
+        self.end_point = make_dense(in_channels, num_classes)
         self.weight_rules = [*block.weight_rules, (r"\.downsample\.", ".down_sample_layer."), (r"^fc\.", "end_point.")]
 
     def construct(self, x):

@@ -1,6 +1,7 @@
 """VGG (Simonyan and Zisserman, 2014: Very deep convolutional networks for large-scale image recognition)."""
 
 from msnb import nn
+from msnb.model_zoo.networks.layers import make_conv2d, make_dense
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["Vgg", "vgg11", "vgg13", "vgg16", "vgg19"]
@@ -33,7 +34,7 @@ class Vgg(nn.Cell):
         layers, in_channels = [], 3
         for channels, count in zip(_CHANNELS, _COUNTS[depth], strict=True):
             for _ in range(count):
-                layers.append(nn.Conv2d(in_channels, channels, 3, pad_mode="pad", padding=1, has_bias=has_bias))
+                layers.append(make_conv2d(in_channels, channels, 3, pad_mode="pad", padding=1, has_bias=has_bias))
                 layers += [nn.BatchNorm2d(channels), nn.ReLU()] if batch_norm else [nn.ReLU()]
                 in_channels = channels
             layers.append(nn.MaxPool2d(2, 2))
@@ -41,9 +42,9 @@ class Vgg(nn.Cell):
         self.flatten = nn.Flatten()
         self.classifier = nn.SequentialCell(
             [
-                *(nn.Dense(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(0.5)),
-                *(nn.Dense(4096, 4096), nn.ReLU(), nn.Dropout(0.5)),
-                nn.Dense(4096, num_classes),
+                *(make_dense(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(0.5)),
+                *(make_dense(4096, 4096), nn.ReLU(), nn.Dropout(0.5)),
+                make_dense(4096, num_classes),
             ]
         )
 
