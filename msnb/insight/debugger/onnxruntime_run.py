@@ -81,7 +81,7 @@ def run_in_onnxruntime(source: OnnxRuntimeModel, inputs: tuple[Any, ...], name: 
     names = [info["name"] for info in model["graph"].get("input", []) if info["name"] not in weights]
     arrays = {each: np.asarray(value) for each, value in zip(names, inputs, strict=True)}
     kinds = {each: type_of(array.shape, array.dtype) for each, array in arrays.items()}
-    graph, refs = read_values(model, None, kinds, arrays)
+    graph, refs = read_values(model, None, kinds, arrays, needs_all_branches=False)
     computed = _compute_values(model, arrays, source.path)
     run.values, run.is_dumped = _assign_to_results(run, graph, refs, computed), True
     run.note = (

@@ -161,7 +161,7 @@ def graph_of(
     needs_all_branches: bool = True,
 ) -> FuncGraph:
     """Return the graph of a Model message for inputs of these types; see `read_values`."""
-    return read_values(model, folder, kinds, samples)[0]
+    return read_values(model, folder, kinds, samples, needs_all_branches)[0]
 
 
 def read_values(
@@ -169,6 +169,7 @@ def read_values(
     folder: Any,
     kinds: Mapping[str, TensorType],
     samples: Mapping[str, np.ndarray] | None = None,
+    needs_all_branches: bool = True,
 ) -> tuple[FuncGraph, dict[str, Ref]]:
     """Return the graph of a Model message for inputs of these types, and {name in the model: value in the graph}.
 
