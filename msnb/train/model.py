@@ -75,6 +75,7 @@ class Model(Assembly):
     # Class attributes, because a derived class may not call this constructor.
     _epochs_done = 0
     _progress: Any = None  # the progress line of the current training
+    _mismatch: Exception | None = None  # the reason why the optimizer does not train the network
 
     @answered
     def __init__(
@@ -98,7 +99,7 @@ class Model(Assembly):
         with settings_of(network):
             self._parallel_mode, self._device_number = _get_parallel_mode(), _get_device_num()
             self._global_rank, self._parameter_broadcast = _get_global_rank(), _get_parameter_broadcast()
-            self._train_network, self._mismatch = None, None
+            self._train_network = None
             try:
                 self._train_network = self._build_train_network()
             except OptimizerOfOtherNetwork as error:  # such a Model still evaluates and predicts
