@@ -65,6 +65,18 @@ def test_each_pullback_is_compiled_once_and_some_on_another_thread():
     assert not pullback_compilation.is_due()
 
 
+def test_pullbacks_are_compiled_while_the_forward_pass_runs():
+    compiled, stop = record_compilations()
+    try:
+        compute_gradients(101)
+    finally:
+        stop()
+    first_gradient = next(i for i, (name, _) in enumerate(compiled) if "Grad" in name)
+    last_forward = max(i for i, (name, _) in enumerate(compiled) if "Tanh" in name and "Grad" not in name)
+    assert first_gradient < last_forward and compiled[first_gradient][1] == "msnb-compile"
+    assert pullback_compilation._ahead._thread is None and not pullback_compilation._ahead._jobs
+
+
 def test_gradients_are_those_of_kernels_that_compile_one_by_one(monkeypatch):
     net, x, gradients = compute_gradients(51)
     monkeypatch.setattr(pullback_compilation, "is_due", lambda: False)
@@ -87,6 +99,7 @@ def test_an_interrupt_ends_the_compilation_and_later_gradients_are_computed(monk
     with monkeypatch.context() as patch:
         patch.setattr(pullback_compilation, "_compile", interrupt)
         patch.setattr(pullback_compilation.threading.Thread, "start", lambda self: None)
+        patch.setattr(pullback_compilation, "is_due_in_forward", lambda: False)
         with pytest.raises(KeyboardInterrupt):
             compute_gradients(71)
     _, _, gradients = compute_gradients(71)

@@ -1,7 +1,8 @@
 """Compilation of the pullbacks of a tape on several threads, before the first backward pass runs them.
 
-The forward pass compiles its kernels one by one, because the next call needs the result. The tape of a backward pass
-is complete when it starts, so all its kernels can be compiled at the same time. Results do not change.
+The forward pass compiles its kernels one by one, because the next call needs the result. Meanwhile a thread compiles
+the pullbacks of the operators that have run. The tape of a backward pass is complete when it starts, so all kernels
+that are left can be compiled at the same time. Results do not change.
 """
 
 import os
@@ -20,11 +21,75 @@ from msnb.core.state import trace_state
 _MOST_THREADS = 4  # tracing and lowering hold Python's lock
 _FEW = 4  # with fewer kernels, starting a thread is not worth it
 _traces = 0  # result of `count_traces` after the last backward pass that compiled
+_traces_in_forward = 0  # result of `count_traces` at the last call of `compile_ahead`
 
 
 def is_due() -> bool:
     """Return True if kernels were traced since the last call of `compile_pullbacks`, so pullbacks may be new."""
     return count_traces() != _traces and trace_state.thread.frame is None
+
+
+def is_due_in_forward() -> bool:
+    """Return True if kernels were traced since the last call of `compile_ahead`."""
+    return count_traces() != _traces_in_forward and trace_state.thread.frame is None
+
+
+def compile_ahead(node: Any) -> None:
+    """Compile the pullback of a new tape node on a thread, with respect to its tracked inputs.
+
+    Args:
+        node (Node): The node of an operator.
+    """
+    global _traces_in_forward
+    _traces_in_forward = count_traces()
+    _ahead.add(_collect_jobs([node], lambda node: tuple([link is not None for link in node.inputs])))
+
+
+class _Ahead:
+    """Jobs that a thread does during the forward pass."""
+
+    def __init__(self):
+        self._jobs: deque[Any] = deque()
+        self._thread: threading.Thread | None = None
+        self._settings: Any = None
+        self._device: Any = None
+        self._lock = threading.Lock()
+
+    def add(self, jobs):
+        """Add jobs of this thread, and start the thread that does them if none runs."""
+        settings, device = thread_settings(), jax.config.jax_default_device
+        with self._lock:
+            if self._thread is not None and (settings, device) != (self._settings, self._device):
+                return  # the backward pass compiles them
+            self._jobs.extend(jobs)
+            if self._thread is None and self._jobs:
+                self._settings, self._device = settings, device
+                self._thread = threading.Thread(target=self._compile_in_thread, name="msnb-compile")
+                self._thread.start()
+
+    def finish(self):
+        """Drop the jobs that have not begun, and wait for the one that has."""
+        self._jobs.clear()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _compile_in_thread(self):
+        with jax.default_device(self._device):
+            is_usable = thread_settings() == self._settings  # otherwise JAX does not use the executables
+            while True:
+                with self._lock:
+                    if not (self._jobs and is_usable and threading.main_thread().is_alive()):
+                        self._jobs.clear()
+                        self._thread = None
+                        return
+                    job = self._jobs.popleft()
+                _compile_job(*job)
+
+
+_ahead = _Ahead()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ahead.__init__)  # the thread does not exist in the child
 
 
 def compile_pullbacks(nodes: Iterable[Any], find_needs: Callable[[Any], tuple[bool, ...]]) -> None:
@@ -38,6 +103,7 @@ def compile_pullbacks(nodes: Iterable[Any], find_needs: Callable[[Any], tuple[bo
         KeyboardInterrupt: At a Ctrl-C. Threads end after the kernel that they compile.
     """
     global _traces
+    _ahead.finish()
     jobs = _collect_jobs(nodes, find_needs)
     if len(jobs) >= _FEW:
         _compile_on_threads(jobs)
@@ -93,9 +159,13 @@ def _compile(jobs, take):
             kernel, arguments = take()
         except IndexError:
             return
-        try:
-            kernel.compiled.lower(*arguments).compile()
-        except BaseException as error:
-            kernel.recover(error)
-            if not isinstance(error, Exception):
-                raise
+        _compile_job(kernel, arguments)
+
+
+def _compile_job(kernel, arguments):
+    try:
+        kernel.compiled.lower(*arguments).compile()
+    except BaseException as error:
+        kernel.recover(error)
+        if not isinstance(error, Exception):
+            raise

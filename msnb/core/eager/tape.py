@@ -116,6 +116,8 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
     if any(i is not None for i in inputs):
         kind = Node if kernel.rows is None or inputs[0] is None else LookUp
         node = kind(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
+        if pullback_compilation.is_due_in_forward() and kind is Node:
+            pullback_compilation.compile_ahead(node)
         for index, tensor in enumerate(boxes):
             dtype = tensor._array.dtype
             if (
