@@ -26,7 +26,6 @@ from msnb.core.support.type_promotion import is_inexact
 
 _clock = time.perf_counter_ns
 _lock = threading.RLock()
-_traces = 0  # number of traces of kernels outside graphs
 _live = weakref.WeakSet()
 
 
@@ -55,8 +54,7 @@ class Kernel:
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):  # runs at trace time only
             if trace_state.thread.frame is None:
-                global _traces
-                _traces += 1
+                trace_state.thread.n_traces += 1
                 limit_traces()
                 if is_sharded:
                     partitioner.outside()
@@ -249,11 +247,6 @@ def _install_run_wrappers(*kernels):
             kernel.run = _RunWithGradient(kernel)
         if events.subscribers.dispatched:
             kernel.run = _ObservedRun(kernel)
-
-
-def count_traces() -> int:
-    """Return the number of times that kernels were traced outside graphs, for a new signature of their inputs."""
-    return _traces
 
 
 def live_kernels() -> list[Kernel]:

@@ -15,23 +15,30 @@ import jax
 
 from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.compat.jax_private import is_tracer
-from msnb.core.eager.kernel import count_traces
 from msnb.core.state import trace_state
 
 _MOST_THREADS = 4  # tracing and lowering hold Python's lock
 _FEW = 4  # with fewer kernels, starting a thread is not worth it
-_traces = 0  # result of `count_traces` after the last backward pass that compiled
-_traces_in_forward = 0  # result of `count_traces` at the last call of `compile_ahead`
+
+
+class _Seen(threading.local):
+    """The number of traces of this thread at the last call of a function. Threads that compile count for themselves."""
+
+    in_forward: int = 0  # of `compile_ahead`
+    in_backward: int = 0  # of `compile_pullbacks`
+
+
+_thread, _seen = trace_state.thread, _Seen()
 
 
 def is_due() -> bool:
     """Return True if kernels were traced since the last call of `compile_pullbacks`, so pullbacks may be new."""
-    return count_traces() != _traces and trace_state.thread.frame is None
+    return _thread.n_traces != _seen.in_backward and _thread.frame is None
 
 
 def is_due_in_forward() -> bool:
     """Return True if kernels were traced since the last call of `compile_ahead`."""
-    return count_traces() != _traces_in_forward and trace_state.thread.frame is None
+    return _thread.n_traces != _seen.in_forward and _thread.frame is None
 
 
 def compile_ahead(node: Any) -> None:
@@ -40,8 +47,7 @@ def compile_ahead(node: Any) -> None:
     Args:
         node (Node): The node of an operator.
     """
-    global _traces_in_forward
-    _traces_in_forward = count_traces()
+    _seen.in_forward = _thread.n_traces
     _ahead.add(_collect_jobs([node], lambda node: tuple([link is not None for link in node.inputs])))
 
 
@@ -102,12 +108,11 @@ def compile_pullbacks(nodes: Iterable[Any], find_needs: Callable[[Any], tuple[bo
     Raises:
         KeyboardInterrupt: At a Ctrl-C. Threads end after the kernel that they compile.
     """
-    global _traces
     _ahead.finish()
     jobs = _collect_jobs(nodes, find_needs)
     if len(jobs) >= _FEW:
         _compile_on_threads(jobs)
-    _traces = count_traces()
+    _seen.in_backward = _thread.n_traces
 
 
 def _collect_jobs(nodes, find_needs):

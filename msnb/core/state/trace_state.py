@@ -21,6 +21,7 @@ class _Thread(threading.local):
     """State of one thread: its trace in progress, gradient recording and float status."""
 
     frame: Any = None  # innermost TraceFrame while tracing
+    n_traces: int = 0  # traces of kernels outside graphs, for a new signature of their inputs
     recording: int = 0  # number of PYNATIVE gradients being recorded
     paused: int | None = None  # `recording` while `_no_grad` stops it
     results_observed: bool = False  # True if operators must report their results; see `update_results_observed`
