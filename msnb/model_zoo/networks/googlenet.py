@@ -57,7 +57,7 @@ def _make_pool(size, is_same):
     """Return max pooling of stride 2 that also covers an incomplete window at the end."""
     if is_same:
         return nn.MaxPool2d(size, 2, pad_mode="same")
-    # zeros do not change the maximum of values that ReLU has made
+    # zeros do not change the maximum of results of ReLU
     return nn.SequentialCell([nn.Pad(((0, 0), (0, 0), (0, 1), (0, 1))), nn.MaxPool2d(size, 2)])
 
 

@@ -1,4 +1,4 @@
-"""Convolutions and Dense layers with the initial weights of He et al. (2015: Delving deep into rectifiers)."""
+"""Convolutions and Dense layers with the initial weights of PyTorch, HeUniform(sqrt(5)), and biases of zero."""
 
 import math
 from typing import Any

@@ -24,7 +24,7 @@ class _Layers:
     def pool(self):
         if self.is_same:
             return nn.MaxPool2d(3, 2, pad_mode="same")
-        # zeros do not change the maximum of values that ReLU has made
+        # zeros do not change the maximum of results of ReLU
         return nn.SequentialCell([nn.Pad(((0, 0), (0, 0), (1, 1), (1, 1))), nn.MaxPool2d(3, 2)])
 
     def shortcut(self, in_channels, channels, stride):

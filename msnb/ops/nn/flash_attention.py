@@ -89,7 +89,7 @@ class FlashAttentionScore(HostPrimitive):
 
     Args:
         head_num (int): N1.
-        keep_prob (float): Probability that a weight is kept, in (0, 1]. Default: 1.0.
+        keep_prob (float): Probability that dropout leaves a weight, in (0, 1]. Default: 1.0.
         scale_value (float): Factor of the scores, usually 1 / sqrt(D). Default: 1.0.
         pre_tokens (int): Number of keys before a query that it attends to, for `sparse_mode` 0 with an `attn_mask`, and
             for 4. Default: 2147483647, all.
@@ -349,7 +349,7 @@ def flash_attention_score(
         prefix (None): Not supported.
         actual_seq_qlen (None): Not supported.
         actual_seq_kvlen (None): Not supported.
-        keep_prob (float): Probability that a weight is kept, in (0, 1]. Default: 1.0.
+        keep_prob (float): Probability that dropout leaves a weight, in (0, 1]. Default: 1.0.
         scalar_value (float): Factor of the scores, usually 1 / sqrt(D). Default: 1.0.
         pre_tokens (int): Number of keys before a query that it attends to, for `sparse_mode` 0 with an `attn_mask`, and
             for 4. Default: 2147483647, all.
