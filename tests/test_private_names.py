@@ -272,3 +272,8 @@ def test_transforms_of_libraries_return_transforms_of_the_engine():
     assert isinstance(data, ds.TextBaseDataset) and data._build_vocab.__name__ == "build_vocab"
     with pytest.raises(AttributeError, match="_c_dataengine"):
         cde.ResizeOperation  # noqa: B018
+
+
+@pytest.mark.parametrize("name", msnb.common._OF_THE_ROOT)
+def test_names_that_mindspore_2_also_has_in_mindspore_common(name):
+    assert getattr(msnb.common, name) is getattr(msnb, name)

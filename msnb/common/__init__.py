@@ -1,5 +1,6 @@
 """`mindspore.common`: dtypes, seeds, and names that are imported on first access from the packages that define them."""
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -37,6 +38,11 @@ _Function = derivable(  # libraries derive from it
     "a Cell whose method bprop returns the gradients of its inputs does the same",
 )
 _SUBMODULES = ("_stub_tensor", "api", "dump", "generator", "initializer", "jit_config", "parameter", "tensor")
+# Names of MindSpore 2 that `mindspore` defines, too. Their packages build on this one, so they are read from there.
+_OF_THE_ROOT = """
+    Symbol _no_grad enable_dynamic flops_collection from_numpy is_tensor load_mindir mindio_preload no_inline qint4x2
+    recompute save_mindir set_mindio_server_info
+""".split()
 _DTYPE_NAMES = """
     Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16 long
     half float32 single float64 double bfloat16 complex64 cfloat complex128 cdouble bool_ float_ list_ tuple_ int_
@@ -57,4 +63,6 @@ def __getattr__(name: str) -> Any:
         return value
     if name in dtype._AS_PYTHON:
         return dtype._AS_PYTHON[name]
+    if name in _OF_THE_ROOT:
+        return getattr(sys.modules["msnb"], name)
     raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")
