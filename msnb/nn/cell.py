@@ -447,7 +447,7 @@ class Cell(CallMixin, StateDictMixin):
             raise ValueError(
                 f"For 'set_boost', 'boost_type' should be 'less_bn', 'grad_freeze' or 'adasum', but got {boost_type!r}."
             )
-        log.once("set_boost() has no effect: XLA optimises without being told.")
+        log.once("set_boost() has no effect: XLA optimizes in any case.")
         return self
 
     def offload(self, backward_prefetch: str | int = "Auto") -> None:

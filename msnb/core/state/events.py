@@ -120,7 +120,7 @@ class Listener:
     def _close_after_error(self, event, problem):
         """Close the listener and log why: an observer must not break the program that it observes."""
         self.close()
-        self.complaint = describe_failure(self.name, f"it was told '{event}'", problem)
+        self.complaint = describe_failure(self.name, f"it received '{event}'", problem)
         log.warning("%s", self.complaint)
         self.problem = problem.with_traceback(None)
 
@@ -195,7 +195,7 @@ def describe_failure(name: str, occasion: str, problem: BaseException) -> str:
     """Return the log sentence about a tool that failed: its name, the event, the error and its location."""
     frames = traceback.extract_tb(problem.__traceback__)
     location = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{name} failed when {occasion} and is told nothing more: {type(problem).__name__}: {problem}{location}"
+    return f"{name} failed when {occasion} and receives no more events: {type(problem).__name__}: {problem}{location}"
 
 
 # ---------------------------------------------------------------------- Cells and compiled functions

@@ -7,7 +7,7 @@ from msnb.ir.source import show as place_of
 from msnb.ops import operations as P
 
 from .finding import Finding, format_percent
-from .text import seconds as told
+from .text import format_seconds
 
 if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.figures import Figures
@@ -189,7 +189,7 @@ def _find_step_variation(profile):
     if high > 1.6 * low and high - low > 2e-4:
         yield Finding(
             1 - usual / high,
-            f"Steps differ: nine in ten take between {told(low)} and {told(high)}, where {told(usual)} is usual. Next: "
+            f"Steps differ: nine in ten take between {format_seconds(low)} and {format_seconds(high)}, where {format_seconds(usual)} is usual. Next: "
             f"see whether other programs run on this machine, whether the dataset stalls, or inputs differ in size.",
             kind="spread",
             label=f"{high / usual:.1f} ×",

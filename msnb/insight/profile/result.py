@@ -8,8 +8,7 @@ from .advice import advice
 from .figures import Figures
 from .machine import cores
 from .replay import replay
-from .text import seconds as told
-from .text import table
+from .text import format_seconds, table
 
 if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.record import Recording
@@ -50,8 +49,8 @@ class Profile(Figures):
             self.traced = step
         elif abs(scale - 1) > 0.05:
             self.notes.append(
-                f"Kernels were traced in steps of {told(self.traced)} each; their times are told in proportion to the "
-                f"step of {told(step)} without a trace."
+                f"Kernels were traced in steps of {format_seconds(self.traced)} each; their times are scaled in proportion to the "
+                f"step of {format_seconds(step)} without a trace."
             )
         if self.recording.load is not None and self.recording.load > cores() + 0.5:
             self.notes.append(

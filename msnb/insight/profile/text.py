@@ -13,7 +13,7 @@ _COPY = "XLA's copy"  # displayed as "copy", because the mark x already means XL
 LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed alone   x copy made by XLA"
 
 
-def seconds(value: Any) -> str:
+def format_seconds(value: Any) -> str:
     """Format a time with a suitable unit."""
     if value is None:
         return "-"
@@ -37,9 +37,9 @@ def headline(profile: "Figures") -> str:
     total = sum(profile.parts.values()) or 1.0
     parts = ", ".join(f"{name} {100 * part / total:.0f} %" for name, part in profile.parts.items() if part > 0)
     return (
-        f"{profile.name}, {profile.mode}: {seconds(profile.step_seconds)} a step "
-        f"({seconds(low)} to {seconds(high)}, {len(profile.steps)} steps): {parts}; "
-        f"compiling {seconds(profile.compile_seconds)}"
+        f"{profile.name}, {profile.mode}: {format_seconds(profile.step_seconds)} a step "
+        f"({format_seconds(low)} to {format_seconds(high)}, {len(profile.steps)} steps): {parts}; "
+        f"compiling {format_seconds(profile.compile_seconds)}"
     )
 
 
@@ -55,12 +55,12 @@ def table(profile: "Figures", rows: Any) -> str:
         peak = profile.of_peak(row)
         name = middle(row.name.replace(_COPY, "copy"), 26)
         out.append(
-            f"{seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {name:<26} "
+            f"{format_seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {name:<26} "
             f"{'' if peak is None else f'{100 * peak:.0f} %':>7}  {middle(row.cell, 28):<28} {place_of(row.source)}"
         )
     if len(profile.rows) > rows:
         rest = sum(row.seconds for row in profile.rows[rows:])
-        out.append(f"{seconds(rest):>9} {100 * rest / total:5.1f} %   {len(profile.rows) - rows} more")
+        out.append(f"{format_seconds(rest):>9} {100 * rest / total:5.1f} %   {len(profile.rows) - rows} more")
     if first_rows:
         how = profile.attribution
         out += [
@@ -80,7 +80,7 @@ def markdown(profile: "Figures", rows: Any = 12) -> str:
     out += [f"- {finding.text}" for finding in profile.advice[:4]]
     out += ["", "| time | of the step | operator | Cell | line | how |", "|--:|--:|:--|:--|:--|:--|"]
     out += [
-        f"| {seconds(row.seconds)} | {100 * row.seconds / total:.1f} % | {row.name} | {row.cell} | "
+        f"| {format_seconds(row.seconds)} | {100 * row.seconds / total:.1f} % | {row.name} | {row.cell} | "
         f"{place_of(row.source)} | {row.how} |"
         for row in profile.rows[:rows]
     ]

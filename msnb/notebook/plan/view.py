@@ -49,7 +49,7 @@ class PlanView(View):
         height (int): height in pixels of the saved form. Default: 760.
 
     Attributes:
-        told (dict): the plans as a dict.
+        data (dict): the plans as a dict.
     """
 
     def __init__(self, plans: Any, height: int = _HEIGHT) -> None:
@@ -60,17 +60,17 @@ class PlanView(View):
                 f"{type(plans).__name__}."
             )
         self._plans: Any = None if isinstance(plans, Mapping) else plans
-        self.told: dict[str, Any] = dict(plans) if isinstance(plans, Mapping) else plans.as_dict()
-        if not self.told["plans"]:
+        self.data: dict[str, Any] = dict(plans) if isinstance(plans, Mapping) else plans.as_dict()
+        if not self.data["plans"]:
             raise ValueError("For 'plan_view', 'plans' should hold at least one plan, but is empty.")
 
     @functools.cached_property
     def payload(self) -> bytes:
         """The serialized plans."""
-        ordered = [{**one, "mesh": list(one.get("mesh", self.told["mesh"]).items())} for one in self.told["plans"]]
+        ordered = [{**one, "mesh": list(one.get("mesh", self.data["mesh"]).items())} for one in self.data["plans"]]
         content = {
-            **self.told,
-            "mesh": list(self.told["mesh"].items()),
+            **self.data,
+            "mesh": list(self.data["mesh"].items()),
             "plans": ordered,
         }  # `mesh` is a list of pairs, because JavaScript may reorder the keys of an object
         return gzip.compress(json.dumps(content, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
@@ -93,10 +93,10 @@ class PlanView(View):
 
     def svg(self) -> str:
         """Return the strategies as a still picture, str."""
-        return to_svg(self.told)
+        return to_svg(self.data)
 
     def _list_file_formats(self):
-        return {**super()._list_file_formats(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
+        return {**super()._list_file_formats(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.data)}
 
     def __repr__(self) -> str:
         if self._plans is not None:
@@ -104,17 +104,17 @@ class PlanView(View):
         lines = [
             f"{one['name']}: {1e3 * one['seconds']:,.2f} ms, {format_bytes(round(one['bytes']))} sent, "
             f"{format_bytes(round(one['memory']))} kept{'' if one['fits'] else ', too much'}"
-            for one in self.told["plans"]
+            for one in self.data["plans"]
         ]
-        return "\n".join([headline(self.told), *lines])
+        return "\n".join([headline(self.data), *lines])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return static_output.bundle(self, self._build_page(), f"Plans: {headline(self.told)}", "compare the plans")
+        return static_output.bundle(self, self._build_page(), f"Plans: {headline(self.data)}", "compare the plans")
 
     def _build_page(self):
         parts: dict[str, bytes | Path] = {"data": self.payload}
         style = "html,body{margin:0;background:transparent}"
-        return page.Page(headline(self.told), _MODULE, parts, "made.still(view,parts.data)", style)
+        return page.Page(headline(self.data), _MODULE, parts, "made.still(view,parts.data)", style)
 
 
 def install(shell: Any) -> Any:

@@ -5,7 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from msnb.insight.ellipsize import middle
-from msnb.insight.profile.text import seconds
+from msnb.insight.profile.text import format_seconds
 from msnb.ir.source import show
 
 if TYPE_CHECKING:  # used only in annotations
@@ -58,10 +58,10 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
     total = sum(profile.parts.values()) or 1.0
     low, high = profile.spread
     out.append(
-        f'<text x="16" y="{y}" class="b" style="font-size:24px">{seconds(profile.step_seconds)}</text>'
+        f'<text x="16" y="{y}" class="b" style="font-size:24px">{format_seconds(profile.step_seconds)}</text>'
         f'<text x="130" y="{y - 8}">a step of <tspan class="b">{escape(profile.name)}</tspan></text>'
-        f'<text x="130" y="{y + 8}" class="s">{profile.mode}, {len(profile.steps)} steps between {seconds(low)} '
-        f"and {seconds(high)}; compiling took {seconds(profile.compile_seconds)}</text>"
+        f'<text x="130" y="{y + 8}" class="s">{profile.mode}, {len(profile.steps)} steps between {format_seconds(low)} '
+        f"and {format_seconds(high)}; compiling took {format_seconds(profile.compile_seconds)}</text>"
     )
     y += 22
     x, span = 16.0, _WIDTH - 32
@@ -93,7 +93,7 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
     for row in first_rows:
         name = row.name + {"fused": " (fused)", "inferred": " (inferred)"}.get(row.how, "")
         out.append(
-            f'<text x="84" y="{y}" class="n">{seconds(row.seconds)}</text>'
+            f'<text x="84" y="{y}" class="n">{format_seconds(row.seconds)}</text>'
             f'<text x="138" y="{y}" class="n s">{100 * row.seconds / total:.1f} %</text>'
             f'<rect x="150" y="{y - 10}" width="{max(160 * row.seconds / most, 1):.1f}" height="11" rx="2" '
             f'fill="{_COLOURS[row.direction]}"/>'
@@ -102,7 +102,7 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
             + _fit_text("line", show(row.source), y, "s")
         )
         y += _ROW
-    label = escape(f"Profile of {profile.name}: {seconds(profile.step_seconds)} a step", quote=True)
+    label = escape(f"Profile of {profile.name}: {format_seconds(profile.step_seconds)} a step", quote=True)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" '
         f'role="img" aria-label="{label}"><style>{_STYLE}</style><rect x=".5" y=".5" rx="6" class="bg" '
