@@ -260,7 +260,9 @@ class Cell(CallMixin, StateDictMixin):
         """
         return hooks.add_hook(self, hooks.BACK_BEFORE, "register_backward_pre_hook", hook_fn)
 
-    def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
+    def register_backward_hook(
+        self, fn: Callable[..., Any] | None = None, *, hook_fn: Callable[..., Any] | None = None
+    ) -> HookHandle:
         """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
         holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
         gradients of the inputs. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be
@@ -271,13 +273,15 @@ class Cell(CallMixin, StateDictMixin):
 
         Args:
             fn (Callable): The hook.
+            hook_fn (Callable): MindSpore 2's name of `fn`.
 
         Returns:
             HookHandle, whose `remove()` removes the hook.
 
         Raises:
-            TypeError: If `fn` is not callable.
+            TypeError: If the hook is not callable.
         """
+        fn = fn if hook_fn is None else hook_fn
         if api_generations.shared == 1:
             return hooks.add_hook(self, hooks.BACK, "register_backward_hook", fn, replaces=True)
         return hooks.add_hook(self, hooks.BACK, "register_backward_hook", fn, option=True)

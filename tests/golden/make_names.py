@@ -1,16 +1,18 @@
 """Store the public names of the installed MindSpore 2, with their arguments, in names/VERSION.json.
 
-    ORACLE/bin/python tests/golden/make_names.py
+    ORACLE/bin/python tests/golden/make_names.py [R1_1.json]
 
-ORACLE is a virtual environment with mindspore 2. tests/test_names_of_2.py walks the files. The next version is a run of
-this script and the difference of two files. Names that MindSpore calls deprecated stand with their successors in
-msnb/check/deprecated.json, which the newest version writes.
+ORACLE is a virtual environment with mindspore 2. R1_1.json lists what r1.1 has, as objects with `module` and `name`; it
+is stored in r1_1_names.json, members of classes included. tests/test_names_of_2.py walks the files. The next version is a run of
+this script and the difference of two files. It writes the names that MindSpore calls deprecated, with their successors, in
+msnb/check/deprecated.json, too: the newest version goes last.
 """
 
 import importlib
 import inspect
 import json
 import pathlib
+import sys
 import types
 
 import mindspore
@@ -33,11 +35,10 @@ mindspore.ops.operations._inner_ops mindspore.ops.operations._quant_ops mindspor
 mindspore.parallel.distributed mindspore.profiler mindspore.rewrite mindspore.runtime mindspore.safeguard
 mindspore.scipy mindspore.scipy.linalg mindspore.scipy.optimize mindspore.tools mindspore.train
 mindspore.train.callback mindspore.train.metrics mindspore.utils""".split()
-# Classes whose methods users call; they are listed with `.NAME` below the class.
+# Classes whose methods users call. A class lists what a class above it in this list does not have.
 CLASSES = """mindspore.Generator mindspore.Model mindspore.Parameter mindspore.ParameterTuple mindspore.Tensor
 mindspore.dataset.Dataset mindspore.mindrecord.FileReader mindspore.mindrecord.FileWriter mindspore.nn.Cell
-mindspore.nn.CellList mindspore.nn.Optimizer mindspore.nn.SequentialCell mindspore.ops.Primitive
-mindspore.profiler.profile mindspore.train.Metric""".split()
+mindspore.nn.Optimizer mindspore.ops.Primitive mindspore.profiler.profile mindspore.train.Metric""".split()
 
 
 def find(path):
@@ -54,6 +55,8 @@ def list_members(home):
     listed = getattr(home, "__all__", None) if isinstance(home, types.ModuleType) else None
     public = [n for n in sorted({*(listed or dir(home))}) if n[0] != "_" and hasattr(home, n)]
     values = {n: getattr(home, n) for n in public}
+    if isinstance(home, type):
+        return values
     ours = {n: v for n, v in values.items() if str(getattr(v, "__module__", "mindspore")).startswith("mindspore")}
     return {n: v for n, v in ours.items() if not isinstance(v, types.ModuleType)}
 
@@ -71,6 +74,12 @@ def list_arguments(value):
     return " ".join(stars.get(p.kind, p.name) for p in signature.parameters.values() if p.name != "self")
 
 
+def read_deprecations(values):
+    """Return {name: (version, successor)} of the values that MindSpore calls deprecated since version 2."""
+    found = {name: read_deprecation(value) for name, value in values.items()}
+    return {name: said for name, said in found.items() if said is not None and said[0] >= "2"}
+
+
 def read_deprecation(value):
     """Return (version, successor) if MindSpore says of a function or class that it is deprecated, else None."""
     function = vars(value).get("__init__") if isinstance(value, type) else value
@@ -83,21 +92,38 @@ def read_deprecation(value):
     return None
 
 
+def drop_inherited(homes, members):
+    """Return `members` without what a class inherits from another class of `homes`."""
+    classes = {path: home for path, home in homes.items() if isinstance(home, type)}
+    for path, home in classes.items():
+        above = [members[p] for p, other in classes.items() if p != path and issubclass(home, other)]
+        members[path] = {n: v for n, v in members[path].items() if not any(n in names for names in above)}
+    return members
+
+
+def store_r1_1(path):
+    """Write the names that r1.1 has at each address: of modules, of classes, and the settings of functions."""
+    places = {}
+    for entry in json.loads(pathlib.Path(path).read_text(encoding="utf-8")):
+        places.setdefault(entry["module"], set()).add(entry["name"])
+    _write(HERE / "r1_1_names.json", {place: " ".join(sorted(names)) for place, names in sorted(places.items())})
+
+
 def main():
-    """Write both files."""
+    """Write the names of this version, and the deprecated ones."""
+    for path in sys.argv[1:]:
+        store_r1_1(path)
     homes = {path: home for path in (*MODULES, *CLASSES) if (home := find(path)) is not None}
-    members = {path: list_members(home) for path, home in homes.items()}
+    members = drop_inherited(homes, {path: list_members(home) for path, home in homes.items()})
     names = {path: {n: list_arguments(v) for n, v in values.items()} for path, values in members.items() if values}
-    target = HERE / "names" / f"{mindspore.__version__}.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(names, indent=0) + "\n", encoding="utf-8")
-    deprecated = {
-        f"{path}.{n}": found for path, values in members.items() for n, v in values.items() if (found := read_deprecation(v))
-    }
-    if "deprecated" in [*map(str, deprecated)] or deprecated:
-        (HERE / "names" / f"deprecated-{mindspore.__version__}.json").write_text(json.dumps(deprecated, indent=0))
-    print(f"{mindspore.__version__}: {sum(map(len, names.values()))} names of {len(names)} modules and classes, "
-          f"{len(deprecated)} of them deprecated")
+    _write(HERE / "names" / f"{mindspore.__version__}.json", names)
+    public = {f"{path}.{n}": v for path, values in members.items() for n, v in values.items() if "._" not in path}
+    _write(HERE.parents[1] / "msnb" / "check" / "deprecated.json", read_deprecations(public))
+    print(f"{mindspore.__version__}: {sum(map(len, names.values()))} names of {len(names)} modules and classes")
+
+
+def _write(path, value):
+    path.write_text(json.dumps(value, indent=0) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
