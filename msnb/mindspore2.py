@@ -92,8 +92,8 @@ def _is_module_of_msnb(module):
 class _Finder:
     """Finder on sys.meta_path; imports `msnb.mindspore2.x.y`, for which there are no files.
 
-    It is the first entry of `sys.meta_path`: Python's own finder would find the files of packages in the `__path__` of a
-    face and load them a second time.
+    It is the first entry of `sys.meta_path`: Python's own finder would find the files of packages in the `__path__` of
+    a face and load them a second time.
     """
 
     def find_spec(self, name, path=None, target=None):

@@ -13,7 +13,17 @@ _LATER = {
     "recompute": "recompute",
     **dict.fromkeys(("Parameter", "ParameterTuple"), "parameter"),
     **dict.fromkeys(
-        ("ms_function", "jit", "jit_class", "ms_class", "ms_memory_recycle", "mutable", "no_inline", "set_recursion_limit"), "api"
+        (
+            "ms_function",
+            "jit",
+            "jit_class",
+            "ms_class",
+            "ms_memory_recycle",
+            "mutable",
+            "no_inline",
+            "set_recursion_limit",
+        ),
+        "api",
     ),
     "lazy_inline": "lazy_inline",
     "JitConfig": "jit_config",

@@ -44,7 +44,8 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     },
     _CHECKPOINTS: {
         "": "convert_checkpoint_by_rank convert_checkpoints get_ckpt_path_with_strategy load_segmented_checkpoints "
-        "merge_pipeline_strategys rank_list_for_convert rank_list_for_transform restore_group_info_list transform_checkpoint_by_rank transform_checkpoints unified_safetensors",
+        "merge_pipeline_strategys rank_list_for_convert rank_list_for_transform restore_group_info_list "
+        "transform_checkpoint_by_rank transform_checkpoints unified_safetensors",
         "train": "get_ckpt_path_with_strategy restore_group_info_list",
         "train.serialization": "_get_merged_param_data get_ckpt_path_with_strategy merge_pipeline_strategys "
         "restore_group_info_list transform_checkpoints",
@@ -157,7 +158,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "ops.communication": "gather_into_tensor scatter_tensor",
         "dataset.Dataset": "send recv",
         "dataset": "sync_wait_for_dataset",
-        "ops": "gather_into_tensor recv_object_list scatter_tensor send_object_list AllGatherV AlltoAllV AlltoAllVC Barrier BatchISendIRecv P2POp "
+        "ops": "gather_into_tensor recv_object_list scatter_tensor send_object_list AllGatherV AlltoAllV AlltoAllVC "
+        "Barrier BatchISendIRecv P2POp "
         "ReduceScatterV Reshard TCPStore all_gather "
         "all_gather_into_tensor all_gather_into_tensor_uneven all_gather_matmul all_gather_object all_reduce "
         "all_to_all all_to_all_single all_to_all_v_c barrier batch_isend_irecv broadcast broadcast_object_list "
@@ -328,7 +330,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "remove_redundant_parameters",
     },
     "it is MindSpore's book-keeping; net.cells_and_names() and net.parameters_and_names() list what is there": {
-        "nn.Cell": "T_destination cell_init_args jit_config_dict exist_names exist_objs global_cells total_instance_count",
+        "nn.Cell": "T_destination cell_init_args jit_config_dict exist_names exist_objs global_cells "
+        "total_instance_count",
     },
     "Cell.register_backward_hook registers a hook by itself": {"nn.Cell": "enable_backward_hook"},
     "ops.fft, ops.ifft and their like are the transforms": {"scipy": "fft"},

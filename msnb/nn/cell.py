@@ -207,9 +207,7 @@ class Cell(CallMixin, StateDictMixin):
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return hooks.add_hook(
-            self, hooks.BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs, is_first=prepend
-        )
+        return hooks.add_hook(self, hooks.BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs, is_first=prepend)
 
     def register_forward_hook(
         self,

@@ -3,9 +3,9 @@
     ORACLE/bin/python tests/golden/make_names.py [R1_1.json]
 
 ORACLE is a virtual environment with mindspore 2. R1_1.json lists what r1.1 has, as objects with `module` and `name`; it
-is stored in r1_1_names.json, members of classes included. tests/test_names_of_2.py walks the files. The next version is a run of
-this script and the difference of two files. It writes the names that MindSpore calls deprecated, with their successors, in
-msnb/check/deprecated.json, too: the newest version goes last.
+is stored in r1_1_names.json, members of classes included. tests/test_names_of_2.py walks the files. The next version is
+a run of this script and the difference of two files. It writes the names that MindSpore calls deprecated, with their
+successors, in msnb/check/deprecated.json, too: the newest version goes last.
 """
 
 import importlib

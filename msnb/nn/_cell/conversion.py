@@ -37,7 +37,9 @@ def read_target(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> m
     check_device(method, values.get("device"))
     dtype = values.get("dtype")
     if dtype is not None and not (isinstance(dtype, mstype.Type) and _is_inexact(dtype)):
-        raise TypeError(f"For '{method}', 'dtype' should be a floating point or complex type, but got {describe(dtype)}.")
+        raise TypeError(
+            f"For '{method}', 'dtype' should be a floating point or complex type, but got {describe(dtype)}."
+        )
     return dtype
 
 

@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from msnb.common.kinds import Bool, Int, OneOf, checked
-from msnb.mint.nn import functional as F
 from msnb.core.tensor.tensor import Tensor
+from msnb.mint.nn import functional as F
 from msnb.mint.nn.layer._of_function import OfFunction, OfTarget
 from msnb.nn._kinds import AboveZero, OptionalTensor, Share
 
