@@ -83,7 +83,15 @@ nn.ReLU().recompute(context_fn=lambda: 3)
 
 def evaluate(case, ms, np):
     """Return the result of a call as plain data: lists for Tensors, or the class of its error."""
-    names = {"ms": ms, "np": np, "nn": ms.nn, "ops": ms.ops, "Tensor": ms.Tensor, "Parameter": ms.Parameter}
+    names = {
+        "__name__": __name__,
+        "ms": ms,
+        "np": np,
+        "nn": ms.nn,
+        "ops": ms.ops,
+        "Tensor": ms.Tensor,
+        "Parameter": ms.Parameter,
+    }
     exec(SETUP, names)
     names.update(V=ms.Tensor([1.0, 2.0]), W=ms.Tensor([3.0, 4.0]))
     try:
