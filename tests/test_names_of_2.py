@@ -212,3 +212,19 @@ def test_check_names_the_successor_of_a_deprecated_name(tmp_path):
     (line,) = [line for line in report.lines if line.kind == "deprecated"]
     assert line.text == "nn.ClipByNorm is deprecated since MindSpore 2.8.0; its successor is ops.clip_by_norm."
     assert not report.stops
+
+
+def test_settings_of_a_device_are_those_of_the_context():
+    from msnb.device_context import ascend, cpu
+    from msnb.device_context.gpu import op_precision
+
+    before = msnb.get_context("gpu_config")
+    try:
+        op_precision.matmul_allow_tf32(True)
+        assert msnb.get_context("gpu_config")["matmul_allow_tf32"] is True
+        with pytest.raises(TypeError, match="value"):
+            op_precision.conv_allow_tf32(1)
+    finally:
+        msnb.set_context(gpu_config={"matmul_allow_tf32": before.get("matmul_allow_tf32", False)})
+    assert cpu.is_available() and cpu.device_count() >= 1
+    ascend.op_precision.precision_mode("must_keep_origin_dtype")  # said once, without effect

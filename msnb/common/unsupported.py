@@ -344,8 +344,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "communication": "MCCL_WORLD_COMM_GROUP",
         "communication.management": "MCCL_WORLD_COMM_GROUP",
     },
-    "context.set_context has what has a meaning here: gpu_config={{'matmul_allow_tf32': True}} for the precision of a "
-    "GPU, deterministic and runtime_num_threads; leave the rest out": {"": "device_context"},
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
         "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "

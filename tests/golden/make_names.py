@@ -23,7 +23,10 @@ MODULES = """mindspore mindspore.amp mindspore.boost mindspore.common mindspore.
 mindspore.common.initializer mindspore.common.parameter mindspore.common.tensor mindspore.communication
 mindspore.communication.comm_func mindspore.communication.management mindspore.context mindspore.dataset
 mindspore.dataset.audio mindspore.dataset.debug mindspore.dataset.text mindspore.dataset.transforms
-mindspore.dataset.vision mindspore.device_context.cpu.op_tuning mindspore.device_context.gpu.op_precision
+mindspore.dataset.vision mindspore.device_context.ascend mindspore.device_context.ascend.op_debug
+mindspore.device_context.ascend.op_precision mindspore.device_context.ascend.op_tuning
+mindspore.device_context.cpu
+mindspore.device_context.cpu.op_tuning mindspore.device_context.gpu mindspore.device_context.gpu.op_precision
 mindspore.device_context.gpu.op_tuning mindspore.device_manager mindspore.experimental mindspore.experimental.optim
 mindspore.experimental.optim.lr_scheduler mindspore.graph mindspore.hal mindspore.mindrecord mindspore.mint
 mindspore.mint.distributed mindspore.mint.linalg mindspore.mint.nn mindspore.mint.nn.functional mindspore.mint.optim
@@ -35,6 +38,7 @@ mindspore.ops.operations._inner_ops mindspore.ops.operations._quant_ops mindspor
 mindspore.parallel.distributed mindspore.profiler mindspore.rewrite mindspore.runtime mindspore.safeguard
 mindspore.scipy mindspore.scipy.linalg mindspore.scipy.optimize mindspore.tools mindspore.train
 mindspore.train.callback mindspore.train.metrics mindspore.utils""".split()
+_HELPERS = ("RuntimeConf", "args_type_check", "function_status")  # modules of settings import them
 # Classes whose methods users call. A class lists what a class above it in this list does not have.
 CLASSES = """mindspore.Generator mindspore.Model mindspore.Parameter mindspore.ParameterTuple mindspore.Tensor
 mindspore.dataset.Dataset mindspore.mindrecord.FileReader mindspore.mindrecord.FileWriter mindspore.nn.Cell
@@ -53,7 +57,7 @@ def find(path):
 def list_members(home):
     """Return {name: value} of the public names: those of `__all__`, or those that MindSpore itself defines."""
     listed = getattr(home, "__all__", None) if isinstance(home, types.ModuleType) else None
-    public = [n for n in sorted({*(listed or dir(home))}) if n[0] != "_" and hasattr(home, n)]
+    public = [n for n in sorted({*(listed or dir(home))}) if n[0] != "_" and n not in _HELPERS and hasattr(home, n)]
     values = {n: getattr(home, n) for n in public}
     if isinstance(home, type):
         return values
