@@ -148,6 +148,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
         seed,
         set_rng_state,
     )
+    from msnb.core.tensor.memory import frombuffer, swap_tensors
     from msnb.core.transforms.compiler_hints import (
         jit_class,
         lazy_inline,
@@ -159,7 +160,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
     )
     from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap
     from msnb.core.transforms.recompute import recompute
-    from msnb.device_manager import get_current_device, set_deterministic, set_device
+    from msnb.device_manager import DeviceCtx, get_current_device, set_deterministic, set_device
     from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.source import to_source
     from msnb.exchange.stablehlo import load_stablehlo
@@ -346,7 +347,8 @@ _LATER = {
     "recompute": "msnb.core.transforms.recompute",
     "Layout": "msnb.parallel.sharding.named_layout",
     "shard": "msnb.parallel.shard",
-    **dict.fromkeys(("set_device", "get_current_device", "set_deterministic"), "msnb.device_manager"),
+    **dict.fromkeys(("set_device", "get_current_device", "set_deterministic", "DeviceCtx"), "msnb.device_manager"),
+    **dict.fromkeys(("frombuffer", "swap_tensors"), "msnb.core.tensor.memory"),
     **dict.fromkeys(
         ("jit_class", "ms_class", "lazy_inline", "no_inline", "set_recursion_limit", "ms_memory_recycle"),
         "msnb.core.transforms.compiler_hints",

@@ -1,9 +1,11 @@
 """Select a device as in MindSpore 2: `set_device` calls `set_context` with two settings."""
 
+from typing import Self
+
 from msnb import context
 from msnb.common.kinds import Bool, check
 
-__all__ = ["set_device", "get_current_device", "set_deterministic"]
+__all__ = ["set_device", "get_current_device", "set_deterministic", "DeviceCtx"]
 
 
 class DeviceInfo(tuple[str, int]):
@@ -48,6 +50,40 @@ def get_current_device() -> DeviceInfo:
         DeviceInfo, the pair `(device_target, device_id)`.
     """
     return DeviceInfo((context.get_context("device_target"), context.get_context("device_id")))
+
+
+class DeviceCtx:
+    """
+    Context manager in which computations run on a device, as after `set_device`.
+
+    Args:
+        name (str): "CPU", "GPU", "TPU" or "Ascend".
+        device_id (int): Index of the device. Default: None, the first.
+
+    Raises:
+        ValueError: On entry, if there is no such device. "meta", Tensors without data, is not available.
+
+    Examples:
+        >>> with mindspore.DeviceCtx("CPU"):
+        ...     print(Tensor([1.0]) + 1)
+        [2.]
+    """
+
+    def __init__(self, name: str, device_id: int | None = None) -> None:
+        self.name: str = name
+        self.device_id: int | None = device_id
+        self._outer: list[DeviceInfo] = []
+
+    def __enter__(self) -> Self:
+        if self.name == "meta":
+            raise ValueError("Tensors without data (device 'meta') are not available; make the network on a device.")
+        outer = get_current_device()
+        set_device(self.name, self.device_id)
+        self._outer.append(outer)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        set_device(*self._outer.pop())
 
 
 def set_deterministic(deterministic: bool) -> None:

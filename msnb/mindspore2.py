@@ -92,7 +92,8 @@ def _is_module_of_msnb(module):
 class _Finder:
     """Finder on sys.meta_path; imports `msnb.mindspore2.x.y`, for which there are no files.
 
-    It is the last entry of `sys.meta_path`, so imports of other packages do not reach it.
+    It is the first entry of `sys.meta_path`: Python's own finder would find the files of packages in the `__path__` of
+    a face and load them a second time.
     """
 
     def find_spec(self, name, path=None, target=None):
@@ -110,7 +111,7 @@ class _Finder:
 
 
 __path__: list[str] = []  # marks this module as a package
-sys.meta_path.append(_Finder())
+sys.meta_path.insert(0, _Finder())
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ FLOOR = {
     **dict.fromkeys(("ops", "numpy", "scipy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
     **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression", "boost"), 5),
-    **dict.fromkeys(("runtime", "hal", "run_check", "experimental", "mint", "model_zoo"), 5),
+    **dict.fromkeys(("runtime", "hal", "device_context", "run_check", "experimental", "mint", "model_zoo"), 5),
     **dict.fromkeys(("insight", "profiler", "explainer", "rewrite", "check"), 6),
     "notebook": 7,
 }

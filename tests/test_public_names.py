@@ -1,4 +1,4 @@
-"""The names that msnb shows are MindSpore's: of r1.1 or of 2.7.1, as tests/golden/mindspore_names.json lists them."""
+"""The names that msnb shows are MindSpore's: of r1.1, 2.7.1 or 2.10.0, as tests/golden lists them."""
 
 import importlib
 import json
@@ -8,7 +8,12 @@ import pytest
 
 import msnb
 
-LISTED = json.loads((Path(__file__).parent / "golden" / "mindspore_names.json").read_text(encoding="utf-8"))
+GOLDEN = Path(__file__).parent / "golden"
+FILES = {
+    "r1.1": "r1_1_names.json",
+    **{version: f"names/{version}.json" for version in ("2.7.1", "2.10.0")},
+}
+LISTED = {version: json.loads((GOLDEN / name).read_text(encoding="utf-8")) for version, name in FILES.items()}
 OPS = ("ops", "ops.operations", "ops.functional", "ops.composite")
 # Operators that MindSpore keeps in modules which its faces leave out; msnb has one face for all operators.
 INNER = ("ops.auto_generate", *(f"ops.operations.{m}" for m in ("_inner_ops", "_grad_ops", "_quant_ops")))
@@ -42,7 +47,8 @@ ALLOWED = {
 
 def listed(*places):
     """The names that MindSpore has at one of the places, in any version that is listed."""
-    return {n for version in LISTED.values() for p in places for n in version.get(f"mindspore.{p}", "").split()}
+    entries = [version.get(f"mindspore.{p}", "") for version in LISTED.values() for p in places]
+    return {n for names in entries for n in (names.split() if isinstance(names, str) else names)}
 
 
 def public(place):
@@ -53,7 +59,7 @@ def public(place):
 
 
 def test_the_list_is_of_r1_1_and_of_mindspore_2():
-    assert list(LISTED) == ["r1.1", "2.7.1"]
+    assert list(LISTED) == ["r1.1", "2.7.1", "2.10.0"]
     assert {"Conv2d", "Dense"} <= listed("nn") and {"reduce_sum", "tensor_add"} <= listed("ops.functional")
 
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from msnb.check.deprecation import deprecated
 from msnb.check.generation import different, evidence
 from msnb.check.import_stops import ImportStops
 from msnb.check.judging import Finding, judge
@@ -20,7 +21,8 @@ class Line(NamedTuple):
     Attributes:
         place (str): Location in the program.
         kind (str): ``"name"``, ``"later"`` or ``"argument"``, as in `Finding`; ``"meaning"`` for a name with another
-            meaning in MindSpore 2; ``"text"`` for code that cannot be parsed.
+            meaning in MindSpore 2; ``"deprecated"`` for a name that MindSpore 2 calls so; ``"text"`` for code that
+            cannot be parsed.
         name (str): The name that the program uses there.
         text (str): The message.
     """
@@ -65,7 +67,7 @@ class Report:
     @property
     def stops(self) -> list[Line]:
         """Return the lines of findings that stop the program."""
-        return [line for line in self.lines if line.kind != "meaning"]
+        return [line for line in self.lines if line.kind not in ("meaning", "deprecated")]
 
     def _find_import_stops(self, uses_of, root):
         first_stops = {}
@@ -89,6 +91,8 @@ class Report:
                 uses_of.setdefault((finding.kind, finding.text), []).append(use)
         for why, differing in different(piece_uses).items() if self.generation == 2 else ():
             uses_of["meaning", f"in MindSpore 2 {why}; msnb does the same under --api 2."] = differing
+        for text, old in deprecated(piece_uses).items() if self.generation == 2 else ():
+            uses_of["deprecated", text] = old
         lines = []
         for (kind, text), line_uses in sorted(uses_of.items(), key=lambda item: item[1][0].line):
             more = len({use.line for use in line_uses}) - 1

@@ -10,10 +10,21 @@ from msnb.common.seed import get_seed, set_seed
 
 # Resolved on first access: core builds on this package, so it cannot be imported while this package loads.
 _LATER = {
-    **dict.fromkeys(("Tensor", "MetaTensor", "RowTensor", "SparseTensor"), "tensor"),
+    **dict.fromkeys(("Tensor", "MetaTensor", "RowTensor", "SparseTensor", "swap_tensors"), "tensor"),
+    "recompute": "recompute",
     **dict.fromkeys(("Parameter", "ParameterTuple"), "parameter"),
     **dict.fromkeys(
-        ("ms_function", "jit", "jit_class", "ms_class", "ms_memory_recycle", "mutable", "set_recursion_limit"), "api"
+        (
+            "ms_function",
+            "jit",
+            "jit_class",
+            "ms_class",
+            "ms_memory_recycle",
+            "mutable",
+            "no_inline",
+            "set_recursion_limit",
+        ),
+        "api",
     ),
     "lazy_inline": "lazy_inline",
     "JitConfig": "jit_config",

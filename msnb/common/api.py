@@ -2,7 +2,14 @@
 
 from msnb.core.eager.no_grad import _no_grad
 from msnb.core.transforms.compiler_hints import _function_forbid_reuse as _function_forbid_reuse
-from msnb.core.transforms.compiler_hints import jit_class, ms_class, ms_memory_recycle, mutable, set_recursion_limit
+from msnb.core.transforms.compiler_hints import (
+    jit_class,
+    ms_class,
+    ms_memory_recycle,
+    mutable,
+    no_inline,
+    set_recursion_limit,
+)
 from msnb.core.transforms.jit import _Executor, _executor, _pynative_executor, jit, ms_function
 from msnb.core.transforms.jit import _MindsporeFunctionExecutor as _MindsporeFunctionExecutor
 
@@ -21,5 +28,6 @@ __all__ = [
     "ms_function",
     "ms_memory_recycle",
     "mutable",
+    "no_inline",
     "set_recursion_limit",
 ]

@@ -25,12 +25,15 @@ _ENVIRONMENT = "{name} runs an environment in C++; one in Python is called betwe
 _FEW_BITS = (
     "{name} is a kernel of Ascend's for numbers of few bits; ops.matmul of what they stand for computes the same"
 )
+_LIMITS = "{name} limits the cores of an Ascend; XLA distributes the work, leave it out"
+_SAVED = "{name} stores what a gradient reads in another form; Cell.recompute() computes it again and stores nothing"
 _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) encrypts them"
 
 # Reason -> module below mindspore -> names.
 USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     _SEVERAL: {
-        "": "parameter_broadcast sync_pipeline_shared_parameters TrainFaultTolerance export_split_mindir",
+        "": "parameter_broadcast set_op_strategy_config sync_pipeline_shared_parameters TrainFaultTolerance "
+        "export_split_mindir",
         "nn": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper",
         "nn.wrap.loss_scale": "shard_grad_scale",
         "Parameter": "add_pipeline_stage",
@@ -40,8 +43,9 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "parallel": "parameter_broadcast set_op_strategy_config sync_pipeline_shared_parameters",
     },
     _CHECKPOINTS: {
-        "": "get_ckpt_path_with_strategy load_segmented_checkpoints merge_pipeline_strategys rank_list_for_transform "
-        "restore_group_info_list transform_checkpoint_by_rank transform_checkpoints unified_safetensors",
+        "": "convert_checkpoint_by_rank convert_checkpoints get_ckpt_path_with_strategy load_segmented_checkpoints "
+        "merge_pipeline_strategys rank_list_for_convert rank_list_for_transform restore_group_info_list "
+        "transform_checkpoint_by_rank transform_checkpoints unified_safetensors",
         "train": "get_ckpt_path_with_strategy restore_group_info_list",
         "train.serialization": "_get_merged_param_data get_ckpt_path_with_strategy merge_pipeline_strategys "
         "restore_group_info_list transform_checkpoints",
@@ -51,10 +55,19 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "unified_safetensors",
     },
     _COMPILER: {
-        "": "enable_dynamic set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info",
+        "": "enable_dynamic set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info CustomPassType "
+        "clear_op_infer clear_op_wrapper register_custom_backend register_custom_pass register_op_infer "
+        "register_op_wrapper",
     },
-    _MEMORY: {"": "MemPool PluggableAllocator memory_replay use_mem_pool"},
-    REWRITES: {"": "Node NodeType ScopedValue SymbolTree"},
+    _MEMORY: {"": "MemPool PluggableAllocator UntypedStorage memory_replay use_mem_pool"},
+    _LIMITS: {
+        "": "StreamLimitCtx get_device_limit get_stream_limit reset_stream_limit set_device_limit set_stream_limit"
+    },
+    _SAVED: {"": "register_saved_tensors_hooks saved_tensors_hooks"},
+    "{name} replaces operators while they run; msnb.intervene changes values, and msnb.watch looks at them": {
+        "": "MsDispatchMode"
+    },
+    REWRITES: {"": "Node NodeType ScopedValue SymbolTree ValueType"},
     _THOR: {
         "": "ConvertModelUtils ConvertNetUtils",
         "nn": "Conv2dThor DenseThor EmbeddingLookupThor EmbeddingThor",
@@ -142,7 +155,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "ops.operations._inner_ops": "Receive Send",
     },
     _COLLECTIVE: {
-        "ops": "AllGatherV AlltoAllV AlltoAllVC Barrier BatchISendIRecv P2POp "
+        "ops.communication": "gather_into_tensor scatter_tensor",
+        "dataset.Dataset": "send recv",
+        "dataset": "sync_wait_for_dataset",
+        "ops": "gather_into_tensor recv_object_list scatter_tensor send_object_list AllGatherV AlltoAllV AlltoAllVC "
+        "Barrier BatchISendIRecv P2POp "
         "ReduceScatterV Reshard TCPStore all_gather "
         "all_gather_into_tensor all_gather_into_tensor_uneven all_gather_matmul all_gather_object all_reduce "
         "all_to_all all_to_all_single all_to_all_v_c barrier batch_isend_irecv broadcast broadcast_object_list "
@@ -152,8 +169,12 @@ ABSENT: dict[str, dict[str, str]] = {
         "send set_comm_ops_inplace",
         "ops.operations": "kungfu_comm_ops",
         "communication": "get_comm_name",
+        "communication.management": "get_comm_name",
         "communication.comm_func": "all_to_all_single_with_output_shape all_to_all_v_c all_to_all_with_output_shape "
         "batch_isend_irecv irecv isend P2POp recv send",
+    },
+    f"{_ASCEND} for sparse attention; ops.flash_attention_score takes a mask": {
+        "ops": "lightning_indexer nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention",
     },
     f"{_ASCEND} for attention; ops.flash_attention_score, or nn.MultiheadAttention, computes the same": {
         "ops": "ApplyRotaryPosEmb GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
@@ -188,6 +209,7 @@ ABSENT: dict[str, dict[str, str]] = {
     f"{_ASCEND}; ops.iou is of boxes that are not turned": {"ops": "rotated_iou"},
     "4 and 8 bits of a number are Ascend's; mindspore.int8 and mindspore.float16 are the smallest types here": {
         "": "float8_e4m3fn float8_e5m2 hifloat8",
+        "common": "float8_e4m3fn float8_e5m2 hifloat8",
         "dtype": "float8_e4m3fn float8_e5m2 hifloat8",
         "common.dtype": "float8_e4m3fn float8_e5m2 hifloat8",
     },
@@ -221,6 +243,69 @@ ABSENT: dict[str, dict[str, str]] = {
     "msnb.Profiler and mindspore.profiler.profile(schedule=...) measure what they are told to": {
         "profiler": "DynamicProfilerMonitor EnvProfiler",
     },
+    "del x frees the memory of a Tensor that nothing else refers to": {"Tensor": "delete_"},
+    "a Parameter has it; a Tensor has no requires_grad": {"Tensor": "requires_grad_"},
+    "it reads objects of a cloud by their addresses; MindDataset reads the same files from a disk": {
+        "dataset": "OBSMindDataset",
+    },
+    "it draws lines into a running pipeline; GeneratorDataset and a function of map() can print what they are given": {
+        "dataset": "debug",
+    },
+    "it reads videos; cv2.VideoCapture gives the pictures of one, and GeneratorDataset takes them": {
+        "dataset.vision": "VideoDecoder read_video read_video_timestamps",
+    },
+    "it is of audio, and not there yet; librosa and torchaudio compute it, and a function of map() may call them": {
+        "dataset.audio": "DetectPitchFrequency Dither Flanger GriffinLim InverseMelScale InverseSpectrogram LFCC "
+        "PhaseVocoder Phaser PitchShift TimeStretch Vad",
+    },
+    "it builds MindSpore's C++ pipeline; the pipeline here is Python, and iterating over the data set runs it": {
+        "dataset.Dataset": "create_ir_tree get_init_step iterator_bootstrap parse parse_tree post_parse pre_parse "
+        "pre_process set_init_step to_json",
+        "mindrecord.FileWriter": "check_all_worker_status check_worker_status",
+    },
+    "it is a hook of MindSpore's compiler for Parameters; Cell.register_forward_pre_hook sees the Cell": {
+        "nn.Cell": "register_parameter_forward_hook",
+    },
+    _SAVED: {"nn.Cell": "register_saved_tensors_hooks"},
+    _LIMITS: {
+        "runtime": "StreamLimitCtx get_device_limit get_stream_limit reset_stream_limit set_device_limit "
+        "set_stream_limit",
+    },
+    _MEMORY: {"runtime": "MemPool PluggableAllocator memory_replay set_kernel_launch_capture use_mem_pool"},
+    _THOR: {"nn.layer": "Conv2dThor DenseThor EmbeddingLookupThor EmbeddingThor"},
+    _SEVERAL: {"nn.optim": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper"},
+    "mindspore.{name} is the address that users import it from": {
+        "common": "Symbol UntypedStorage enable_dynamic flops_collection from_numpy is_tensor load_mindir "
+        "mindio_preload qint4x2 register_saved_tensors_hooks save_mindir saved_tensors_hooks set_mindio_server_info "
+        "DeviceCtx",
+        "common.api": "flops_collection",
+    },
+    "mindspore.nn.{name} is the address that users import it from": {"nn.wrap": "TimeDistributed"},
+    "mindspore.ops.{name} is the address that users import it from": {
+        "ops.function": "clip_by_global_norm clip_by_norm clip_by_value reshard",
+        "ops.functional": "AdaptiveMaxPool2D Median Roll UniqueConsecutive",
+    },
+    "a Python function may be cached without it; leave it out": {
+        "dataset.transforms": "not_random",
+        "dataset.vision": "not_random",
+    },
+    "nn.CosineSimilarity is the metric; ops.cosine_similarity computes it": {"nn.layer": "CosineSimilarity"},
+    "it joins the gradients of an optimizer on an Ascend; XLA fuses the updates": {"nn.Optimizer": "flatten_gradients"},
+    "it belongs to MindSpore's Primitives in C++; set_prim_instance_name, add_prim_attr and attrs are there": {
+        "ops.Primitive": "add_attr del_attr get_attr_dict get_user_data place set_const_input_indexes set_const_prim "
+        "set_hook_fn set_inplace_prim set_prim_type set_signatures set_user_data",
+    },
+    "it is of parameter servers and of caches on a host, which msnb does not have": {
+        "Parameter": "cache_enable cache_shape comm_fusion key parallel_optimizer parallel_optimizer_comm_recompute",
+    },
+    "it tests the hardware of an Ascend": {
+        "tools": "get_sdc_detect_result sdc_detect_start sdc_detect_stop stress_detect",
+    },
+    "it is MindSpore's own tools for clusters, dry runs and hardware": {"": "utils"},
+    "mindspore.export(net, x, file_name=..., file_format='ONNX') is the same": {"": "onnx"},
+    "passes of MindSpore's compiler have no counterpart; XLA compiles every program": {"": "graph"},
+    "load_checkpoint and save_checkpoint with enc_key= read and write encrypted checkpoints": {"": "safeguard"},
+    "it belongs to MindSpore's launcher; python -m msnb run starts a program": {"parallel": "distributed"},
     "it belongs to MindSpore's C++ Tensors; x.asnumpy() has the values, x.data_ptr() says where they are": {
         "Tensor": "getitem_index_info index_of_parent_ parent_tensor_ remove_hook "
         "set_device_address set_param_info setitem_index_info storage symbolic_shape untyped_storage wait_pipeline",
@@ -245,18 +330,20 @@ ABSENT: dict[str, dict[str, str]] = {
         "remove_redundant_parameters",
     },
     "it is MindSpore's book-keeping; net.cells_and_names() and net.parameters_and_names() list what is there": {
-        "nn.Cell": "T_destination cell_init_args exist_names exist_objs global_cells total_instance_count",
+        "nn.Cell": "T_destination cell_init_args jit_config_dict exist_names exist_objs global_cells "
+        "total_instance_count",
     },
     "Cell.register_backward_hook registers a hook by itself": {"nn.Cell": "enable_backward_hook"},
     "ops.fft, ops.ifft and their like are the transforms": {"scipy": "fft"},
     "it leaves parts of a training out to be faster; nn.TrainOneStepCell, and Model without boost_level, train whole": {
-        "boost": "AutoBoost OptimizerProcess ParameterProcess BoostTrainOneStepCell "
+        "boost": "GroupLossScaleManager AutoBoost OptimizerProcess ParameterProcess BoostTrainOneStepCell "
         "BoostTrainOneStepWithLossScaleCell LessBN GradientFreeze FreezeOpt freeze_cell AdaSum DimReduce",
     },
     "it is ops.Custom": {"ops.operations": "Custom"},
-    "GlobalComm.WORLD_COMM_GROUP is the name of the group of all": {"communication": "MCCL_WORLD_COMM_GROUP"},
-    "context.set_context has what has a meaning here: gpu_config={{'matmul_allow_tf32': True}} for the precision of a "
-    "GPU, deterministic and runtime_num_threads; leave the rest out": {"": "device_context"},
+    "GlobalComm.WORLD_COMM_GROUP is the name of the group of all": {
+        "communication": "MCCL_WORLD_COMM_GROUP",
+        "communication.management": "MCCL_WORLD_COMM_GROUP",
+    },
     "it is a part of MindSpore's compiler, which XLA replaces; leave it out": {
         "ops": "DtypeToEnum DumpGradient MapCacheIdx PyExecute SliceGetItem TensorToTuple UpdateState environ_add "
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "

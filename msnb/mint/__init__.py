@@ -18,6 +18,7 @@ from msnb.mint._rows import api2_function as _api2_function
 from msnb.mint._rows import functions_of_ops as _functions_of_ops
 from msnb.mint._rows import with_float_input as _with_float_input
 from msnb.mint._rows import with_mint_names as _with_mint_names
+from msnb.mint.nn import _activations, _windows
 from msnb.mint.nn import functional as _functional
 
 # Functions of `mindspore.ops`, unchanged.
@@ -71,9 +72,11 @@ chunk = _with_mint_names("chunk", "input chunks dim", _api2_function("chunk_ext"
 clip = _arithmetic.clamp
 concat = _arrangement.cat
 conv2d = _functional.conv2d
+conv_tbc = _windows.conv_tbc
+npu_gelu = _activations.npu_gelu
 
 _MODULES = (_arithmetic, _arrangement, _making, _reductions)
-_ALIASES = ("arcsin", "arctan2", "chunk", "clip", "concat", "conv2d", "fix", "isnan")
+_ALIASES = ("arcsin", "arctan2", "chunk", "clip", "concat", "conv2d", "conv_tbc", "fix", "isnan", "npu_gelu")
 __all__ = sorted(
     {*_SHARED, *_RENAMED, *_FLOAT_FUNCTIONS, *_ALIASES, *(name for module in _MODULES for name in module.__all__)}
 )

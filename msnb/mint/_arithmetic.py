@@ -6,11 +6,13 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.mint._rows import as_floating
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops._in_place import take_over
 from msnb.ops.math.arithmetic import scaled_operands
 from msnb.ops.math.logic import logical_and, logical_not, logical_or, logical_xor  # these accept numbers
 
 __all__ = [
     "add",
+    "addr_",
     "allclose",
     "atan2",
     "bitwise_not",
@@ -24,6 +26,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "sub",
+    "vdot",
     "xlogy",
 ]
 
@@ -42,6 +45,22 @@ def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
         Tensor of the common shape and element type.
     """
     return F.add(*scaled_operands(input, other, alpha))
+
+
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Add the outer product of two vectors in place: input = beta * input + alpha * outer(vec1, vec2).
+
+    Args:
+        input (Tensor): A matrix, of shape (M, N).
+        vec1 (Tensor): A vector, of shape (M,).
+        vec2 (Tensor): A vector, of shape (N,).
+        beta (Number): Factor of `input`. Default: 1.
+        alpha (Number): Factor of the outer product. Default: 1.
+
+    Returns:
+        Tensor, `input` itself.
+    """
+    return take_over("addr_", input, F.addr(input, vec1, vec2, beta=beta, alpha=alpha))
 
 
 def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
@@ -193,3 +212,16 @@ def item(input: Tensor) -> float | int | bool:
         Number.
     """
     return input.item()
+
+
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """Return the dot product of two vectors, with the conjugate of the first.
+
+    Args:
+        input (Tensor): A vector.
+        other (Tensor): A vector of the same length and type.
+
+    Returns:
+        Tensor, a scalar.
+    """
+    return F.dot(F.conj(input) if input.is_complex() else input, other)

@@ -121,7 +121,12 @@ def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None
 
 
 @readable
-def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | None = None,
+) -> Tensor:
     """Return random numbers, uniformly distributed in [0, 1).
 
     Args:
@@ -129,30 +134,39 @@ def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = N
         generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
+    _log_ignored_device("rand", device)
     with drawn_from("rand", generator):
         return F.rand(*_unpack_shape(size), dtype=dtype)
 
 
 @readable
-def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
+def rand_like(input: Tensor, *, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """Return random numbers, uniformly distributed in [0, 1), in the shape of a Tensor.
 
     Args:
         input (Tensor): The Tensor whose shape is used.
         dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
+    _log_ignored_device("rand_like", device)
     return F.rand_like(input, dtype=dtype)
 
 
 @readable
-def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | None = None,
+) -> Tensor:
     """Return random numbers of the standard normal distribution.
 
     Args:
@@ -160,25 +174,29 @@ def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = 
         generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
+    _log_ignored_device("randn", device)
     with drawn_from("randn", generator):
         return F.randn(*_unpack_shape(size), dtype=dtype)
 
 
 @readable
-def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
+def randn_like(input: Tensor, *, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """Return random numbers of the standard normal distribution, in the shape of a Tensor.
 
     Args:
         input (Tensor): The Tensor whose shape is used.
         dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
+    _log_ignored_device("randn_like", device)
     return F.randn_like(input, dtype=dtype)
 
 
@@ -191,7 +209,12 @@ def _split_bounds_from_args(name, args, rest):
 
 
 @readable
-def randint(*args: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
+def randint(
+    *args: Any,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | None = None,
+) -> Tensor:
     """Return random integers from `low` (default 0) to `high` - 1: `randint(high, size)` or `randint(low, high, size)`.
 
     Args:
@@ -199,17 +222,19 @@ def randint(*args: Any, generator: Generator | None = None, dtype: DType | None 
         generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, int64.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
+    _log_ignored_device("randint", device)
     low, high, size = _split_bounds_from_args("randint", args, 1)
     with drawn_from("randint", generator):
         return F.randint(low, high, size, dtype=dtype or mstype.int64)
 
 
 @readable
-def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tensor:
+def randint_like(input: Tensor, *args: Any, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """Return random integers from `low` (default 0) to `high` - 1 in the shape of a Tensor:
     `randint_like(input, high)`, `randint_like(input, low, high)`.
 
@@ -217,10 +242,12 @@ def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tenso
         input (Tensor): The Tensor whose shape is used.
         args: The smallest number, 0 by default, and the exclusive upper bound.
         dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
+    _log_ignored_device("randint_like", device)
     low, high = _split_bounds_from_args("randint_like", args, 0)
     return F.randint(low, high, input.shape, dtype=dtype or input.dtype)
 

@@ -56,7 +56,8 @@ fill(
     all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list destroy_process_group gather
     gather_object get_backend get_global_rank get_group_rank get_process_group_ranks
     init_process_group irecv isend new_group recv reduce reduce_scatter
-    reduce_scatter_tensor reduce_scatter_tensor_uneven scatter scatter_object_list send
+    recv_object_list reduce_scatter_tensor reduce_scatter_tensor_uneven scatter scatter_object_list send
+    send_object_list
     """,
     "it is of several processes: `mindspore.parallel` computes over several devices within one",
 )

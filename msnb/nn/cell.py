@@ -23,8 +23,10 @@ from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_tensor, register_cell_tensor
 from msnb.core.sharding import constraints
 from msnb.core.state import events, trace_state
+from msnb.core.transforms.recompute import report_ignored_settings
 from msnb.nn._cell import hooks
 from msnb.nn._cell.call import CallMixin
+from msnb.nn._cell.conversion import check_device, convert_parameters, fill_with_zeros, read_target
 from msnb.nn._cell.state_dict import StateDictMixin
 
 if TYPE_CHECKING:  # used in annotations only
@@ -187,7 +189,9 @@ class Cell(CallMixin, StateDictMixin):
             raise ValueError(f"'support_non_tensor_inputs' should be bool, but got {describe(value)}.")
 
     # ------------------------------------------------------------------ hooks
-    def register_forward_pre_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
+    def register_forward_pre_hook(
+        self, hook_fn: Callable[..., Any], with_kwargs: bool = False, *, prepend: bool = False
+    ) -> HookHandle:
         """Call `hook_fn(cell, args)` before `construct`. A result other than None, a tuple or one value, replaces the
         inputs. In GRAPH mode the hook is traced once, so it must be a pure function.
 
@@ -195,6 +199,7 @@ class Cell(CallMixin, StateDictMixin):
             hook_fn (Callable): The hook.
             with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns (args, kwargs).
                 Default: False.
+            prepend (bool): True to call it before the hooks that are there. Default: False.
 
         Returns:
             HookHandle, whose `remove()` removes the hook.
@@ -202,15 +207,24 @@ class Cell(CallMixin, StateDictMixin):
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return hooks.add_hook(self, hooks.BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
+        return hooks.add_hook(self, hooks.BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs, is_first=prepend)
 
-    def register_forward_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
+    def register_forward_hook(
+        self,
+        hook_fn: Callable[..., Any],
+        with_kwargs: bool = False,
+        *,
+        prepend: bool = False,
+        always_call: bool = False,
+    ) -> HookHandle:
         """Call `hook_fn(cell, args, output)` after `construct`. A result other than None replaces the output. In
         GRAPH mode the hook is traced once, so it must be a pure function.
 
         Args:
             hook_fn (Callable): The hook.
             with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
+            prepend (bool): True to call it before the hooks that are there. Default: False.
+            always_call (bool): True to call it with the output None if `construct` raises an error. Default: False.
 
         Returns:
             HookHandle, whose `remove()` removes the hook.
@@ -218,7 +232,15 @@ class Cell(CallMixin, StateDictMixin):
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return hooks.add_hook(self, hooks.AFTER, "register_forward_hook", hook_fn, with_kwargs)
+        return hooks.add_hook(
+            self,
+            hooks.AFTER,
+            "register_forward_hook",
+            hook_fn,
+            with_kwargs,
+            is_first=prepend,
+            is_always_called=always_call,
+        )
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_output)` in every backward pass, before the gradient of this Cell is computed.
@@ -236,7 +258,9 @@ class Cell(CallMixin, StateDictMixin):
         """
         return hooks.add_hook(self, hooks.BACK_BEFORE, "register_backward_pre_hook", hook_fn)
 
-    def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
+    def register_backward_hook(
+        self, fn: Callable[..., Any] | None = None, *, hook_fn: Callable[..., Any] | None = None
+    ) -> HookHandle:
         """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
         holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
         gradients of the inputs. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be
@@ -247,13 +271,15 @@ class Cell(CallMixin, StateDictMixin):
 
         Args:
             fn (Callable): The hook.
+            hook_fn (Callable): MindSpore 2's name of `fn`.
 
         Returns:
             HookHandle, whose `remove()` removes the hook.
 
         Raises:
-            TypeError: If `fn` is not callable.
+            TypeError: If the hook is not callable.
         """
+        fn = fn if hook_fn is None else hook_fn
         if api_generations.shared == 1:
             return hooks.add_hook(self, hooks.BACK, "register_backward_hook", fn, replaces=True)
         return hooks.add_hook(self, hooks.BACK, "register_backward_hook", fn, option=True)
@@ -329,6 +355,49 @@ class Cell(CallMixin, StateDictMixin):
             raise ValueError(f"For 'to_float', 'dst_type' should be one of {allowed}, but got {dst_type!r}.")
         return self.add_flags_recursive(**{flag: kind == dst_type for flag, kind in kinds.items()})
 
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert floating point and complex Parameters and buffers of this Cell and of all Cells below, in place:
+        `to(device=None, dtype=None, non_blocking=False)`, `to(dtype)` or `to(tensor)`. Other element types remain.
+
+        Args:
+            device (str): "CPU", "GPU" or "Ascend". No effect: every Parameter is on the device of the context. Default:
+                None.
+            dtype (mindspore.dtype): A floating point or complex type. Default: None, the types remain.
+            tensor (Tensor): A Tensor that has the type.
+            non_blocking (bool): No effect: JAX copies asynchronously. Default: False.
+
+        Returns:
+            Cell, this Cell.
+
+        Raises:
+            TypeError: If `dtype` is no floating point or complex type, or other arguments are passed.
+            ValueError: If there is no such device.
+
+        Examples:
+            >>> print(nn.Dense(2, 3).to(mindspore.float16).weight.dtype)
+            Float16
+        """
+        convert_parameters(self, read_target("Cell.to", args, kwargs))
+        _epoch.bump()
+        return self
+
+    def to_empty(self, *, device: str | None = None, recurse: bool = True) -> Self:
+        """Fill the Parameters and buffers with zeros; their values are unspecified in MindSpore.
+
+        Args:
+            device (str): No effect: every Parameter is on the device of the context. Default: None.
+            recurse (bool): True for those of the Cells below, too. Default: True.
+
+        Returns:
+            Cell, this Cell.
+
+        Raises:
+            ValueError: If there is no such device.
+        """
+        check_device("Cell.to_empty", device)
+        fill_with_zeros(self, check(Bool, recurse, "recurse", "Cell.to_empty"))
+        return self
+
     def cast_inputs(self, inputs: tuple[Any, ...], dst_type: mstype.Type) -> tuple[Any, ...]:
         """Return `inputs` (a tuple) with the float Tensors cast to `dst_type`."""
         return tuple(cast_tensor(i, mstype.np_dtype(dst_type)) for i in inputs)
@@ -344,6 +413,10 @@ class Cell(CallMixin, StateDictMixin):
         mp_comm_recompute: bool = True,
         parallel_optimizer_comm_recompute: bool = False,
         recompute_slice_activation: bool = False,
+        use_reentrant: bool = True,
+        output_recompute: bool = False,
+        early_stop: bool = True,
+        context_fn: Callable[[], Any] | None = None,
     ) -> None:
         """Recompute intermediate values in the backward pass (rematerialization): less memory for more time.
 
@@ -359,6 +432,11 @@ class Cell(CallMixin, StateDictMixin):
             parallel_optimizer_comm_recompute (bool): Recompute communication of sharded optimizers as well. No effect.
                 Default: False.
             recompute_slice_activation (bool): Shard the stored values. No effect. Default: False.
+            use_reentrant (bool): The way of PYNATIVE mode. No effect. Default: True.
+            output_recompute (bool): Merge adjacent Cells. No effect; XLA decides. Default: False.
+            early_stop (bool): Stop as soon as all values are there. No effect; XLA computes what is read. Default:
+                True.
+            context_fn (Callable): Returns contexts for PYNATIVE mode. No effect. Default: None.
 
         Raises:
             TypeError: If `mode` is no bool.
@@ -371,6 +449,7 @@ class Cell(CallMixin, StateDictMixin):
             parallel_optimizer_comm_recompute=parallel_optimizer_comm_recompute,
             recompute_slice_activation=recompute_slice_activation,
         )
+        report_ignored_settings("Cell.recompute", use_reentrant, output_recompute, early_stop, context_fn)
         if context.get_context("mode") == context.PYNATIVE_MODE:
             log.once("recompute() acts in GRAPH mode; in PYNATIVE mode a gradient keeps what its operators need.")
         self.__dict__["_recomputed"] = mode

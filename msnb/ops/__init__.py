@@ -15,7 +15,7 @@ from msnb.core.operator.primitive import Primitive
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 from msnb.core.tensor.tensor import Tensor as Tensor  # programs for MindSpore 2 import Tensor from this module too
 
-_REEXPORTS = ("operations", "functional", "composite", "function", "auto_generate")
+_REEXPORTS = ("operations", "functional", "composite", "function", "auto_generate", "communication")
 
 
 def _load_module(path):
@@ -64,8 +64,8 @@ _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 def __getattr__(name):
     if name in _TRANSFORMS:
         return getattr(_sys.modules["msnb"], name)  # msnb imports these modules lazily
-    if name == "auto_generate":
-        return _load_module("msnb.ops.auto_generate")
+    if name in ("auto_generate", "communication"):
+        return _load_module(f"msnb.ops.{name}")
     if name == "Tensor":  # some programs import Tensor from here, although it is not in __all__
         return _sys.modules["msnb"].Tensor
     return _asked(__name__, name)

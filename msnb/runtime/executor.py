@@ -35,6 +35,7 @@ def set_cpu_affinity(
     enable_affinity: Bool,
     affinity_cpu_list: dict[str, Any] | None = None,
     module_to_cpu_dict: dict[str, Any] | None = None,
+    bind_file: str | None = None,
 ) -> None:
     """Set the cores of threads. It has no effect: the operating system decides, or `taskset` before Python starts.
 
@@ -42,6 +43,7 @@ def set_cpu_affinity(
         enable_affinity (bool): Enable the setting.
         affinity_cpu_list (dict): Cores for each device. Default: None.
         module_to_cpu_dict (dict): Cores for each part of MindSpore. Default: None.
+        bind_file (str): A file with such cores. Default: None.
 
     Raises:
         TypeError: If `enable_affinity` is not a bool.
@@ -52,6 +54,7 @@ def set_cpu_affinity(
         enable_affinity=enable_affinity,
         affinity_cpu_list=affinity_cpu_list is not None,
         module_to_cpu_dict=module_to_cpu_dict is not None,
+        bind_file=bind_file is not None,
     )
 
 

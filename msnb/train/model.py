@@ -375,6 +375,7 @@ class Model(Assembly):
         valid_dataset: "Dataset | None" = None,
         sink_size: int = -1,
         epoch: int = 1,
+        sink_mode: bool = True,
     ) -> None:
         """Compile the networks for training and evaluation before they run (GRAPH mode).
 
@@ -383,12 +384,19 @@ class Model(Assembly):
             valid_dataset (Dataset): Batches for evaluation. Default: None.
             sink_size (int): No effect: the graphs do not depend on it. Default: -1.
             epoch (int): No effect: the graphs do not depend on it. Default: 1.
+            sink_mode (bool): No effect: the graphs do not depend on it. Default: True.
 
         Raises:
             RuntimeError: In PYNATIVE mode, or without metrics for `valid_dataset`.
             ValueError: If both datasets are None.
         """
-        log.unused("Model.build", "the graphs do not depend on it", sink_size=sink_size != -1, epoch=epoch != 1)
+        log.unused(
+            "Model.build",
+            "the graphs do not depend on it",
+            sink_size=sink_size != -1,
+            epoch=epoch != 1,
+            sink_mode=not sink_mode,
+        )
         if context.get_context("mode") == context.PYNATIVE_MODE:
             raise RuntimeError(
                 "Networks are compiled beforehand in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE)."

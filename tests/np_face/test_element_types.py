@@ -17,7 +17,7 @@ from msnb.core.tensor.tensor import box
 GOLDEN = Path(__file__).parents[1] / "golden"
 TYPES = json.loads((GOLDEN / "numpy_types.json").read_text(encoding="utf-8"))
 ARGUMENTS = json.loads((GOLDEN / "numpy_arguments.json").read_text(encoding="utf-8"))
-PUBLIC = json.loads((GOLDEN / "mindspore_names.json").read_text(encoding="utf-8"))["2.7.1"]["mindspore.numpy"].split()
+PUBLIC = [*json.loads((GOLDEN / "names" / "2.7.1.json").read_text(encoding="utf-8"))["mindspore.numpy"]]
 LETTER = dict(
     zip(("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"), "?bhilBHIL", strict=True),
     float16="e",

@@ -15,6 +15,7 @@ def tensor(
     shape: Any = None,
     init: Any = None,
     const_arg: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return a Tensor, see `Tensor`.
 
@@ -24,9 +25,11 @@ def tensor(
         shape (Union[tuple, list, int]): Its shape, where `init` gives the values. Default: None.
         init (Initializer): Computes the values. Default: None.
         const_arg (bool): True if a graph takes it as a constant; no effect. Default: False.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
     log.unused("tensor", "what a graph takes as a constant is decided by how it is used", const_arg=const_arg)
+    log.unused("tensor", "every Tensor is on the device of the context", device=device is not None)
     return Tensor(input_data, dtype, shape, init)

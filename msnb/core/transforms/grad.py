@@ -201,8 +201,8 @@ def program_owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
 class _DerivedFunction:
     """The function that `grad` and `value_and_grad` return."""
 
-    def __init__(self, fn, position, weights, has_aux, with_value):
-        self.fn, self.has_aux, self.with_value = fn, has_aux, with_value
+    def __init__(self, fn, position, weights, has_aux, with_value, sens_param=False):
+        self.fn, self.has_aux, self.with_value, self.sens_param = fn, has_aux, with_value, sens_param
         self.weights = None if weights is None else _to_parameter_tuple(weights, fn)
         self.one_weight = isinstance(weights, Parameter)
         if isinstance(position, tuple) and len(position) == 1:  # a single gradient is returned without a tuple
@@ -211,7 +211,7 @@ class _DerivedFunction:
         self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
 
     def __call__(self, *args, **kwargs):
-        if kwargs and any(p >= len(args) for p in self.positions):
+        if kwargs and any(p >= len(args) - self.sens_param for p in self.positions):
             args, kwargs = self._move_keywords_to_positions(args, kwargs)
         this = self._select_tensor_inputs(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
@@ -220,10 +220,11 @@ class _DerivedFunction:
 
     def _move_keywords_to_positions(self, args, kwargs):
         """Return (args, kwargs), with keyword arguments that follow the positional ones moved to their positions."""
-        names = self.argument_names[len(args) :]
+        inputs, sens = (args[:-1], args[-1:]) if self.sens_param else (args, ())
+        names = self.argument_names[len(inputs) :]
         following = list(itertools.takewhile(kwargs.__contains__, names))
         rest = {name: value for name, value in kwargs.items() if name not in following}
-        return (*args, *[kwargs[name] for name in following]), rest
+        return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
     def _select_tensor_inputs(self, args):
         """If there are several inputs, return a copy that differentiates only those that contain Tensors.
@@ -257,7 +258,8 @@ class _DerivedFunction:
 
     def key(self):
         """Return the part of a program's key that distinguishes this gradient from others of the same function."""
-        return "derived", self.position, parameter_keys(self.weights), self.one_weight, self.has_aux, self.with_value
+        flags = self.one_weight, self.has_aux, self.with_value, self.sens_param
+        return "derived", self.position, parameter_keys(self.weights), *flags
 
     @runs_eagerly
     def _run_in_root_scope(self, *args, **kwargs):
@@ -265,7 +267,13 @@ class _DerivedFunction:
             return self._compute_gradients(*args, **kwargs)
 
     def _compute_gradients(self, *args, **kwargs):
-        value, grads, weight_grads = Gradient(self.fn, self.positions, self.weights, self.has_aux)(args, kwargs)
+        sens = None
+        if self.sens_param:
+            if not args:
+                raise TypeError("With sens_param=True the last argument should be the cotangent of the output.")
+            *args, sens = args
+        gradient = Gradient(self.fn, self.positions, self.weights, self.has_aux)
+        value, grads, weight_grads = gradient(tuple(args), kwargs, sens)
         gradients = []
         if self.position is not None:
             gradients.append(grads[0] if isinstance(self.position, int) else grads)
@@ -292,6 +300,7 @@ def grad(
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
+    sens_param: bool = False,
 ) -> Callable[..., Any]:
     """Return the gradient function of `fn`.
 
@@ -304,15 +313,17 @@ def grad(
         has_aux (bool): Differentiate the first output only. Default: False.
         return_ids (bool): True to return each gradient as a pair of its identifier, which is the position of the input
             or the name of the Parameter, and the gradient. `ops.get_grad` finds a gradient in them. Default: False.
+        sens_param (bool): True if the last argument of the gradient function is the cotangent of the output. If False,
+            the cotangent is ones. Default: False.
 
     Returns:
-        Callable with the arguments of `fn`.
+        Callable with the arguments of `fn`, and the cotangent after them if `sens_param` is True.
 
     Examples:
         >>> print(grad(lambda x: x * x)(Tensor(3.0)))
         6.0
     """
-    return _make_gradient_function(fn, grad_position, weights, has_aux, False, return_ids)
+    return _make_gradient_function(fn, grad_position, weights, has_aux, False, return_ids, sens_param)
 
 
 def value_and_grad(
@@ -321,12 +332,13 @@ def value_and_grad(
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
+    sens_param: bool = False,
 ) -> Callable[..., Any]:
     """Return a function that returns the outputs of `fn` and its gradients; see `grad`."""
-    return _make_gradient_function(fn, grad_position, weights, has_aux, True, return_ids)
+    return _make_gradient_function(fn, grad_position, weights, has_aux, True, return_ids, sens_param)
 
 
-def _make_gradient_function(fn, position, weights, has_aux, with_value, return_ids):
+def _make_gradient_function(fn, position, weights, has_aux, with_value, return_ids, sens_param):
     if not callable(fn):
         raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
     if position is None and weights is None:
@@ -334,7 +346,7 @@ def _make_gradient_function(fn, position, weights, has_aux, with_value, return_i
     for p in (position,) if isinstance(position, int) else position or ():
         if not isinstance(p, int) or isinstance(p, bool):
             raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
-    derived = _DerivedFunction(fn, position, weights, has_aux, with_value)
+    derived = _DerivedFunction(fn, position, weights, has_aux, with_value, sens_param)
     return _add_gradient_ids(derived) if return_ids else derived
 
 

@@ -1,9 +1,11 @@
 """Rematerialisation of Cells: the backward pass computes intermediate values again instead of reading saved ones."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 
+from msnb import log
 from msnb.core import script
 from msnb.core.eager import remat_policy
 from msnb.core.errors.messages import describe
@@ -14,7 +16,15 @@ from msnb.core.tensor.tensor import Tensor, box
 _thread = trace_state.thread
 
 
-def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
+def recompute(
+    block: Any,
+    *args: Any,
+    use_reentrant: bool = True,
+    output_recompute: bool = False,
+    early_stop: bool = True,
+    context_fn: Callable[[], Any] | None = None,
+    **kwargs: Any,
+) -> Any:
     """Call a Cell or a method of a Cell. In a graph, only its inputs are saved for the backward pass.
 
     The backward pass computes the intermediate values again.
@@ -24,6 +34,10 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
     Args:
         block (Union[Cell, method]): The Cell or method.
         args (Any): Arguments of `block`.
+        use_reentrant (bool): The way of PYNATIVE mode. No effect. Default: True.
+        output_recompute (bool): Merge adjacent Cells. No effect; XLA decides. Default: False.
+        early_stop (bool): Stop as soon as all values are there. No effect; XLA computes what is read. Default: True.
+        context_fn (Callable): Returns contexts for PYNATIVE mode. No effect. Default: None.
         kwargs (Any): Keyword arguments of `block`.
 
     Returns:
@@ -31,11 +45,13 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
 
     Raises:
         TypeError: If `block` is neither a Cell nor a method of one.
+        ValueError: If `context_fn` is passed without ``use_reentrant=False``.
 
     Examples:
         >>> print(mindspore.recompute(nn.ReLU(), Tensor([-1.0, 2.0])))
         [0. 2.]
     """
+    report_ignored_settings("recompute", use_reentrant, output_recompute, early_stop, context_fn)
     owner = block if hasattr(block, "construct") else getattr(block, "__self__", None)
     if not hasattr(owner, "get_parameters"):
         raise TypeError(f"For 'recompute', 'block' should be a Cell or a method of one, but got {describe(block)}.")
@@ -43,6 +59,26 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
         call_recomputed(_CellMethod(block, owner), args, kwargs)
         if _thread.frame is not None
         else block(*args, **kwargs)
+    )
+
+
+def report_ignored_settings(
+    name: str, use_reentrant: bool, output_recompute: bool, early_stop: bool, context_fn: Callable[[], Any] | None
+) -> None:
+    """Say once which settings of a recomputation have no effect.
+
+    Raises:
+        ValueError: If `context_fn` is passed without ``use_reentrant=False``.
+    """
+    if context_fn is not None and use_reentrant:
+        raise ValueError(f"For '{name}', 'context_fn' needs use_reentrant=False.")
+    log.unused(
+        name,
+        "XLA computes again what the gradient reads",
+        use_reentrant=not use_reentrant,
+        output_recompute=output_recompute,
+        early_stop=not early_stop,
+        context_fn=context_fn is not None,
     )
 
 

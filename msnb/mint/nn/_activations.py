@@ -47,6 +47,19 @@ def _make_in_place_function(name: str, fn: Callable[..., Tensor]) -> Callable[..
     return function
 
 
+def npu_gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """Return `gelu`, x times the distribution function of the normal distribution.
+
+    Args:
+        input (Tensor): Floating point numbers.
+        approximate (str): "none", or "tanh" for the approximation by tanh. Default: "none".
+
+    Returns:
+        Tensor of the same shape and element type.
+    """
+    return F.gelu(input, approximate)
+
+
 def _write_if_inplace(name, input, result, inplace):
     return take_over(name, input, result) if inplace else result
 

@@ -8,10 +8,13 @@ from msnb.ops.nn.loss.binary_cross_entropy import BinaryCrossEntropy
 
 Reduction = Literal["none", "mean", "sum"]
 
+_EPSILON = 1e-12  # a vector of zeros has the cosine 0
+
 __all__ = [
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
     "kl_div",
     "nll_loss",
     "smooth_l1_loss",
@@ -91,6 +94,39 @@ def binary_cross_entropy_with_logits(
     return F.binary_cross_entropy_with_logits(
         input, target, _stop_gradient(weight), _stop_gradient(pos_weight), reduction
     )
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: Reduction = "mean"
+) -> Tensor:
+    """Return 1 - cos of the vectors where the target is 1, and max(0, cos - margin) where it is -1.
+
+    Args:
+        input1 (Tensor): Vectors, (N, D) or (D,).
+        input2 (Tensor): Vectors, of the shape of `input1` or of one that broadcasts to it.
+        target (Tensor): 1 or -1, (N,) or ().
+        margin (float): The loss of a pair with target -1 is 0 if its cosine is at most this. Default: 0.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Returns:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Raises:
+        ValueError: If `target` is not of the shape of the vectors without their last axis, or `reduction` is unknown.
+    """
+    if target.shape != input1.shape[:-1]:
+        raise ValueError(
+            f"For 'cosine_embedding_loss', 'target' should be of shape {input1.shape[:-1]}, but got {target.shape}."
+        )
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(
+            f"For 'cosine_embedding_loss', 'reduction' should be 'none', 'mean' or 'sum', but got {reduction!r}."
+        )
+    lengths = F.sqrt(((input1 * input1).sum(-1) + _EPSILON) * ((input2 * input2).sum(-1) + _EPSILON))
+    cosine = (input1 * input2).sum(-1) / lengths
+    dissimilar = F.select(F.equal(target, -1), F.relu(cosine - margin), F.zeros_like(cosine))
+    losses = F.select(F.equal(target, 1), 1 - cosine, dissimilar)
+    return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:

@@ -85,6 +85,22 @@ def conv1d(
     return _convolve_batch("conv1d", F.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """Convolve along the first axis, time.
+
+    Args:
+        input (Tensor): (time, batch, in_channels).
+        weight (Tensor): (kernel_size, in_channels, out_channels).
+        bias (Tensor): (out_channels,).
+        pad (int): Number of zeros added at both ends of time. Default: 0.
+
+    Returns:
+        Tensor, (time + 2 * pad - kernel_size + 1, batch, out_channels).
+    """
+    result = conv1d(F.transpose(input, (1, 2, 0)), F.transpose(weight, (2, 1, 0)), bias, padding=pad)
+    return F.transpose(result, (2, 0, 1))
+
+
 def conv2d(
     input: Tensor,
     weight: Tensor,

@@ -16,7 +16,15 @@ BEFORE, AFTER, BACK_BEFORE, BACK = "before", "after", "back_before", "back"
 
 
 def add_hook(
-    cell: Any, point: str, method: str, function: Callable[..., Any], option: bool = False, replaces: bool = False
+    cell: Any,
+    point: str,
+    method: str,
+    function: Callable[..., Any],
+    option: bool = False,
+    *,
+    replaces: bool = False,
+    is_first: bool = False,
+    is_always_called: bool = False,
 ) -> HookHandle:
     """Add a hook to a Cell. In GRAPH mode hooks are traced, so they must be pure functions of Tensors.
 
@@ -28,6 +36,8 @@ def add_hook(
         option (bool): Stored with the hook. For a forward hook it says whether the hook takes keyword arguments, for a
             backward hook whether it takes the gradients of the inputs before those of the outputs.
         replaces (bool): True if earlier hooks with the same `point` are removed.
+        is_first (bool): True if the hook is called before those that are there.
+        is_always_called (bool): True if a forward hook is called when `construct` raises an error, too.
     """
     if not callable(function):
         name = "fn" if point == BACK else "hook_fn"
@@ -38,7 +48,11 @@ def add_hook(
     if replaces:
         hooks.clear()
     handle = HookHandle(hooks, cell._hooks_changed)
-    hooks[handle.handle_id] = function, option
+    later = {**hooks} if is_first else {}
+    for key in later:
+        del hooks[key]
+    hooks[handle.handle_id] = (function, option, True) if is_always_called else (function, option)
+    hooks.update(later)
     cell._hooks_changed()
     return handle
 
@@ -49,13 +63,21 @@ def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     args, kwargs = _run_pre_hooks(cell, hooks[BEFORE], args, kwargs)
     has_backward_hooks = hooks[BACK] or hooks[BACK_BEFORE]
     if not has_backward_hooks:
-        return _run_forward_hooks(
-            cell, hooks[AFTER], args, kwargs, cell._run_hooks_and_construct(args, kwargs, hooked=True)
-        )
+        return _construct_with_forward_hooks(cell, hooks[AFTER], args, kwargs)
     backward_hooks = _BackwardHooks(cell, hooks)
     args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[BACK] else args
-    out = _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_hooks_and_construct(args, kwargs, hooked=True))
+    out = _construct_with_forward_hooks(cell, hooks[AFTER], args, kwargs)
     return backward_hooks.through(out, backward_hooks.at_outputs)
+
+
+def _construct_with_forward_hooks(cell, hooks, args, kwargs):
+    """Run `construct` and the forward hooks. If `construct` raises, those that are always called get None."""
+    try:
+        output = cell._run_hooks_and_construct(args, kwargs, hooked=True)
+    except Exception:
+        _run_forward_hooks(cell, {key: hook for key, hook in hooks.items() if len(hook) > 2}, args, kwargs, None)
+        raise
+    return _run_forward_hooks(cell, hooks, args, kwargs, output)
 
 
 def _run_pre_hooks(cell, hooks, args, kwargs):
@@ -78,7 +100,7 @@ def _run_pre_hooks(cell, hooks, args, kwargs):
 
 
 def _run_forward_hooks(cell, hooks, args, kwargs, output):
-    for hook, with_kwargs in list(hooks.values()):
+    for hook, with_kwargs, *_ in list(hooks.values()):
         new = (
             _convert_hook_control_flow(hook)(cell, args, kwargs, output)
             if with_kwargs

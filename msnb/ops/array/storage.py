@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
@@ -124,6 +125,84 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
     return moved
+
+
+@spelling(method="to_")
+def _tensor_move_in_place(self: Tensor, device: str | None = None, non_blocking: bool = False) -> Tensor:
+    """Move the data of the Tensor to another device, in place, and return the Tensor.
+
+    Args:
+        device (str): "CPU" or "GPU"; None is refused. Default: None.
+        non_blocking (bool): False to wait until the copy is complete. Default: False.
+
+    Returns:
+        Tensor, the Tensor itself.
+
+    Raises:
+        ValueError: If `device` is another value.
+        RuntimeError: If there is no such device here.
+    """
+    return self.assign_value(move_to(self, device, not non_blocking))  # pyright: ignore[reportArgumentType]
+
+
+@spelling(method="is_shared")
+def _tensor_is_shared(self: Tensor) -> bool:
+    """Return False, because no Tensor in msnb is in memory that processes share."""
+    return False
+
+
+@spelling(method="is_meta")
+@property
+def _tensor_is_meta(self: Tensor) -> bool:
+    """Return False, because every Tensor in msnb has data."""
+    return False
+
+
+@spelling(method="set_")
+def _tensor_set(
+    self: Tensor,
+    source: Tensor | None = None,
+    storage_offset: int = 0,
+    size: tuple[int, ...] | list[int] | None = None,
+    stride: tuple[int, ...] | list[int] | None = None,
+) -> Tensor:
+    """Take over values and shape of another Tensor. The values are copied; later changes of `source` do not affect it.
+
+    Args:
+        source (Tensor): A Tensor of the same element type. Default: None, an empty Tensor.
+        storage_offset (int): Index of the first element in the memory of `source`. Default: 0.
+        size (Union[tuple[int], list[int]]): The shape. Default: None, the shape of `source`.
+        stride (Union[tuple[int], list[int]]): Distance between elements along each axis. Default: None, row by row.
+
+    Returns:
+        Tensor, the Tensor itself.
+
+    Raises:
+        TypeError: If `source` is not a Tensor.
+        ValueError: If 'size' and 'stride' do not fit the memory of `source`.
+        RuntimeError: If its element type differs.
+    """
+    source = Tensor(np.zeros(0, np_dtype(self.dtype))) if source is None else source
+    tensor_argument("set_", "source", source)
+    if source.dtype != self.dtype:
+        raise RuntimeError(f"For 'set_', 'source' should be of type {self.dtype}, but its type is {source.dtype}.")
+    if size is not None or stride is not None or storage_offset:
+        source = source.reshape(-1)[Tensor(_strided_indices(source, storage_offset, size, stride))]
+    return self.assign_value(source)
+
+
+def _strided_indices(source, offset, size, stride):
+    """Return the indices of elements in the memory of `source` for a shape and strides."""
+    shape = tuple(source.shape if size is None else size)
+    if stride is None:
+        stride = np.cumprod([1, *shape[:0:-1]])[::-1] if shape else ()
+    if len(stride) != len(shape):
+        raise ValueError(f"For 'set_', 'stride' should have {len(shape)} elements, as 'size', but got {len(stride)}.")
+    axes = [np.arange(n) * step for n, step in zip(shape, stride, strict=True)]
+    indices = offset + sum(np.meshgrid(*axes, indexing="ij"), np.zeros(shape, np.int64))
+    if indices.size and not 0 <= indices.min() <= indices.max() < source.size:
+        raise ValueError(f"For 'set_', the elements should be among the {source.size} of 'source', but they are not.")
+    return indices.astype(np.int64)
 
 
 @spelling(method="new_empty")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log
 from msnb.common.arguments import answered
+from msnb.common.kinds import Bool, check
 from msnb.core.tensor.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
@@ -17,6 +18,10 @@ class TimeMonitor(Callback):
 
     Args:
         data_size (int): Steps per epoch. Default: None, the size of the dataset.
+        data_time (bool): Print the average time between two steps as well, in which the data is read. Default: False.
+
+    Raises:
+        TypeError: If `data_time` is not a bool.
 
     Examples:
         >>> model.train(1, dataset, callbacks=TimeMonitor())
@@ -24,8 +29,10 @@ class TimeMonitor(Callback):
     """
 
     @answered
-    def __init__(self, data_size: int | None = None) -> None:
+    def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
         super().__init__()
+        self.data_time: bool = check(Bool, data_time, "data_time", "TimeMonitor")
+        self._read_seconds, self._step_ended = 0.0, 0.0
         self.data_size: Any = data_size
 
     def epoch_begin(self, run_context: "RunContext") -> None:
@@ -34,7 +41,24 @@ class TimeMonitor(Callback):
         Args:
             run_context (RunContext): Values of the current step and epoch.
         """
-        self.epoch_time = time.perf_counter()
+        self.epoch_time = self._step_ended = time.perf_counter()
+        self._read_seconds = 0.0
+
+    def step_begin(self, run_context: "RunContext") -> None:
+        """Add the time since the last step.
+
+        Args:
+            run_context (RunContext): Values of the current step and epoch.
+        """
+        self._read_seconds += time.perf_counter() - self._step_ended
+
+    def step_end(self, run_context: "RunContext") -> None:
+        """Start the clock of the time between steps.
+
+        Args:
+            run_context (RunContext): Values of the current step and epoch.
+        """
+        self._step_ended = time.perf_counter()
 
     def epoch_end(self, run_context: "RunContext") -> None:
         """Print the times.
@@ -52,4 +76,5 @@ class TimeMonitor(Callback):
         if steps is None:
             log.error("For 'TimeMonitor', 'data_size' should be a positive int, but got %r.", self.data_size)
             return
-        print(f"epoch time: {milliseconds:5.3f} ms, per step time: {milliseconds / steps:5.3f} ms", flush=True)
+        data = f" (data time: {1000 * self._read_seconds / steps:5.3f} ms)" if self.data_time else ""
+        print(f"epoch time: {milliseconds:5.3f} ms, per step time: {milliseconds / steps:5.3f} ms{data}", flush=True)

@@ -3,13 +3,15 @@
 from typing import Annotated
 
 from msnb.common.kinds import Bool, Int, OneOf, checked
+from msnb.core.tensor.tensor import Tensor
 from msnb.mint.nn import functional as F
-from msnb.mint.nn.layer._of_function import OfTarget
+from msnb.mint.nn.layer._of_function import OfFunction, OfTarget
 from msnb.nn._kinds import AboveZero, OptionalTensor, Share
 
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "KLDivLoss",
     "MSELoss",
@@ -181,3 +183,34 @@ class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
         label_smoothing: Share = 0.0,
     ) -> None:
         super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
+
+
+class CosineEmbeddingLoss(OfFunction, function=F.cosine_embedding_loss):
+    """
+    1 - cos of two vectors where the target is 1, and max(0, cos - margin) where it is -1.
+
+    Args:
+        margin (float): The loss of a pair with target -1 is 0 if its cosine is at most this. Default: 0.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **input1** (Tensor) - vectors, (N, D) or (D,).
+        - **input2** (Tensor) - of the shape of `input1` or of one that broadcasts to it.
+        - **target** (Tensor) - 1 or -1, (N,) or ().
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Examples:
+        >>> x1, x2 = Tensor([[1.0, 0.0], [0.0, 2.0]]), Tensor([[0.0, 1.0], [0.0, 1.0]])
+        >>> print(mint.nn.CosineEmbeddingLoss()(x1, x2, Tensor([1, -1])))
+        1.0
+    """
+
+    @checked
+    def __init__(self, margin: float = 0.0, reduction: Reduction = "mean") -> None:
+        super().__init__(margin=margin, reduction=reduction)
+
+    def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return the loss."""
+        return self._function(input1, input2, target, **self._get_named_arguments())
