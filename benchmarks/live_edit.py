@@ -1,9 +1,9 @@
-"""How soon the graph of an unexecuted cell follows an edit in JupyterLab, on an idle kernel.
+"""Measure the delay from an edit of an unexecuted cell in JupyterLab to its graph, on an idle kernel.
 
     python benchmarks/live_edit.py
 
 A key is pressed in the cell of a network of about 300 operators whose graph is open below it; the time ends when the
-browser has drawn the new operator. It holds the quarter of a second for which the extension waits for the next key.
+browser has drawn the new operator. It includes the quarter second for which the extension waits for the next key.
 Needs chromium, playwright and JupyterLab, as the tests in a browser do.
 """
 
@@ -54,7 +54,7 @@ def main():
         try:
             page = opened(browser, f"{address}/lab/tree/live.ipynb?token={TOKEN}", ".msnb-graph[data-ready]")
             page.wait_for_timeout(3000)
-            times = [_edit(page) for _ in range(ROUNDS)]
+            times = [measure_edit(page) for _ in range(ROUNDS)]
             print("edited to drawn, ms:", *map(round, times))
             print(f"median {statistics.median(times):.0f}, shortest {min(times):.0f}, longest {max(times):.0f}")
         finally:
@@ -62,17 +62,17 @@ def main():
             stop(process)
 
 
-def _edit(page):
-    """Milliseconds from the insertion of a text to the picture with its operator; then the text is taken out again."""
+def measure_edit(page):
+    """Return the milliseconds from the insertion of a text to the picture with its operator; then undo the edit."""
     line(page, "return self.head").click()
     page.keyboard.press("End")
     page.wait_for_timeout(700)  # the cursor has been followed as well
     page.evaluate(WATCH)
     page.keyboard.insert_text(EDIT)
-    took = page.evaluate("() => window.seen")
+    milliseconds = page.evaluate("() => window.seen")
     page.keyboard.press("Control+z")
     page.wait_for_selector('[aria-label^="Sigmoid"]', state="detached")
-    return took
+    return milliseconds
 
 
 if __name__ == "__main__":
