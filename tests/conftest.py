@@ -74,8 +74,8 @@ def pytest_mark_by_turns(items):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """What waits for browsers and kernels comes first, which gives all of it to one worker: while that one waits, the
-    others have the processors, and at the end nobody waits for a session that began last.
+    """Move tests that wait for browsers and kernels to the front. One worker gets all of them: while it waits, the
+    others use the processors, and at the end no worker waits for a session that began last.
     """
     items.sort(key=lambda item: (item.get_closest_marker("first") is None, item.path.parts[len(HERE.parts)]))
 
@@ -126,8 +126,9 @@ def pytest_runtest_setup():
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
-    """What a file of tests leaves behind is not looked through again: with the programs of a thousand tests in JAX's
-    caches one `gc.collect` takes a second, and fifty tests ask for it.
+    """Freeze the objects that a file of tests leaves behind, so that garbage collection skips them.
+
+    With the programs of a thousand tests in JAX's caches one `gc.collect` takes a second, and fifty tests call it.
     """
     if nextitem is None or nextitem.path != item.path:
         gc.freeze()

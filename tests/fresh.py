@@ -66,12 +66,12 @@ except SystemExit as end:
 
 
 class Done(NamedTuple):
-    """What became of a program.
+    """Result of a program.
 
     Attributes:
         status (int): Its exit status; that of a signal is negative.
-        out (str): What it printed.
-        err (str): What went to its standard error, the traceback of what it raised included.
+        out (str): Its standard output.
+        err (str): Its standard error, with the traceback of an error that it raised.
     """
 
     status: int

@@ -1,7 +1,7 @@
-"""What `make test` runs of a sweep: the first case of each kind. The others follow the same law: `make bench` has them.
+"""Select the first case of each kind of a sweep for `make test`. `make bench` runs the others, for the same law.
 
-A kind is what can break on its own, a file of operators, a class, an element type, and never a list of names: what is
-new is its first case, and runs. What a test says of both modes is such a sweep, too: `by_turns`.
+A kind can break on its own: a file of operators, a class, an element type. It is never a list of names, so a new kind
+has a first case, which runs. A test of both modes is such a sweep, too: `by_turns`.
 """
 
 import pytest

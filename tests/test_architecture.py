@@ -145,8 +145,8 @@ def _by_name(module, call):
 
 @cache
 def imports_of(module):
-    """What `module` imports of msnb: while it is loaded, in functions (a module's ``__getattr__`` is one), by name, and
-    for type checkers."""
+    """Return the modules of msnb that `module` imports: while it is loaded, in functions (a module's ``__getattr__`` is
+    one), by name, and for type checkers."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     lines = MODULES[module].read_text(encoding="utf-8").splitlines()
     found, todo = [], [(node, False, False) for node in tree_of(module).body]

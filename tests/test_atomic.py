@@ -148,7 +148,7 @@ def test_a_draft_that_is_given_up_leaves_nothing_but_not_in_a_forked_process(tmp
 @posix
 @pytest.mark.parametrize("how", ["given up", "collected", "in a forked process"])
 def test_what_a_draft_that_is_given_up_still_holds_goes_into_no_other_file(how, tmp_path):
-    """What is buffered is written nowhere: by then another file may have the descriptor's number."""
+    """Buffered data is not written: another file may have the number of the descriptor by then."""
     draft = atomic_file.Draft(tmp_path / "a.txt")
     file, number = draft.opened("wb"), draft.descriptor
     file.write(b"half of it")

@@ -21,7 +21,7 @@ def functions_in_pages():
 
 
 def names_for_editors():
-    """What msnb/__init__.py imports where only a type checker reads it."""
+    """Return the names that msnb/__init__.py imports for type checkers only."""
     tree = ast.parse(Path(msnb.__file__).read_text(encoding="utf-8"))
     blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     imports = [statement for block in blocks for statement in block.body if isinstance(statement, ast.ImportFrom)]

@@ -52,7 +52,7 @@ class Net(nn.Cell):
 
 
 def given(text, module):
-    """What an example that trains takes for granted: a network, its loss, an optimizer, a Model, images with labels."""
+    """Return the names that a training example uses: a network, its loss, an optimizer, a Model, images with labels."""
     images, labels = np.ones((8, 1, 32, 32), np.float32), np.arange(8, dtype=np.int32) % 3
     of_data = module.startswith("msnb.dataset")
 

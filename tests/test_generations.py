@@ -80,7 +80,7 @@ def dotted(node):
 
 
 def is_left_open(target, call):
-    """Whether a call leaves to a default, or to an order, what the generations disagree about."""
+    """Check that a call leaves to a default, or to an order, a choice on which the generations disagree."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "functional":
         return False
     if not isinstance(target, type) or noted_difference(target) is None:

@@ -16,7 +16,7 @@ MISSPELT = ("it is misspelt", "there is no")
 
 
 def found(name):
-    """What a name such as "nn.Dense" is; raises AttributeError where there is none."""
+    """Return the object of a name such as "nn.Dense". Raise AttributeError if there is none."""
     parts = name.split(".")
     for count in range(len(parts), -1, -1):
         try:

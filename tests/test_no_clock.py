@@ -16,7 +16,7 @@ NAMED = re.compile(rf"\b({'|'.join(CLOCKS)})\s*\(")  # in a text: to look at all
 
 
 def reads_a_clock(node):
-    """Whether a clock is read inside an expression."""
+    """Check that an expression reads a clock."""
     called = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
     return any(getattr(to, "id", getattr(to, "attr", None)) in CLOCKS for to in called)
 

@@ -46,7 +46,7 @@ def listed(*places):
 
 
 def public(place):
-    """What msnb shows at a place."""
+    """Return the public names of a module of msnb."""
     if place == "Tensor":
         return {n for n in dir(msnb.Tensor) if not n.startswith("_")}
     return set(importlib.import_module(f"msnb.{place}").__all__)

@@ -67,7 +67,7 @@ def _sets(call, own):
 
 
 def _is_own(owner, own):
-    """Whether it is the object itself, its class, or a class of this module."""
+    """Check that it is the object itself, its class, or a class of this module."""
     return isinstance(owner, ast.Name) and owner.id in own | {"self", "cls"}
 
 

@@ -1,8 +1,8 @@
-"""What becomes of a function's parameters: followed through assignments, attributes and calls of msnb's own functions.
+"""Follow a function's parameters through assignments, attributes and calls of msnb's own functions.
 
-A parameter ACTS when its value reaches something: a result, a call that is not msnb's, an attribute that somebody
-reads, a branch that does something. What only checks it, drops it, or stores it where nobody looks, is no use of it.
-It is SAID when the log is told about it, or every value but one is refused. What is neither is silent.
+A parameter ACTS if its value reaches something: a result, a call that is not msnb's, an attribute that other code
+reads, a branch that does something. A check, an unused copy or an attribute that no code reads is no use of it.
+It is SAID if the log names it, or every value but one is refused. A parameter that is neither is silent.
 """
 
 import ast
@@ -129,17 +129,17 @@ def said_by_kinds(function):
 
 
 def silent(fate):
-    """Whether nothing becomes of a parameter and nothing is said; one that only stands in an error names its caller."""
+    """Check that a parameter neither acts nor is said. A parameter that is only in an error names its caller."""
     return not (fate & {ACTS, RETURNED, SAID} or fate == {TOLD})
 
 
 def operator_fate(op, attribute):
-    """What becomes of an attribute in an operator's function, or in the other one that some attributes choose."""
+    """Return the fate of an attribute in an operator's function, or in the other one that some attributes choose."""
     return set(fates(op.fn).get(attribute, ())) if definition(op.fn) is not None else {ACTS}
 
 
 def is_declared(kind, default):
-    """Whether an operator's declaration says that an attribute has no effect, or accepts its default alone."""
+    """Check that an operator's declaration says that an attribute has no effect, or accepts its default alone."""
 
     def other(value):
         try:

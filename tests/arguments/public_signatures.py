@@ -49,7 +49,7 @@ def functions():
 
 
 def is_hook(cls, member):
-    """Whether others decide what a method is given: inputs of a computation, or what a base class calls it with."""
+    """Check that other code chooses the arguments of a method: inputs of a computation, or calls of a base class."""
     bases = [vars(base)[member] for base in cls.__mro__ if member in vars(base)]
     if issubclass(cls, Callback) and hasattr(Callback, member):
         return True  # a moment of a training, which tells each callback the same

@@ -81,7 +81,7 @@ def sources():
 
 @functools.cache
 def all_readers():
-    """What `readers` gives for msnb as a whole."""
+    """Return the result of `readers` for all of msnb."""
     found = {}
     for path, source in sources().items():
         if any(word in source for word in ("settings", "SETTINGS", "context", "_state")):
@@ -91,7 +91,7 @@ def all_readers():
 
 
 def is_read(key):
-    """Whether a line reads the setting, or calls the function that only hands it on, or something listens."""
+    """Check that a line reads the setting, calls the function that passes it on, or subscribes to it."""
     names = all_readers().get(KEPT_AS.get(key, key), set())
     handed_on = {name for name in names if name.lstrip("_").startswith("get_")}
     called = any(

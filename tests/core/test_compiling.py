@@ -39,7 +39,7 @@ def held(monkeypatch):
 
 @pytest.fixture
 def compiled():
-    """What XLA compiled of a network called Dense."""
+    """Collect the names of the programs that are compiled for a network called Dense."""
     seen = []
 
     def note(event, *_, fun_name="", **__):

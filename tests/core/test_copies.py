@@ -1,4 +1,4 @@
-"""What a Parameter holds is its own, and comes to it without a program that has to be compiled."""
+"""A Parameter owns its value, and copies it without a compiled program."""
 
 import weakref
 
@@ -11,7 +11,7 @@ from msnb import Parameter, Tensor, context, nn, ops
 
 @pytest.fixture
 def compiled():
-    """What is compiled from here on."""
+    """Collect the programs that are compiled from here on."""
     seen, listening = [], True
 
     def hear(event, _, **more):

@@ -73,7 +73,7 @@ class Status:
 
 
 class Graphs:
-    """What `--ir` looks at."""
+    """A subscriber like `--ir`, which collects graphs."""
 
     def start(self):
         self.ran = CallRecorder()

@@ -1,4 +1,4 @@
-"""What a program hands over when it has run: nobody waits for it, wherever in the program it stands."""
+"""Extra outputs of a program arrive without a wait, from any position in the program."""
 
 import numpy as np
 import pytest

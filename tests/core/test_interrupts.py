@@ -42,7 +42,7 @@ class Stops:
 
 
 def slow_path(fn):
-    """Whether a call goes through JAX's Python code, as the first of a signature and all of a broken one do."""
+    """Check that a call goes through JAX's Python code, as the first call of a signature and all of a broken one do."""
     seen = []
 
     def look(frame, event, arg):

@@ -1,4 +1,4 @@
-"""Which of XLA's options a program is compiled with on CPU."""
+"""XLA's options for a program on CPU."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""What is remembered of an object is its own, and goes with it."""
+"""Cached data of an object belongs to it and is freed with it."""
 
 import copy
 import functools

@@ -1,4 +1,4 @@
-"""What a node is stands in its Program: readable names, their meaning, strategy and stage."""
+"""A Program describes its nodes: readable names, their meaning, strategy and stage."""
 
 import copy
 import gc

@@ -42,7 +42,7 @@ READERS = {
 
 
 def weight_on_page(net):
-    """What the page of a graph asks for when a weight is looked at."""
+    """Return a call that requests a weight as the page of a graph does."""
     shown = view(net, Tensor(np.ones((4, 8), np.float32)))
     return lambda: shown._format_weight("0.weight")
 

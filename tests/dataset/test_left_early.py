@@ -105,7 +105,7 @@ def threads():
 
 
 def settled(left, seconds=60):
-    """What is left once everything that ends has had time to, on a busy machine, too."""
+    """Return the result of `left` after all that ends has had time to end, on a busy machine too."""
     until = time.monotonic() + seconds
     while left() and time.monotonic() < until:
         time.sleep(0.01)

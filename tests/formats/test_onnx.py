@@ -80,7 +80,7 @@ def test_weights_are_read_from_files_below_the_model_only(tmp_path, location):
 
 @pytest.mark.parametrize("target", ["../w.bin", "{folder}/../w.bin", "itself", ".", "pipe"])
 def test_a_link_leads_to_no_other_folder_and_to_nothing_but_a_file(tmp_path, target):
-    """Where a link leads to is what counts, and a pipe would be waited for."""
+    """The target of a link counts, and a read from a pipe would block."""
     (tmp_path / "w.bin").write_bytes(bytes(100))
     folder = tmp_path / "model"
     folder.mkdir()

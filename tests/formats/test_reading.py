@@ -1,4 +1,4 @@
-"""What is wrong with a text, JSON or gzip file is said with the file, and the line and byte of it."""
+"""Errors in a text, JSON or gzip file name the file, the line and the byte."""
 
 import gzip
 

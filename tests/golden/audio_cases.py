@@ -1,4 +1,4 @@
-"""What the audio transforms are run on, for MindSpore and for msnb alike."""
+"""Inputs of the audio transforms, for both MindSpore and msnb."""
 
 import numpy as np
 

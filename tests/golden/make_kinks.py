@@ -22,7 +22,7 @@ def slopes(ms, key):
 
 
 def gradients(ms, key):
-    """What `slopes` gives for a case, as lists."""
+    """Return the result of `slopes` for a case, as lists."""
     return [g.asnumpy().tolist() for g in slopes(ms, key)(*map(ms.Tensor, CASES[key][1]))]
 
 

@@ -305,7 +305,7 @@ def gradients(ms, net, inputs, kind):
 
 
 def keeps_state(name):
-    """Whether a call changes Parameters of a case's Cell, whose values are kept, too."""
+    """Check that a call changes Parameters of a case's Cell. The golden file then has their values too."""
     return "train" in CASES[name] or "always" in name
 
 

@@ -30,7 +30,7 @@ def flat(results):
 
 
 def described(ms, name, given):
-    """What a network is exported with: inputs, some of them without their lengths."""
+    """Return the inputs for the export of a network, some of them without their lengths."""
     if name not in OPEN:
         return given
     return [ms.Tensor(shape=list(shape), dtype=x.dtype) for shape, x in zip(OPEN[name], given)]

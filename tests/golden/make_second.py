@@ -1,4 +1,4 @@
-"""What MindSpore 2 means by names that r1.1 has with another meaning: small computations, and what MindSpore gives.
+"""Names that MindSpore 2 and r1.1 define differently: small computations, and their results in MindSpore 2.
 
     ORACLE/bin/python tests/golden/make_second.py
 
@@ -70,7 +70,7 @@ def own_optimizer(ms):
 
 
 def hooks(ms):
-    """What backward hooks are given, in their order, and what becomes of the gradient."""
+    """Return gradients with backward hooks, and the shapes that the hooks receive, in their order."""
     net, seen = fill(ms.nn.Dense(3, 2)), []
 
     def first(cell, grad_input, grad_output):
@@ -84,7 +84,7 @@ def hooks(ms):
 
 
 def loaded(ms):
-    """What there is too little and too much; float16 becomes float32."""
+    """Return missing and surplus names of a load; float16 becomes float32."""
     net = fill(ms.nn.Dense(3, 2))
     weight = ms.Parameter(ms.Tensor(np.ones((2, 3)), ms.float16), name="weight")
     found = ms.load_param_into_net(net, {"weight": weight, "other": weight})

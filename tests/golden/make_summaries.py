@@ -58,7 +58,7 @@ def collector(folder):
 
 
 def record(folder):
-    """What is given by hand, with numbers that are none."""
+    """Record values by hand, NaN and infinities among them."""
     odd = np.array([1, 2, 4, np.nan, np.inf, -np.inf, -3], np.float32)
     with SummaryRecord(folder, num_process=1) as record_:
         for step in (1, 2):

@@ -22,7 +22,7 @@ def cotangent(shape):
 
 
 def start(shape, place):
-    """What the Parameter at `place` of a layer begins with."""
+    """Return the initial value of the Parameter at `place` of a layer."""
     return (0.5 * np.sin(1 + place + np.arange(int(np.prod(shape)), dtype=np.float32))).reshape(shape)
 
 
@@ -117,7 +117,7 @@ def results_of(out):
 
 
 def called(framework, text, boxes, layer=None):
-    """What a call gives; `boxes` are what its makers F, U, I, Flags, V stand for, in their order."""
+    """Return the result of a call. `boxes` are the values of its makers F, U, I, Flags, V, in their order."""
     given = iter(boxes)
     names = {name: lambda *_, **__: next(given) for name in ("F", "U", "I", "Flags", "V")}
     scope = {**framework.dtypes, **names, "float": float, "layer": layer, "mint": framework.mint}

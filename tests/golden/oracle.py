@@ -1,4 +1,4 @@
-"""What make_operators.py asks real MindSpore: reads questions from standard input, writes answers to standard output.
+"""Answer make_operators.py with real MindSpore: read questions from standard input, write answers to standard output.
 
 It runs in MindSpore's own environment, which has no JAX and no msnb: a question is plain data, and so is an answer.
 """
@@ -113,7 +113,7 @@ class Oracle:
         ]
 
     def forward(self, call, question):
-        """What a call gives and writes, by name, and what it gave."""
+        """Return the outputs and updated inputs of a call by name, and its result."""
         boxes = self.boxes(question)
         out = call(*boxes)
         outs = out if isinstance(out, (tuple, list)) else (out,)

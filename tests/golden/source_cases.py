@@ -582,7 +582,7 @@ def write(folder, cls, case):
 
 
 def cell(value, names):
-    """What a test compares of one value: its type and shape, and the file it is of or its elements."""
+    """Return the data of a value that a test compares: type and shape, and its file or its elements."""
     value = np.asarray(value)
     kind = value.dtype.name if value.dtype.kind not in "SU" else "str"
     if value.dtype == np.uint8 and value.tobytes() in names:
@@ -607,7 +607,7 @@ NEEDED = {
 
 
 def answer(ds, folder, cls, case):
-    """What a data set answers: its columns, sizes and rows, or the class of its error."""
+    """Return the columns, sizes and rows of a data set, or the class of its error."""
     names = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -77,7 +77,7 @@ def cases(vision, jpeg):
 
 
 def digest(array):
-    """What to compare: type, shape and a checksum of the values."""
+    """Return type, shape and a checksum of the values, for comparison."""
     import hashlib
 
     array = np.ascontiguousarray(array)

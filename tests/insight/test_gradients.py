@@ -1,4 +1,4 @@
-"""What a GradientMonitor records, against gradients known otherwise; and what it says about them."""
+"""Records of a GradientMonitor, compared with gradients computed otherwise, and its messages."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""Where the time of a network goes: kernels joined to operators, parts of a step, advice, memory, timeline, replay."""
+"""The profile of a network: kernels joined to operators, phases of a step, advice, memory, timeline, replay."""
 
 import json
 import re
@@ -353,7 +353,7 @@ def test_steps_that_compile_are_no_steps_of_the_profile():
 
 
 class Products(nn.Cell):
-    """What a device computes for much longer than it takes to call it."""
+    """A network whose computation takes much longer than its call."""
 
     def __init__(self):
         super().__init__()

@@ -24,7 +24,7 @@ def run():
 
 
 def counted(found):
-    """How many steps were measured; one that a busy machine has interrupted for long is told as a pause."""
+    """Return the number of measured steps. A step that a busy machine interrupts for long is a pause."""
     return len(found.steps) + sum(int(note.split()[0]) for note in found.notes if "pauses of more" in note)
 
 

@@ -1,4 +1,4 @@
-"""What boxes are called."""
+"""Titles of boxes."""
 
 import numpy as np
 

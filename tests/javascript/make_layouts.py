@@ -65,7 +65,7 @@ def _with_ports(draw, boxes, edges):
 
 
 def laid_out(sizes, edges, ports):
-    """What both have to give: rank of each box, order within each rank, columns, length of each route, size of all."""
+    """Return the expected layout: rank of each box, order in each rank, columns, length of each route, total size."""
     centres, routes, size = layered([tuple(s) for s in sizes], [tuple(e) for e in edges], ports)
     heights = sorted({y for _, y in centres})
     ranks = [heights.index(y) for _, y in centres]

@@ -104,7 +104,7 @@ def test_a_layer_is_shown_as_it_was_made():
 
 
 class Nothing:
-    """What no operator can compute with."""
+    """A value that no operator can compute with."""
 
 
 TAKES_ANYTHING = (

@@ -1,4 +1,4 @@
-"""What a Cell calls around `construct` and its gradient; what came of it in MindSpore 2.7.1 stands here as numbers."""
+"""Hooks of a Cell around `construct` and its gradient. The expected numbers are those of MindSpore 2.7.1."""
 
 import numpy as np
 import pytest

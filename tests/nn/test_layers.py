@@ -26,7 +26,7 @@ def _pynative_afterwards():
 
 
 def compare(name, got):
-    """What a layer gave beside what is kept of MindSpore's."""
+    """Compare the result of a layer with the golden one of MindSpore."""
     expected = {key.split("/")[1]: KEPT[key] for key in KEPT.files if key.startswith(f"{name}/")}
     assert list(expected.pop("names")) == list(got["names"])
     for key, value in expected.items():

@@ -99,7 +99,7 @@ def public_operators():
 
 
 def call(op, array):
-    """What an operator makes of the same Tensor for each of its inputs."""
+    """Call an operator with the same Tensor for each of its inputs."""
     attributes = {k: kind.example for k, (kind, default) in op.attributes.items() if default is _ABSENT}
     x = box(array)
     inputs = [(x, x) if i.many else x if i.kind is None else i.kind.example for i in op.inputs if i.default is _ABSENT]

@@ -1,4 +1,4 @@
-"""What is computed again for a gradient changes no number."""
+"""Recomputation for a gradient changes no number."""
 
 import numpy as np
 import pytest

@@ -69,8 +69,8 @@ def flat(monkeypatch):
 
 
 def equations(net, *args):
-    """How often each operator stands in each scope of the graph; sums of gradients, and the beginning of the random
-    stream, may stand one scope further out."""
+    """Count each operator in each scope of the graph. Sums of gradients, and the beginning of the random stream, may be
+    one scope further out."""
     eqns = program_of(net, *args).jaxpr.jaxpr.eqns
     scope = lambda e: "" if e.primitive.name in ("add_any", "random_seed") else str(e.source_info.name_stack)  # noqa: E731
     return Counter((e.primitive.name, str(e.params.get("name")), scope(e)) for e in eqns)

@@ -1,4 +1,4 @@
-"""What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
+"""Helpers of tests in a browser: chromium, Jupyter servers with the extension, screenshots for the documentation."""
 
 import contextlib
 import functools
@@ -92,7 +92,7 @@ class Window:
         return page
 
     def complaints(self):
-        """What was asked for and what went wrong since the last time."""
+        """Return requests to the network and errors since the last call."""
         found = [*self.asked, *self.faults]
         self.asked.clear()
         self.faults.clear()
@@ -206,7 +206,7 @@ class Jupyter:
         pytest.fail((self.home / "log").read_text()[-2000:])
 
     def _ask(self, what, method="GET"):
-        """What the server answers under /api, as text."""
+        """Return the answer of the server under /api, as text."""
         asked = urllib.request.Request(
             f"{self.address}/api{what}", method=method, headers={"Authorization": f"token {TOKEN}"}
         )
@@ -276,7 +276,7 @@ def menu(page, *path):
 
 
 def comes(wait, *arguments, **options):
-    """Whether what one of Playwright's methods waits for comes within five seconds; if not, ask for it again."""
+    """Check that an event of one of Playwright's methods arrives within five seconds; if not, request it again."""
     try:
         wait(*arguments, timeout=5000, **options)
         return True
@@ -414,5 +414,5 @@ UNREADABLE = """root => {
 
 
 def unreadable(view):
-    """What nobody with weak eyes, or with none, could read of a view, as sentences; `view` is its locator."""
+    """Return the accessibility problems of a view as sentences. `view` is its locator."""
     return view.evaluate(UNREADABLE)

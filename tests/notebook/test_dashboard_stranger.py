@@ -1,5 +1,5 @@
-"""What somebody's own runs bring into the dashboard: names of every kind, several runs of one tag, values that spoil a
-scale, values that are none, a page that is printed, a folder that goes away."""
+"""The dashboard of a user's own runs: names of every kind, several runs of one tag, values that spoil a scale, values
+that are not finite, a printed page, a folder that is removed."""
 
 import base64
 import pathlib

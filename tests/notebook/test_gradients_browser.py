@@ -45,7 +45,7 @@ def recorded(mode, level="all"):
 
 
 def looked_at(net):
-    """What one step of `inspect_gradients` records."""
+    """Return the record of one step of `inspect_gradients`."""
     rng, before = np.random.default_rng(0), ms.get_context("mode")
     ms.set_context(mode=ms.GRAPH_MODE)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")

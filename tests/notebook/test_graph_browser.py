@@ -344,7 +344,7 @@ STOPS = "[...document.querySelectorAll(WHERE)].filter(one => one.getClientRects(
 
 
 def stops(page, where):
-    """How many of some elements Tab stops at."""
+    """Return the number of elements of a selector that Tab stops at."""
     return page.evaluate(STOPS.replace("WHERE", json.dumps(where)))
 
 
@@ -618,7 +618,7 @@ def synthetic(blocks, per_block=50):
 
 
 def drawn(page):
-    """How many elements a view is made of; how long they take is what benchmarks/graph_view.py measures."""
+    """Return the number of elements in a view. benchmarks/graph_view.py measures their time."""
     return page.evaluate("document.querySelectorAll('.msnb-graph *').length")
 
 

@@ -429,7 +429,7 @@ def test_a_session_with_graphs(notebook, browser):
 @pytest.mark.slow
 @pytest.mark.parametrize("notebook", [("notebook", CELLS)], ids=["notebook"], indirect=True)
 def test_a_long_session_in_notebook_7(notebook):
-    """What JupyterLab's session, and test_lab_extension.py where a notebook is opened again, show of its sister."""
+    """Run in Notebook 7 the session of JupyterLab, and that of test_lab_extension.py for a reopened notebook."""
     a_mistake_is_said_on_each_view(notebook)
     a_column_comes_to_a_view_that_is_open(notebook)
     saved(notebook)

@@ -1,4 +1,4 @@
-"""What a notebook adds to errors about members that a Tensor or a Cell does not have."""
+"""Hints of a notebook for errors about members that a Tensor or a Cell does not have."""
 
 import linecache
 

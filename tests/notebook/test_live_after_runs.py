@@ -38,7 +38,7 @@ def shapes(view):
 
 
 def type_in(notebook, cell, text):
-    """What the extension asks while a cell is typed in."""
+    """Send the request of the extension while the user types in a cell."""
     return lab.typed(cell, text)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong in the line of a magic is one sentence; what to do about an error of Python's is its last line."""
+"""An error in the line of a magic is one sentence. The last line of a Python error is the advice."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who sees little, or nothing, or has no mouse: texts, names and focus in the dashboard and in the table of runs."""
+"""Accessibility of the dashboard and the table of runs: texts, names and focus."""
 
 import numpy as np
 import pytest

@@ -94,7 +94,7 @@ def test_the_code_of_a_cell_is_kept_only_when_asked_for_and_with_a_word(notebook
 
 
 class Told:
-    """What a page is answered."""
+    """Record the answers to the questions of a page."""
 
     def __init__(self):
         self.messages = []

@@ -1,4 +1,4 @@
-"""What the tests of mindspore.numpy's arrays share: small Tensors to draw from, and the comparison with numpy."""
+"""Helpers of the tests of mindspore.numpy's arrays: small Tensors to draw from, and the comparison with numpy."""
 
 import os
 

@@ -42,7 +42,7 @@ UNLIKE = {
 
 
 def given(name, result, *letters):
-    """Whether a difference is one of those that have a reason."""
+    """Check that a difference has a documented reason."""
     reason = UNLIKE.get(name)
     if reason is WIDER:  # float64 is kept, float16 is kept, what meets float64 is float64
         return set(letters) & set(FLOATS) or result == "d"

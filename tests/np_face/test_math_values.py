@@ -84,7 +84,7 @@ def compare(found, expected, tolerance=None, name=""):
 
 
 def wide(array):
-    """What numpy is given: real numbers in float64, so that it does not round as half precision does."""
+    """Return the inputs of numpy: real numbers in float64, so that it does not round as half precision does."""
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 

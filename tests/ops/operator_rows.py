@@ -46,7 +46,7 @@ class Row(NamedTuple):
         return f"{self.text[:LONGEST]}~{zlib.crc32(self.text.encode()):08x}"
 
     def inputs(self):
-        """What it is given: numpy arrays for Tensors, `Written` of an array for Parameters, tuples, Python values."""
+        """Return its inputs: numpy arrays for Tensors, `Written` of an array for Parameters, tuples, Python values."""
         seed = zlib.crc32(f"{SEED_NAMES.get(self.file, self.file)}/{self.text}".encode())
         found = [drawn(value, (seed, place)) for place, value in enumerate(self.case.inputs)]
         return [
@@ -75,7 +75,7 @@ class Row(NamedTuple):
         return self.case.compared if self.case.of is None else (self.case.of,)
 
     def keywords(self):
-        """What it is given by name, drawn as the inputs are."""
+        """Return its keyword arguments, drawn as the inputs are."""
         seed = zlib.crc32(f"{SEED_NAMES.get(self.file, self.file)}/{self.text}".encode())
         return {
             name: drawn(value, (seed, len(self.case.inputs) + place))

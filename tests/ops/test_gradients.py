@@ -97,7 +97,7 @@ class Trial:
 
 
 def is_written(row):
-    """Whether the gradient of a row's operator is written beside it, which JAX knows nothing of."""
+    """Check that msnb writes the gradient of a row's operator itself, which JAX does not know."""
     return "custom_" in inspect.getsource(inspect.getmodule(inspect.unwrap(row.case.target.operator.fn)))
 
 

@@ -108,7 +108,7 @@ def run(calls):
 
 
 def difference(got, want):
-    """What is wrong with `got`, float16, where `want` fits in it; None if nothing."""
+    """Return the difference of `got`, float16, from `want` where it fits in float16; None if they agree."""
     fits = np.isfinite(want) & (np.abs(want) < LARGEST)
     if not fits.any():
         return None
@@ -127,7 +127,7 @@ def has_floats(inputs):
 
 
 def is_run(row):
-    """Whether a row has numbers in float32, and its operator can be compiled with them as inputs."""
+    """Check that a row has float32 inputs, and that its operator can be compiled with them."""
     leaves = flatten([getattr(v, "value", v) for v in row.inputs()])[0]
     single = any(isinstance(v, np.ndarray) and v.dtype == np.float32 for v in leaves)
     return single and not {"half", "graph"} & row.case.left_out.keys()

@@ -1,5 +1,5 @@
-"""What MindSpore 2 has and rows do not reach: methods of Tensor that tell where it lies, loops as operators, classes
-made once, values that change."""
+"""Names of MindSpore 2 that no row reaches: methods of Tensor about its memory, loops as operators, classes that are
+constructed once, values that change."""
 
 import numpy as np
 import pytest

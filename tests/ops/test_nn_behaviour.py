@@ -1,4 +1,4 @@
-"""What r1.1 promises about operators of neural networks beyond numbers: defaults, updates in place, masks, errors."""
+"""Operators of neural networks behave as in r1.1 beyond numbers: defaults, updates in place, masks, errors."""
 
 import numpy as np
 import pytest

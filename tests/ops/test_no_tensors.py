@@ -1,4 +1,4 @@
-"""What is given to an operator or a function in place of a Tensor is refused in a sentence of its own."""
+"""Operators and functions refuse an argument that is no Tensor, with a sentence of their own."""
 
 import numpy as np
 import pytest

@@ -31,7 +31,7 @@ RANDOM = """
 
 
 def tolerance(row, want):
-    """How far numbers may be apart: relatively, and for small ones in relation to the largest."""
+    """Return the tolerance of numbers: relative, and for small ones relative to the largest."""
     if want.dtype.kind not in "fc":
         return {"rtol": 0, "atol": 0}
     near, small = (2e-3, 2e-3) if want.dtype == np.float16 else (2e-5, 2e-6)
@@ -188,7 +188,7 @@ def in_both_modes(row):
 
 
 def step_by_step(row):
-    """What a row gives in PYNATIVE mode, which is what MindSpore gives."""
+    """Run a row in PYNATIVE mode, compare it with MindSpore, and return the results."""
     context.set_context(mode=context.PYNATIVE_MODE)
     plain = ran(row)
     for name, array in answers(row).items():

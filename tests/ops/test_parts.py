@@ -1,6 +1,6 @@
-"""What is put into a part of a Tensor, ``x[0][1] = 5``, reaches the Tensor: in GRAPH mode, and in MindSpore 2.
+"""An assignment into a slice of a Tensor, ``x[0][1] = 5``, reaches the Tensor: in GRAPH mode, and in MindSpore 2.
 
-What is expected is what numpy does, as MindSpore 2.7.1 does.
+The expected values are those of numpy, as in MindSpore 2.7.1.
 """
 
 import gc

@@ -35,7 +35,7 @@ class Run:
 
     @property
     def symbol(self) -> str:
-        """What an allowance names."""
+        """Return the symbol that an allowance names."""
         return symbol_at(self.path, self.line)
 
 
@@ -108,7 +108,7 @@ def judge_prose(pieces: list[Prose], path: str, prints: Fingerprints, least: int
 
 
 def allowances(path: Path) -> dict[str, str]:
-    """Where a run is allowed, and why: a line holds ``path::symbol reason``; # begins a remark."""
+    """Return the allowed runs and their reasons. A line is ``path::symbol reason``; # begins a remark."""
     found = {}
     for row in path.read_text().splitlines():
         if row.strip() and not row.startswith("#"):

@@ -1,4 +1,4 @@
-"""What a file says, as streams: its tokens of code, with what is interface by structure, and its words of prose."""
+"""Split a file into streams: its tokens of code, with those that are interface by structure, and its words of prose."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLE = 6  # elements from which a literal of nothing but names and constants is
 
 @dataclass
 class Stream:
-    """What one file says in code: one entry per token in each list."""
+    """The code of one file: one entry per token in each list."""
 
     texts: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -153,8 +153,8 @@ def _is_kept_argument(node) -> bool:
 
 
 def _structure(source: str):
-    """Where local names stand, and which stretches are interface by structure; both empty for what Python 3 cannot
-    parse."""
+    """Return the positions of local names, and the spans that are interface by structure. Both are empty if Python 3
+    cannot parse the file."""
     places, stretches = set(), []
     try:
         tree = ast.parse(source)

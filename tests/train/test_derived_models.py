@@ -1,4 +1,4 @@
-"""What libraries do with Model and amp beyond their public names: derive, replace a step, put one together."""
+"""Libraries derive from Model, replace its step, or build one with amp, beyond the public names."""
 
 import numpy as np
 import pytest

@@ -35,7 +35,7 @@ class Net(nn.Cell):
 
 
 def slices_of(whole, matrix, tensor_map):
-    """What each device has."""
+    """Return the slice of each device."""
     found = []
     for rank in range(int(np.prod(matrix))):
         place, part = np.unravel_index(rank, matrix), whole

@@ -1,4 +1,4 @@
-"""What programs print goes to a file where the context says so, and `parse_print` reads it."""
+"""Output of programs goes to a file if the context says so, and `parse_print` reads it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How far a training is: the line in a terminal and in a notebook, when there is none, and what Stop says."""
+"""Progress of a training: the line in a terminal and in a notebook, its absence, and the message of Stop."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""What is recorded of a training is in the files, in both modes, and costs nothing where nobody records."""
+"""The files have the records of a training, in both modes, and without a record there is no cost."""
 
 import io
 import os

@@ -126,7 +126,7 @@ class Rates(callback.Callback):
 
 
 def fitted(watcher, metrics, sink=False, generation=ms, frequency=1):
-    """What `Rates` has seen of a training whose loss grows from epoch to epoch."""
+    """Return the `Rates` of a training whose loss grows from epoch to epoch."""
     x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(8, 1)
     rows = ms.dataset.NumpySlicesDataset({"x": x, "y": 3 * x + 1}, shuffle=False).batch(4)
     network = generation.nn.Dense(1, 1, weight_init="zeros", bias_init="zeros")

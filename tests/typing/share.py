@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def verified():
-    """What ``pyright --verifytypes`` says of the package, as a dict; it is looked at as one that is installed."""
+    """Return the report of ``pyright --verifytypes`` for the installed package, as a dict."""
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
     command += ["--verifytypes", "msnb", "--ignoreexternal", "--outputjson"]
     with tempfile.TemporaryDirectory() as elsewhere:  # in the checkout it would be a project's own source

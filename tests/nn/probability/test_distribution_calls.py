@@ -1,4 +1,4 @@
-"""How distributions are made and called: parameters, shapes, types, names, and what is refused."""
+"""Constructors and calls of distributions: parameters, shapes, types, names and errors."""
 
 import numpy as np
 import pytest

@@ -101,7 +101,7 @@ def test_every_method_gives_what_scipy_gives(name, mode):
 
 
 def kind_of(name):
-    """What a gradient may depend on beside a family's own formulas, which are JAX's to differentiate."""
+    """Return the kind of a family: a gradient depends on it beside the formulas, which JAX differentiates."""
     family = FAMILIES[name]
     return family.discrete, len(family.a), bool(family.b)
 

@@ -1,7 +1,7 @@
-"""What the checks of this folder have in common: programs, what they send, and how a file of checks is run.
+"""Helpers of the checks of this folder: programs, their collectives, and the run of a file of checks.
 
-How many devices there are is decided before anything is computed, so a file runs in a process of its own (`run`). Each
-of its functions whose name begins with `check_` is a check.
+The number of devices is fixed before the first computation, so a file runs in a process of its own (`run`). Each of its
+functions whose name begins with `check_` is a check.
 """
 
 import collections
