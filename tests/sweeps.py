@@ -42,8 +42,8 @@ def by_turns(items):
             others = tuple(sorted((name, id(value)) for name, value in given.params.items() if name != "mode"))
             sets.setdefault((item.parent.nodeid, item.originalname), {}).setdefault(others, {})[mode] = item
     return [
-        found[MODES[turn % 2]]
+        result[MODES[turn % 2]]
         for of_test in sets.values()
-        for turn, found in enumerate(of_test.values())
-        if turn and len(found) == 2
+        for turn, result in enumerate(of_test.values())
+        if turn and len(result) == 2
     ]

@@ -149,7 +149,7 @@ def imports_of(module):
     one), by name, and for type checkers."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     lines = MODULES[module].read_text(encoding="utf-8").splitlines()
-    found, todo = [], [(node, False, False) for node in tree_of(module).body]
+    imports, todo = [], [(node, False, False) for node in tree_of(module).body]
     while todo:
         node, inside, for_types = todo.pop()
         names, guessed = (), False
@@ -161,14 +161,14 @@ def imports_of(module):
             names, guessed = _by_name(module, node), not all(isinstance(a, ast.Constant) for a in node.args)
         for name in names:
             reason = lines[node.lineno - 1].partition("#")[2].strip()
-            found.append(Import(name, node.lineno, inside, guessed, for_types, reason))
+            imports.append(Import(name, node.lineno, inside, guessed, for_types, reason))
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             todo += [(child, inside, True) for child in node.body]
             todo += [(child, inside, for_types) for child in node.orelse]
             continue
         inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         todo += [(child, inside, for_types) for child in ast.iter_child_nodes(node)]
-    return sorted(set(found))
+    return sorted(set(imports))
 
 
 def top_of(module):
@@ -244,7 +244,7 @@ def arrows():
 
 def circles(graph):
     """The groups of modules each of which leads to every other (Tarjan's strongly connected components)."""
-    number, lowest, path, found = {}, {}, [], []
+    number, lowest, path, cycles = {}, {}, [], []
 
     def visit(module):
         number[module] = lowest[module] = len(number)
@@ -258,12 +258,12 @@ def circles(graph):
             group = path[path.index(module) :]
             del path[path.index(module) :]
             if len(group) > 1:
-                found.append(sorted(group))
+                cycles.append(sorted(group))
 
     for module in graph:
         if module not in number:
             visit(module)
-    return found
+    return cycles
 
 
 # The packages of core, lowest first. A package imports only packages of earlier rows, for type checkers too.
@@ -307,8 +307,8 @@ def test_packages_of_core_import_downwards_only():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    found = circles(arrows())
-    assert not found, f"circles of imports, those in functions and for type checkers included: {found}"
+    cycles = circles(arrows())
+    assert not cycles, f"circles of imports, those in functions and for type checkers included: {cycles}"
 
 
 _JAVASCRIPT_IMPORT = re.compile(
@@ -359,8 +359,8 @@ def test_few_imports_stand_inside_functions():
 
 
 def test_an_import_inside_a_function_says_why_it_is_there():
-    found = sorted(imports_inside_functions().items())
-    silent = [f"{module}:{line}" for (module, line), reason in found if len(reason.split()) < 3]
+    results = sorted(imports_inside_functions().items())
+    silent = [f"{module}:{line}" for (module, line), reason in results if len(reason.split()) < 3]
     assert not silent, "import it at the top, or say on its line why it is lazy:\n" + "\n".join(silent)
 
 
@@ -392,12 +392,12 @@ def files_per_concept():
     sys.path.insert(0, str(Path(__file__).with_name("ops")))
     from test_spellings import UNLIKE, concepts  # spares the package to the tests, which read it as text
 
-    found = concepts()
-    kinds = Counter(what.partition(" ")[0] for files in found.values() for named in files.values() for what in named)
-    yield f"{len(found)} names: " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    for count, names in sorted(Counter(len(files) for files in found.values()).items()):
+    result = concepts()
+    kinds = Counter(what.partition(" ")[0] for files in result.values() for named in files.values() for what in named)
+    yield f"{len(result)} names: " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    for count, names in sorted(Counter(len(files) for files in result.values()).items()):
         yield f"{names} in {count} file{'s' * (count > 1)}"
-    for name, files in sorted(found.items()):
+    for name, files in sorted(result.items()):
         if len(files) > 1:
             why = "two things of one name" if name in UNLIKE else "split"
             yield f"  {name}, {why}: " + "; ".join(f"{file} ({', '.join(named)})" for file, named in files.items())
@@ -423,9 +423,9 @@ def annotated(tree):
 
 def report():
     """Yield the lines of the report."""
-    found = circles(arrows())
-    yield f"Circles of imports, those in functions and for type checkers included: {len(found)}"
-    yield from (f"  {len(group)} modules: {', '.join(group)}" for group in found)
+    cycles = circles(arrows())
+    yield f"Circles of imports, those in functions and for type checkers included: {len(cycles)}"
+    yield from (f"  {len(group)} modules: {', '.join(group)}" for group in cycles)
     lines = imports_inside_functions()
     yield f"Imports of msnb inside functions: {len(lines)}"
     for (module, line), reason in sorted(lines.items()):

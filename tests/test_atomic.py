@@ -192,13 +192,13 @@ APPENDED = {"train/_print_file.py"}
 
 
 def test_every_writer_of_msnb_writes_through_this_module():
-    found = {
+    files = {
         f"{path.relative_to(PACKAGE)}:{line}: {call}"
         for path in PACKAGE.rglob("*.py")
         for line, call in _writes(path)
         if path.name != "_util/atomic_file.py"
     }
-    appended = {line for line in found if "'ab'" in line and line.split(":")[0] in APPENDED}
+    appended = {line for line in files if "'ab'" in line and line.split(":")[0] in APPENDED}
     assert {line.split(":")[0] for line in appended} == APPENDED
-    found -= appended
-    assert not found, found
+    files -= appended
+    assert not files, files

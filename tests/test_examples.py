@@ -57,8 +57,8 @@ def given(text, module):
     of_data = module.startswith("msnb.dataset")
 
     def rows():
-        made = dataset.NumpySlicesDataset({"image": images, "label": labels}, shuffle=False)
-        return made if of_data else made.batch(4)
+        data = dataset.NumpySlicesDataset({"image": images, "label": labels}, shuffle=False)
+        return data if of_data else data.batch(4)
 
     def column(name, values):
         return dataset.NumpySlicesDataset({name: values}, shuffle=False) if of_data else Tensor(values)
@@ -144,10 +144,10 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_t
 def alone(tmp_path, monkeypatch):
     """A folder of its own with the files that examples read; ``import mindspore`` means msnb."""
     monkeypatch.chdir(tmp_path)
-    kept, before = dict(vars(settings)), alias.installed()
+    state, before = dict(vars(settings)), alias.installed()
     alias.install(warn=False)
     yield tmp_path
-    vars(settings).update(kept)
+    vars(settings).update(state)
     if not before:
         alias.uninstall()
 

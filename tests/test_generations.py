@@ -197,8 +197,8 @@ TAKEN = {  # calls that r1.1 refuses: what MindSpore 2.7.1 gives
 def test_mindspore_2_takes_what_r1_1_refuses(in_second, call):
     names = {"P": ms2.ops.operations, "ops": ms2.ops, "nn": ms2.nn, "mint": ms2.mint, "numpy": ms2.numpy, "ms": ms2}
     results = eval(call, {**names, "x": Tensor(X)})
-    found = [r.asnumpy().tolist() for r in results] if isinstance(results, tuple) else results
-    assert (found.asnumpy().tolist() if isinstance(found, Tensor) else found) == TAKEN[call]
+    result = [r.asnumpy().tolist() for r in results] if isinstance(results, tuple) else results
+    assert (result.asnumpy().tolist() if isinstance(result, Tensor) else result) == TAKEN[call]
 
 
 REFUSED = ["P.Tile()(x, (2,))", "P.Squeeze(1)(x)", "P.LogicalNot()(x)", "ms.numpy.squeeze(x, 1)"]
@@ -264,9 +264,9 @@ def class_of(name):
     return getattr(nn, LAYERS[name][0].removeprefix("nn.").partition("(")[0])
 
 
-def compare(found, stored, form):
-    assert len(found) == len(stored)
-    for (dtype, shape, total, some), (own_dtype, own_shape, own_total, own_some) in zip(stored, found, strict=True):
+def compare(result, stored, form):
+    assert len(result) == len(stored)
+    for (dtype, shape, total, some), (own_dtype, own_shape, own_total, own_some) in zip(stored, result, strict=True):
         # MindSpore casts what operators take and not what Cells take: views and written functions stay in float32.
         assert own_dtype == dtype or form == "float16" and {own_dtype, dtype} == {"Float16", "Float32"}
         assert own_shape == shape
@@ -281,10 +281,10 @@ def test_a_layer_is_mindspore_2_s(in_second, case):
     if form != "first":
         compare(MEANINGS["ran"](ms2, expression, inputs, form), STORED[case[0]][form], form)
         return
-    found = MEANINGS["first_values"](ms2, expression)
-    assert list(found) == list(STORED[case[0]]["first"])
+    result = MEANINGS["first_values"](ms2, expression)
+    assert list(result) == list(STORED[case[0]]["first"])
     for path, (dtype, shape, mean, deviation, least, largest) in STORED[case[0]]["first"].items():
-        own_dtype, own_shape, own_mean, own_deviation, own_least, own_largest = found[path]
+        own_dtype, own_shape, own_mean, own_deviation, own_least, own_largest = result[path]
         assert (own_dtype, own_shape) == (dtype, shape), path
         if deviation == 0:
             assert (own_mean, own_deviation) == (mean, 0), path

@@ -49,13 +49,13 @@ def test_an_asserted_time_is_found(text):
 
 
 def test_no_test_asserts_a_time():
-    found = [
+    files = [
         f"{path.relative_to(TESTS)}:{line}"
         for path in sorted(TESTS.rglob("*.py"))
         if NAMED.search(path.read_text(encoding="utf-8"))
         for line in asserted_times(trees.tree_of(path))
     ]
-    assert not found, "a time belongs into benchmarks/: " + ", ".join(found)
+    assert not files, "a time belongs into benchmarks/: " + ", ".join(files)
 
 
 UNSEEDED = re.compile(r"\b(default_rng|RandomState|SeedSequence|random\.Random|SystemRandom)\(\)")
@@ -63,5 +63,5 @@ UNSEEDED = re.compile(r"\b(default_rng|RandomState|SeedSequence|random\.Random|S
 
 def test_every_generator_of_a_test_has_a_seed():
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("*.py"))}
-    found = [f"{path.relative_to(TESTS)}: {made}" for path, text in texts.items() for made in UNSEEDED.findall(text)]
-    assert UNSEEDED.search("np.random.default_rng" + "()") and not found, ", ".join(found)
+    results = [f"{path.relative_to(TESTS)}: {call}" for path, text in texts.items() for call in UNSEEDED.findall(text)]
+    assert UNSEEDED.search("np.random.default_rng" + "()") and not results, ", ".join(results)

@@ -29,14 +29,14 @@ def replaced(tree):
     """
     own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     functions = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    found = []
+    results = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.Delete)):
             targets = node.targets
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
             targets = [node.target]
         elif isinstance(node, ast.Call) and _sets(node, own):
-            found.append((node.lineno, ast.unparse(node)))
+            results.append((node.lineno, ast.unparse(node)))
             continue
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names = (
@@ -44,21 +44,21 @@ def replaced(tree):
                 if isinstance(node, ast.ImportFrom)
                 else [alias.name for alias in node.names]
             )
-            found += [(node.lineno, ast.unparse(node)) for name in names if name in _PATCHING]
+            results += [(node.lineno, ast.unparse(node)) for name in names if name in _PATCHING]
             continue
         else:
             continue
         value = getattr(node, "value", None)
-        made = isinstance(value, ast.Lambda) or isinstance(value, ast.Name) and value.id in functions
+        is_function = isinstance(value, ast.Lambda) or isinstance(value, ast.Name) and value.id in functions
         for target in (part for whole in targets for part in ast.walk(whole)):
             if isinstance(target, ast.Attribute) and isinstance(target.ctx, (ast.Store, ast.Del)):
                 if _is_own(target.value, own) or _root(target) in ("self", "cls"):
                     continue
                 a_class = _last_name(target.value)[:1].isupper() and not _last_name(target.value).isupper()
                 dunder = target.attr.startswith("__") and target.attr.endswith("__") and target.attr not in _SAYS
-                if a_class or dunder or made:
-                    found.append((node.lineno, ast.unparse(node).partition("\n")[0]))
-    return sorted(set(found))
+                if a_class or dunder or is_function:
+                    results.append((node.lineno, ast.unparse(node).partition("\n")[0]))
+    return sorted(set(results))
 
 
 def _sets(call, own):

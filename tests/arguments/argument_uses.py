@@ -96,14 +96,14 @@ def fates(function):
     key = function.__code__
     if key not in _known:
         _known[key] = None  # while it calls itself
-        found = _Body(function, node).fates()
+        result = _Body(function, node).fates()
         for other, when in variants().get(key, ()):
-            for name in found:
-                found[name] = found[name] | fates(other.fn).get(name, set())
-                found[name] |= {ACTS} if name in when.__code__.co_consts else set()
-        for name in said_by_kinds(function) & found.keys():
-            found[name].add(SAID)
-        _known[key] = found
+            for name in result:
+                result[name] = result[name] | fates(other.fn).get(name, set())
+                result[name] |= {ACTS} if name in when.__code__.co_consts else set()
+        for name in said_by_kinds(function) & result.keys():
+            result[name].add(SAID)
+        _known[key] = result
     return _known[key]
 
 
@@ -394,23 +394,23 @@ class _Body:
         if not isinstance(callee, types.FunctionType):
             return None
         inner = inspect.unwrap(callee)
-        found = fates(inner)
-        if found is None:
+        result = fates(inner)
+        if result is None:
             return None
         node = definition(inner)
         if always_raises(node) or does_nothing(node):
             return None
-        return parameters(node)[bound:], found, False
+        return parameters(node)[bound:], result, False
 
     def resolve(self, node):
         """(what a call's function is, whether its first parameter is bound); (None, False) if only a run knows."""
         match node:
             case ast.Name(id=name) if name not in self.local and name not in self.flags:
-                found = self.module.get(name, getattr(builtins, name, None))
-                return found, False
+                result = self.module.get(name, getattr(builtins, name, None))
+                return result, False
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if self.owner is not None:
-                found = inspect.getattr_static(self.owner, name, None)
-                return (found, not isinstance(found, staticmethod | type)) if found is not None else (None, False)
+                result = inspect.getattr_static(self.owner, name, None)
+                return (result, not isinstance(result, staticmethod | type)) if result is not None else (None, False)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if self.owner is not None:
                 for base in self.owner.__mro__[1:]:
                     if name in vars(base):

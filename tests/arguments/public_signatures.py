@@ -19,19 +19,19 @@ INNER = re.compile(r"msnb\.(core|ir|formats|insight|notebook|alias|dataset\.(cor
 def modules():
     """Every module of msnb that programs import."""
     yield msnb
-    for found in pkgutil.walk_packages(msnb.__path__, "msnb."):
-        if not INNER.match(found.name):
-            yield importlib.import_module(found.name)
+    for result in pkgutil.walk_packages(msnb.__path__, "msnb."):
+        if not INNER.match(result.name):
+            yield importlib.import_module(result.name)
 
 
 def functions():
     """{function: public name} of plain functions, constructors and methods, each once, first name first."""
-    found = {}
+    results = {}
 
     def add(thing, name):
         thing = getattr(thing, "__func__", thing)
         if isinstance(thing, types.FunctionType):
-            found.setdefault(inspect.unwrap(thing), name)
+            results.setdefault(inspect.unwrap(thing), name)
 
     for module in modules():
         own = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
@@ -45,7 +45,7 @@ def functions():
                         add(inspect.getattr_static(thing, member), full)
     for name, form in sorted(FUNCTIONAL.items()):
         add(form, f"ops.{name}")
-    return found
+    return results
 
 
 def is_hook(cls, member):

@@ -26,11 +26,11 @@ def taken_by(function, operators):
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None
-    found = {p.name for p in parameters} | set(getattr(function, "called", ()))
+    result = {p.name for p in parameters} | set(getattr(function, "called", ()))
     for op in [getattr(cls, "operator", None) for cls in operators]:
         if op is not None and getattr(function, "__wrapped__", None) is op.fn:  # a form made of the declaration
-            found |= {*op.called, *op.positions, *op.attributes}
-    return found
+            result |= {*op.called, *op.positions, *op.attributes}
+    return result
 
 
 @pytest.mark.parametrize("place", ["ops", "Tensor"])
@@ -102,19 +102,19 @@ def test_a_gradient_comes_with_what_it_is_for():
     def scaled(x, y):
         return (x * y * weight).sum()
 
-    found = ops.grad(scaled, (0, 1), [weight], return_ids=True)(X, X + 1)
-    (first, of_x), (second, of_y) = found[0]
-    ((name, of_weight),) = found[1]
+    result = ops.grad(scaled, (0, 1), [weight], return_ids=True)(X, X + 1)
+    (first, of_x), (second, of_y) = result[0]
+    ((name, of_weight),) = result[1]
     assert (first, second, name) == (0, 1, "weight")
     for identifier, gradient in ((0, of_x), (1, of_y), (weight, of_weight)):
-        assert ops.get_grad(found, identifier) is gradient
+        assert ops.get_grad(result, identifier) is gradient
     value, (position, gradient) = ops.value_and_grad(scaled, 1, return_ids=True)(X, X)
     assert position == 1 and value.shape == ()
     np.testing.assert_array_equal(gradient.asnumpy(), 2 * X.asnumpy())
     with pytest.raises(RuntimeError, match="no gradient for 5"):
-        ops.get_grad(found, 5)
+        ops.get_grad(result, 5)
     with pytest.raises(TypeError, match="identifier"):
-        ops.get_grad(found, "weight")
+        ops.get_grad(result, "weight")
 
 
 def test_one_position_and_one_parameter_have_one_gradient_and_no_tuple():

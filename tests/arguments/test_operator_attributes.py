@@ -58,10 +58,10 @@ def test_an_attribute_without_effect_is_kept_and_said_once(name, capsys):
     required = REQUIRED.get(op, {})
     REGISTRY[op].primitive(**required)
     assert not capsys.readouterr().err
-    made = [REGISTRY[op].primitive(**required, **{attribute: value}) for _ in range(2)]
+    results = [REGISTRY[op].primitive(**required, **{attribute: value}) for _ in range(2)]
     said = capsys.readouterr().err
     assert said.count(f"{op}: '{attribute}' has no effect here: ") == 1
-    assert getattr(made[0], attribute) == made[0].attrs[attribute] == value
+    assert getattr(results[0], attribute) == results[0].attrs[attribute] == value
 
 
 def test_a_wrong_value_of_an_attribute_without_effect_raises():

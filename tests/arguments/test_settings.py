@@ -51,15 +51,15 @@ KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}
 
 def readers(tree):
     """{setting: names of the functions that read it}; what is read outside of functions is read by ""."""
-    found, todo = {}, [("", tree)]
+    results, todo = {}, [("", tree)]
     while todo:
         function, node = todo.pop()
         key = _setting(node)
         if key is not None:
-            found.setdefault(key, set()).add(function)
+            results.setdefault(key, set()).add(function)
         inside = node.name if isinstance(node, ast.FunctionDef) else function
         todo += [(inside, child) for child in ast.iter_child_nodes(node)]
-    return found
+    return results
 
 
 def _setting(node):
@@ -82,12 +82,12 @@ def sources():
 @functools.cache
 def all_readers():
     """Return the result of `readers` for all of msnb."""
-    found = {}
+    results = {}
     for path, source in sources().items():
         if any(word in source for word in ("settings", "SETTINGS", "context", "_state")):
             for key, names in readers(tree_of(path)).items():
-                found.setdefault(key, set()).update(names)
-    return found
+                results.setdefault(key, set()).update(names)
+    return results
 
 
 def is_read(key):

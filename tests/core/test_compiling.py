@@ -114,12 +114,12 @@ def test_what_xla_raises_is_raised_and_the_next_call_tries_again(monkeypatch):
 
 
 def test_other_threads_compile_where_they_call():
-    found = []
+    results = []
     net = nn.Dense(4, 3)
-    thread = threading.Thread(target=lambda: found.append(net(X).shape))
+    thread = threading.Thread(target=lambda: results.append(net(X).shape))
     thread.start()
     thread.join()
-    assert found == [(2, 3)]
+    assert results == [(2, 3)]
 
 
 RULE = "*" * 32
@@ -140,18 +140,18 @@ def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
 def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatch, capfd):
     monkeypatch.setattr(slow_compile_alarm, "AFTER", 0.0)
     monkeypatch.setattr(background_compile, "SILENT", 0.0)
-    held = threading.Event()
+    release = threading.Event()
 
     class SuppressAlarm(slow_compile_alarm.SuppressAlarm):
         def __enter__(self):
             super().__enter__()
-            held.set()
+            release.set()
 
     monkeypatch.setattr(slow_compile_alarm, "SuppressAlarm", SuppressAlarm)
 
     class Job(background_compile._Job):
         def _compile_form(self):
-            assert held.wait(120)
+            assert release.wait(120)
             os.write(2, ALARM.encode() + b"something else\n")
 
     monkeypatch.setattr(background_compile, "_Job", Job)

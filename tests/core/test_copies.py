@@ -40,12 +40,12 @@ def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compi
 
 def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_made_and_set_with():
     context.set_context(mode=context.GRAPH_MODE)
-    made, given = _tensor(2, 3), _tensor(2, 3)
+    parameter, given = _tensor(2, 3), _tensor(2, 3)
 
     class Adding(nn.Cell):
         def __init__(self):
             super().__init__()
-            self.made, self.given = Parameter(made, name="made"), Parameter(_tensor(2, 3) * 0, name="given")
+            self.made, self.given = Parameter(parameter, name="made"), Parameter(_tensor(2, 3) * 0, name="given")
             self.given.set_data(given)
 
         def construct(self, x):
@@ -54,9 +54,9 @@ def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_mad
     adding = Adding()
     for _ in range(3):
         adding(_tensor(2, 3))
-    assert np.array_equal(made.asnumpy(), _tensor(2, 3).asnumpy())
+    assert np.array_equal(parameter.asnumpy(), _tensor(2, 3).asnumpy())
     assert np.array_equal(given.asnumpy(), _tensor(2, 3).asnumpy())
-    assert np.array_equal(adding.made.asnumpy(), 4 * made.asnumpy())
+    assert np.array_equal(adding.made.asnumpy(), 4 * parameter.asnumpy())
 
 
 def test_a_parameter_stays_where_its_tensor_was_put():

@@ -60,14 +60,14 @@ def constant(x):
 @pytest.fixture
 def seen():
     """{name: value} of the last operator of each name that ran."""
-    found = {}
+    results = {}
 
     def listen(_, name, tensor, ran):
         if ran is None or ran:
-            found[name] = float(tensor.asnumpy())
+            results[name] = float(tensor.asnumpy())
 
     remove = debug.on_summary(listen)
-    yield found
+    yield results
     remove()
 
 
@@ -140,9 +140,9 @@ def test_a_training_step_writes_over_its_parameters_although_it_hands_something_
 
     step = nn.TrainOneStepCell(Loss(), nn.SGD(net.trainable_params(), 0.1))
     x = Tensor(np.ones((1, 2), np.float32))
-    losses, found = [], []
+    losses, results = [], []
     step(x)
-    remove = debug.on_summary(lambda _, name, tensor, ran: found.append(float(tensor.asnumpy())))
+    remove = debug.on_summary(lambda _, name, tensor, ran: results.append(float(tensor.asnumpy())))
     losses.append(float(step(x)))
     old = net.weight._get_stored_array()
     losses.append(float(step(x)))
@@ -152,7 +152,7 @@ def test_a_training_step_writes_over_its_parameters_although_it_hands_something_
     remove()
     step(x)
     assert old.is_deleted()
-    assert found == losses and monitor.recording.steps
+    assert results == losses and monitor.recording.steps
 
 
 def test_a_graph_without_anything_to_hand_over_stays_the_same_object():

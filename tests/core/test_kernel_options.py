@@ -143,5 +143,5 @@ def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
     finally:
         context.set_context(compile_effort="auto")
     assert [options for _, options in compiled] == [xla_options.QUICK_COMPILE] * 2
-    for got, wanted in zip(hasty, expected, strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    for got, target in zip(hasty, expected, strict=True):
+        np.testing.assert_allclose(got, target, rtol=1e-6)

@@ -164,8 +164,8 @@ GRAPHS = [jax.make_jaxpr(fn)(EXAMPLE) for fn in (_loop, _many, _convolved)]
 
 def test_the_same_function_traced_again_has_the_same_fingerprint():
     for fn in (_loop, _many, _convolved):
-        found = {fingerprint(jax.make_jaxpr(lambda x, fn=fn: fn(x))(EXAMPLE)) for _ in range(2)}
-        assert len(found) == 1 and None not in found
+        results = {fingerprint(jax.make_jaxpr(lambda x, fn=fn: fn(x))(EXAMPLE)) for _ in range(2)}
+        assert len(results) == 1 and None not in results
 
 
 def _otherwise(value):

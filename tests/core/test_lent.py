@@ -39,10 +39,10 @@ def test_what_is_small_is_lent_and_the_rest_given(gpu):
 
 def test_numbers_are_those_of_a_program_that_gives_all(request):
     context.set_context(mode=context.GRAPH_MODE)
-    _, wanted = ran()
+    _, expected = ran()
     request.getfixturevalue("gpu")
-    _, found = ran()
-    assert found == wanted
+    _, result = ran()
+    assert result == expected
 
 
 def test_such_a_program_is_lowered_and_shows_its_memory_like_any(gpu):

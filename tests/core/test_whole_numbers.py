@@ -54,8 +54,8 @@ def families(pair):
 def test_a_gradient_has_the_type_of_its_input_and_the_value_of_the_real_one(pair):
     x, y = (KINDS[name] for name in pair)
     given = [np.asarray(v.asnumpy() if isinstance(v, Tensor) else v, np.float64) for v in (x, y)]
-    found = grad_all(product)(x, y)
-    for gradient, value, own, other in zip(found, (x, y), given, reversed(given), strict=True):
+    result = grad_all(product)(x, y)
+    for gradient, value, own, other in zip(result, (x, y), given, reversed(given), strict=True):
         slope = np.broadcast_to(2 * other, np.broadcast(*given).shape)
         if own.ndim == 0:
             slope = slope.sum()
@@ -166,9 +166,9 @@ class Around(nn.Cell):
 @pytest.mark.parametrize("dtypes", list(itertools.product(("int32", "float32", "uint8"), repeat=2)))
 def test_a_bprop_is_called_for_whole_numbers_too(dtypes):
     x, y = (whole(2, 3, dtype=dtype) for dtype in dtypes)
-    found = grad_all(Told())(x, y)
-    assert [g.dtype for g in found] == [x.dtype, y.dtype]
-    assert numbers(found) == [[3, 3], [7, 8]]
+    result = grad_all(Told())(x, y)
+    assert [g.dtype for g in result] == [x.dtype, y.dtype]
+    assert numbers(result) == [[3, 3], [7, 8]]
     assert numbers(grad_all(Around(Told()))(x, y)) == [[6, 6], [9, 11]]
 
 

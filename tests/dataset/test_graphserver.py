@@ -57,8 +57,8 @@ def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_o
     for graph in clients:
         nodes = graph.get_all_nodes(0)
         assert np.array_equal(nodes, local.get_all_nodes(0)) and nodes.dtype == np.int32
-        for got, wanted in zip(graph.get_node_feature(nodes, [1]), local.get_node_feature(nodes, [1]), strict=True):
-            assert np.array_equal(got, wanted) and got.dtype == wanted.dtype
+        for got, expected in zip(graph.get_node_feature(nodes, [1]), local.get_node_feature(nodes, [1]), strict=True):
+            assert np.array_equal(got, expected) and got.dtype == expected.dtype
         assert np.array_equal(graph.get_all_neighbors(nodes, 0), local.get_all_neighbors(nodes, 0))
         assert graph.graph_info() == local.graph_info()
         assert graph.get_sampled_neighbors(node_list=nodes, neighbor_nums=[2], neighbor_types=[0]).shape == (5, 3)

@@ -122,10 +122,10 @@ def test_leaving_a_loop_ends_its_threads_and_processes(leave, pipeline):
     gc.collect()
     before, running = threads(), set(multiprocessing.active_children())
     data = pipeline()
-    held = leave(data)
+    remaining = leave(data)
     assert not settled(lambda: threads() - before)
     assert not settled(lambda: set(multiprocessing.active_children()) - running)
-    del held, data
+    del remaining, data
 
 
 def test_sending_to_a_device_ends_when_the_data_set_is_deleted():
@@ -173,13 +173,13 @@ def test_closing_a_queue_wakes_producer_and_consumer():
 def test_worker_processes_end_while_a_thread_waits_for_them():
     from msnb.dataset.engine.execution.processes import ProcessPool
 
-    pool, told = ProcessPool([lambda: time.sleep(60)], 2), []
+    pool, messages = ProcessPool([lambda: time.sleep(60)], 2), []
 
     def ask():
         try:
             pool.map([(), ()])
         except RuntimeError as error:
-            told.append(str(error))
+            messages.append(str(error))
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -189,6 +189,6 @@ def test_worker_processes_end_while_a_thread_waits_for_them():
     time.sleep(0.05)
     pool.close()
     asking.join(60)
-    assert not asking.is_alive() and len(told) == 1 and not any(w.process.is_alive() for w in workers)
+    assert not asking.is_alive() and len(messages) == 1 and not any(w.process.is_alive() for w in workers)
     with pytest.raises(RuntimeError, match="stopped"):
         pool.map([()])

@@ -121,7 +121,7 @@ def test_two_processes_of_jax_distributed_divide_the_rows(tmp_path):
         for process in running:
             process.kill()
     assert [process.returncode for process in running] == [0, 0], outputs
-    told = [[json.loads(line) for line in out.splitlines()] for out, _ in outputs]
-    arrays, rows = zip(*told)
+    rows_of_processes = [[json.loads(line) for line in out.splitlines()] for out, _ in outputs]
+    arrays, rows = zip(*rows_of_processes)
     assert [len(share) for share in arrays] == [6, 6] and set(arrays[0] + arrays[1]) == set(range(11))
     assert sorted(rows[0] + rows[1]) == list(range(8))

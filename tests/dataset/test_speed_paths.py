@@ -253,18 +253,18 @@ def test_batches_for_a_device_are_sent_ahead_of_the_consumer(monkeypatch):
     from msnb.dataset.engine import iterators
 
     monkeypatch.setattr(iterators, "get_context", lambda key: "GPU")
-    made = []
+    results = []
     data = ds.NumpySlicesDataset({"x": np.arange(40)}, shuffle=False).batch(4)
     iterator = data.create_tuple_iterator(num_epochs=1)
     boxed = iterator._convert_rows_to_tensors
-    iterator._convert_rows_to_tensors = lambda rows: made.append(threading.current_thread().name) or boxed(rows)
+    iterator._convert_rows_to_tensors = lambda rows: results.append(threading.current_thread().name) or boxed(rows)
     first = next(iterator)
     for _ in range(6000):
-        if len(made) >= 4:
+        if len(results) >= 4:
             break
         time.sleep(0.01)
     assert first[0].asnumpy().tolist() == [0, 1, 2, 3]
-    assert made[:2] == [threading.current_thread().name, "msnb-prefetch"] and 3 <= len(made) <= 5
+    assert results[:2] == [threading.current_thread().name, "msnb-prefetch"] and 3 <= len(results) <= 5
     assert [row[0].asnumpy()[0] for row in iterator] == list(range(4, 40, 4))
 
 

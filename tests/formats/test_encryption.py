@@ -29,10 +29,10 @@ def sealed(cipher, *parts):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_checkpoint_that_mindspore_encrypted_is_read(mode):
-    found = checkpoint.read(GOLDEN / "files" / f"{mode}.ckpt", cipher=Cipher(KEY[: LENGTHS[mode]], mode))
-    assert found.keys() == values().keys()
+    parameters = checkpoint.read(GOLDEN / "files" / f"{mode}.ckpt", cipher=Cipher(KEY[: LENGTHS[mode]], mode))
+    assert parameters.keys() == values().keys()
     for name, value in values().items():
-        np.testing.assert_array_equal(found[name], value)
+        np.testing.assert_array_equal(parameters[name], value)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -22,18 +22,18 @@ TYPES = (
 ).split()
 
 
-def same(found, expected):
-    assert found.keys() == expected.keys()
+def same(result, expected):
+    assert result.keys() == expected.keys()
     for name, value in expected.items():
-        assert (found[name].dtype, found[name].shape) == (value.dtype, value.shape), name
-        np.testing.assert_array_equal(found[name], value)
+        assert (result[name].dtype, result[name].shape) == (value.dtype, value.shape), name
+        np.testing.assert_array_equal(result[name], value)
 
 
 @pytest.mark.parametrize("crc", [True, False])
 def test_what_mindspore_wrote_is_read(crc):
-    found = safetensors.read(GOLDEN / "files" / "sum.safetensors", crc_check=crc)
-    same(found, several())
-    assert found.texts["format"] == "ms"
+    tensors = safetensors.read(GOLDEN / "files" / "sum.safetensors", crc_check=crc)
+    same(tensors, several())
+    assert tensors.texts["format"] == "ms"
     narrow = several()["a"].astype(ml_dtypes.bfloat16)
     same(safetensors.read(GOLDEN / "files" / "all.safetensors"), {**several(), "narrow": narrow})
 
@@ -63,8 +63,8 @@ def test_what_has_no_place_in_the_format_is_refused(tmp_path):
 
 
 def made(header, body=b"", length=None):
-    told = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return (len(told) if length is None else length).to_bytes(8, "little") + told + body
+    data = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return (len(data) if length is None else length).to_bytes(8, "little") + data + body
 
 
 def entry(dtype="F32", shape=(2,), span=(0, 8)):

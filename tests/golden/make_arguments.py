@@ -26,8 +26,8 @@ def arguments(thing):
 def functions(home):
     """{name: arguments} of the public functions of a module, or the methods of a class."""
     names = getattr(home, "__all__", None) or dir(home)
-    found = {n: getattr(home, n, None) for n in sorted(names) if not n.startswith("_")}
-    read = {n: arguments(v) for n, v in found.items() if callable(v) and not inspect.isclass(v)}
+    members = {n: getattr(home, n, None) for n in sorted(names) if not n.startswith("_")}
+    read = {n: arguments(v) for n, v in members.items() if callable(v) and not inspect.isclass(v)}
     return {n: text for n, text in read.items() if text}
 
 

@@ -37,15 +37,15 @@ def owner(place):
 
 def names_of(place):
     """Public names, those of modules that a module has happened to import left out."""
-    found = owner(place)
-    if found is None:
+    result = owner(place)
+    if result is None:
         return set()
-    listed = getattr(found, "__all__", None) or dir(found)
+    listed = getattr(result, "__all__", None) or dir(result)
     return {
         n
         for n in listed
         if not n.startswith("_")
-        and (value := getattr(found, n, None)) is not None
+        and (value := getattr(result, n, None)) is not None
         and (not isinstance(value, types.ModuleType) or value.__name__ == f"{place}.{n}")
     }
 
@@ -73,9 +73,9 @@ def arguments(taken):
         if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters):
             continue
         now = {p.name for p in parameters}
-        for found, these in ((first, old - now), (second, now - old)):
+        for result, these in ((first, old - now), (second, now - old)):
             if these:
-                found[name] = " ".join(sorted(these))
+                result[name] = " ".join(sorted(these))
     return first, second
 
 

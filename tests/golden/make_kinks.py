@@ -30,15 +30,15 @@ def main():
     import mindspore as ms
 
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
-    kept = {}
+    gradients_of_cases = {}
     for key in CASES:
         try:
-            kept[key] = gradients(ms, key)
+            gradients_of_cases[key] = gradients(ms, key)
         except Exception as error:
             print("left out:", key, repr(error).splitlines()[0][:150])
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in kept.items()]
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in gradients_of_cases.items()]
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    print(len(kept), "of", len(CASES), "cases,", FILE.stat().st_size, "bytes")
+    print(len(gradients_of_cases), "of", len(CASES), "cases,", FILE.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

@@ -290,18 +290,18 @@ def gradients(ms, net, inputs, kind):
     """{name: Tensor} of the gradients of a Cell that a case has."""
     parameters = ms.ParameterTuple([] if "sparse" in kind else net.trainable_params())
     single = inputs[0].dtype == ms.float32
-    found = {}
+    results = {}
     if not len(parameters) and ("values" in kind or not single):
-        return found
+        return results
     gradient_operation = ms.ops.GradOperation(get_all=True, get_by_list=bool(len(parameters)))
     if len(parameters):
         gradient, parameter_gradient = gradient_operation(net, parameters)(*inputs)
-        found.update({f"pgrad{i}": x for i, x in enumerate(parameter_gradient)})
+        results.update({f"pgrad{i}": x for i, x in enumerate(parameter_gradient)})
     else:
         gradient = gradient_operation(net)(*inputs)
     if single:
-        found.update({f"grad{i}": x for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
-    return found
+        results.update({f"grad{i}": x for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
+    return results
 
 
 def keeps_state(name):
@@ -327,14 +327,14 @@ def main():
     import mindspore as ms
 
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
-    kept = {}
+    arrays = {}
     for name in CASES:
         try:
-            kept.update({f"{name}/{key}": value for key, value in run(ms, name).items()})
+            arrays.update({f"{name}/{key}": value for key, value in run(ms, name).items()})
         except Exception as error:
             print("left out:", name, repr(error).splitlines()[0][:200])
-    np.savez_compressed(FILE, **kept)
-    print(len(kept), "arrays,", FILE.stat().st_size, "bytes")
+    np.savez_compressed(FILE, **arrays)
+    print(len(arrays), "arrays,", FILE.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

@@ -78,17 +78,17 @@ def hooks(ms):
 
     net.register_backward_hook(first)
     handle = net.register_backward_hook(lambda cell, grad_input, grad_output: (grad_input[0] * 2,))
-    found = ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3)))
+    result = ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3)))
     handle.remove()
-    return [found, ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3))), "; ".join(dict.fromkeys(seen))]
+    return [result, ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3))), "; ".join(dict.fromkeys(seen))]
 
 
 def loaded(ms):
     """Return missing and surplus names of a load; float16 becomes float32."""
     net = fill(ms.nn.Dense(3, 2))
     weight = ms.Parameter(ms.Tensor(np.ones((2, 3)), ms.float16), name="weight")
-    found = ms.load_param_into_net(net, {"weight": weight, "other": weight})
-    return [str(found), net.weight]
+    result = ms.load_param_into_net(net, {"weight": weight, "other": weight})
+    return [str(result), net.weight]
 
 
 def vjp(ms):
@@ -122,10 +122,10 @@ CASES = {
 }
 
 
-def stored(found):
+def stored(result):
     return {
         str(i): np.array(part) if isinstance(part, str) else part.asnumpy() if hasattr(part, "asnumpy") else part
-        for i, part in enumerate(found)
+        for i, part in enumerate(result)
     }
 
 

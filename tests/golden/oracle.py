@@ -25,12 +25,12 @@ def cotangent(shape):
 
 def variables(inputs, wanted):
     """Places, (place, None) or (place, number in a tuple), of the float arrays that get a gradient."""
-    found = []
+    results = []
     for place, value in enumerate(inputs):
         if wanted is None or place in wanted:
             parts = [(number, v) for number, v in enumerate(value)] if isinstance(value, tuple) else [(None, value)]
-            found += [(place, n) for n, v in parts if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
-    return found
+            results += [(place, n) for n, v in parts if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+    return results
 
 
 def placed(inputs, places, values):
@@ -78,9 +78,9 @@ class Oracle:
             return function and (lambda *args: function(*args, **attributes))
         for module in MODULES:
             with contextlib.suppress(ImportError):
-                found = getattr(importlib.import_module(f"mindspore.{module}"), name, None)
-                if isinstance(found, type):
-                    return found(**attributes)
+                result = getattr(importlib.import_module(f"mindspore.{module}"), name, None)
+                if isinstance(result, type):
+                    return result(**attributes)
         return None
 
     def answer(self, question):
@@ -96,14 +96,14 @@ class Oracle:
                 call = self.call_of(kind, name, question["attributes"])
                 if call is None:
                     raise LookupError(f"there is no {kind} {name}")
-                found, out = self.forward(call, question)
+                result, out = self.forward(call, question)
             except Exception as problem:  # no kernel for the CPU, another signature
                 problems.append(_line(problem))
                 continue
             try:
-                return {**found, **self.gradients(call, question, out)}, None
+                return {**result, **self.gradients(call, question, out)}, None
             except Exception as problem:
-                return found, f"gradient: {_line(problem)}"
+                return result, f"gradient: {_line(problem)}"
         return {}, problems[0]
 
     def boxes(self, question):
@@ -117,10 +117,10 @@ class Oracle:
         boxes = self.boxes(question)
         out = call(*boxes)
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        kept = selected(outs, question["compared"])
-        found = {f"out{i}": o.asnumpy() for i, o in kept if isinstance(o, self.ms.Tensor)}
-        found.update({f"written{place}": boxes[place].asnumpy() for place in question["written"]})
-        return found, outs
+        selection = selected(outs, question["compared"])
+        results = {f"out{i}": o.asnumpy() for i, o in selection if isinstance(o, self.ms.Tensor)}
+        results.update({f"written{place}": boxes[place].asnumpy() for place in question["written"]})
+        return results, outs
 
     def gradients(self, call, question, outs):
         """The gradient of the sum of all float results, each weighted by its cotangent."""
@@ -141,8 +141,8 @@ class Oracle:
             return sum(weighted[1:], weighted[0])
 
         at = [boxes[place] if number is None else boxes[place][number] for place, number in places]
-        found = ms.ops.GradOperation(get_all=True)(total)(*at)
-        return {f"grad{i}": g.asnumpy() for i, g in enumerate(found)}
+        output = ms.ops.GradOperation(get_all=True)(total)(*at)
+        return {f"grad{i}": g.asnumpy() for i, g in enumerate(output)}
 
 
 def _line(problem):

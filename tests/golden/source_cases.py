@@ -618,15 +618,15 @@ def answer(ds, folder, cls, case):
         arguments["annotation_file"] = str(folder / arguments["annotation_file"])
         where = (str(folder / "images" if case != EMPTY else folder),)
     try:
-        made = getattr(ds, cls)(*where, shuffle=False, **arguments)
-        columns = made.get_col_names()
+        dataset = getattr(ds, cls)(*where, shuffle=False, **arguments)
+        columns = dataset.get_col_names()
         if cls == "TedliumDataset":
             columns.remove("waveform")  # MindSpore makes zeros of every recording
-        rows = [[cell(row[c], names) for c in columns] for row in made.create_dict_iterator(1, True)]
+        rows = [[cell(row[c], names) for c in columns] for row in dataset.create_dict_iterator(1, True)]
         if cls in UNORDERED:
             rows.sort(key=json.dumps)
-        classes = made.num_classes() if callable(made.num_classes) else None
-        return {"columns": columns, "size": made.get_dataset_size(), "classes": classes, "rows": rows}
+        classes = dataset.num_classes() if callable(dataset.num_classes) else None
+        return {"columns": columns, "size": dataset.get_dataset_size(), "classes": classes, "rows": rows}
     except (RuntimeError, TypeError, ValueError, OSError) as error:
         known = (OSError, RuntimeError, TypeError, ValueError)
         return {"error": "any" if case == EMPTY else next(t.__name__ for t in known if isinstance(error, t))}

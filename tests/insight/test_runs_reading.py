@@ -53,18 +53,18 @@ def steps_of(run, tag="loss"):
 
 
 def test_scalars_are_those_that_were_written_in_whatever_mixture(tmp_path):
-    rng, wanted, bodies = np.random.default_rng(3), {}, []
+    rng, expected, bodies = np.random.default_rng(3), {}, []
     for step in [*range(1, 40), *range(120, 180), *range(16380, 16390)]:  # steps of one, two and three bytes
         tags = [["loss"], ["loss", "accuracy"], ["a/b"]][rng.integers(3)]
         row = {tag: float(np.float32(rng.normal())) for tag in tags}
         for tag, value in row.items():
-            wanted.setdefault(tag, []).append((step, 1.7e9 + step, value))
+            expected.setdefault(tag, []).append((step, 1.7e9 + step, value))
         bodies.append(event(step, *(number(*pair) for pair in row.items())))
     run = Run(written(tmp_path / "r", *bodies))
-    assert set(run.tags["scalar"]) == set(wanted) and not run.problems
-    for tag, rows in wanted.items():
+    assert set(run.tags["scalar"]) == set(expected) and not run.problems
+    for tag, rows in expected.items():
         assert list(zip(*run.scalar(tag), strict=True)) == rows
-    assert run.summary == {tag: rows[-1][2] for tag, rows in wanted.items()}
+    assert run.summary == {tag: rows[-1][2] for tag, rows in expected.items()}
 
 
 def test_what_is_appended_comes_with_the_next_refresh_and_a_torn_record_when_it_is_whole(tmp_path):
@@ -148,10 +148,12 @@ def test_images_histograms_and_tensors_are_read_when_asked_for(tmp_path):
     tensor = encode(SCHEMA, "TensorProto", {"dims": [3, 2], "data_type": 11, "raw_data": bytes(16)})
     wrong = event(8, part(1, part(1, b"t") + part(8, tensor)))
     run = Run(written(tmp_path / "r", summary_event(1.7e9, 7, values), wrong))
-    (picture,), (found,), (array,) = run.images("pic"), run.histograms("w"), run.tensors("t")
+    (picture,), (result,), (array,) = run.images("pic"), run.histograms("w"), run.tensors("t")
     assert (picture.step, picture.png, picture.width, picture.height) == (7, b"png", 3, 2)
     assert (
-        found.edges.tolist() == [-1, 0, 2] and found.counts.tolist() == [4, 6] and (found.nan, found.mean) == (1, 0.5)
+        result.edges.tolist() == [-1, 0, 2]
+        and result.counts.tolist() == [4, 6]
+        and (result.nan, result.mean) == (1, 0.5)
     )
     assert array.array.tolist() == [[0, 1], [2, 3]] and steps_of(run) == [7]
     assert "is damaged" in run.problems[0]
@@ -196,7 +198,7 @@ def test_times_and_edges_that_are_no_numbers_reach_no_view_as_such(tmp_path):
     bodies = [summary_event(time, 1, [("w", "histogram", wide)]) for time in (float("nan"), float("inf"))]
     run = Run(written(tmp_path / "r", *bodies))
     assert (run.started, run.ended) == (None, None) and len(run.histograms("w")) == 2
-    assert b"NaN" not in (made := payload.full_state([run], "r")) and b"Infinity" not in made
+    assert b"NaN" not in (state := payload.full_state([run], "r")) and b"Infinity" not in state
 
 
 def test_what_is_no_folder_is_refused(tmp_path):

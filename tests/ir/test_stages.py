@@ -25,8 +25,8 @@ class Net(nn.Cell):
 def step():
     net = Net()
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    made = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
-    return Stages(program_of(made, X, LABELS), "Step")
+    train_step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    return Stages(program_of(train_step, X, LABELS), "Step")
 
 
 @pytest.mark.parametrize("stage", ["StableHLO", "optimised"])
@@ -84,11 +84,11 @@ def test_every_operator_is_found_again_in_stablehlo_and_every_operation_of_the_g
 
 def test_primitives_and_stablehlo_are_matched_by_the_primitive_that_each_operation_came_from(step):
     primitives, lowered = step["primitives"], step["StableHLO"]
-    found = compare(primitives, lowered)
-    counts = found.counts()
+    result = compare(primitives, lowered)
+    counts = result.counts()
     assert counts["same"] > 0.8 * len(primitives) and counts["removed"] < 0.1 * len(primitives)
     old, new = list(primitives.all_nodes()), list(lowered.all_nodes())
-    assert {("neg", "negate"), ("mul", "multiply")} <= {(old[a].op, new[b].op) for a, b in found.links}
+    assert {("neg", "negate"), ("mul", "multiply")} <= {(old[a].op, new[b].op) for a, b in result.links}
 
 
 def test_loops_and_branches_keep_their_bodies_in_stablehlo():

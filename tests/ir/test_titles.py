@@ -37,8 +37,8 @@ def _called(fold):
         tree = Hierarchy(ir.graph(program_of(step, x, x)), fold=fold)
     finally:
         context.set_context(mode=before)
-    found = paths(tree)
-    return {found[scope.index]: title(scope, found) for scope in tree.root.scopes() if found[scope.index]}
+    result = paths(tree)
+    return {result[scope.index]: title(scope, result) for scope in tree.root.scopes() if result[scope.index]}
 
 
 def test_a_box_has_the_path_of_its_cell_and_shows_what_the_box_around_it_does_not():

@@ -40,12 +40,12 @@ TOGETHER = 10  # calls that are one program: to compile each alone takes longer
 @functools.cache
 def golden():
     """{call: {name: array}}."""
-    found = {}
+    results = {}
     with np.load(GOLDEN / "mint.npz") as store:
         for name in store:
             key, _, part = name.rpartition("/")
-            found.setdefault(key, {})[part] = store[name]
-    return found
+            results.setdefault(key, {})[part] = store[name]
+    return results
 
 
 def room(call):
@@ -85,9 +85,9 @@ def mode():
 
 def agree(call, gradients):
     """Run a call and compare its results."""
-    text, made = call
+    text, result = call
     want = golden()[key_of(*call)]
-    got, problem = mint_oracle.answer(MINT, (text, arrays_of(text, made), made), gradients)
+    got, problem = mint_oracle.answer(MINT, (text, arrays_of(text, result), result), gradients)
     assert problem is None
     assert {name for name in want if name.startswith("out")} == {name for name in got if name.startswith("out")}
     for name in want.keys() & got.keys():

@@ -40,17 +40,17 @@ def compiled(names):
     made, keys = {name: golden.made(ms, name) for name in names}, {}
 
     def run():
-        found = {n: golden.outputs(net, x) | golden.gradients(ms, net, x, kind) for n, (net, x, kind) in made.items()}
-        keys.update({name: list(values) for name, values in found.items()})
-        return tuple(tuple(values.values()) for values in found.values())
+        results = {n: golden.outputs(net, x) | golden.gradients(ms, net, x, kind) for n, (net, x, kind) in made.items()}
+        keys.update({name: list(values) for name, values in results.items()})
+        return tuple(tuple(values.values()) for values in results.values())
 
-    found = {
+    results = {
         name: {key: x.asnumpy() for key, x in zip(keys[name], values, strict=True)}
         for name, values in zip(names, ms.jit(run)(), strict=True)
     }
     for name, (net, *_) in made.items():
-        found[name]["names"] = np.array([path for path, _ in net.parameters_and_names()])
-    return found
+        results[name]["names"] = np.array([path for path, _ in net.parameters_and_names()])
+    return results
 
 
 def class_of(name):
@@ -85,8 +85,8 @@ def test_a_layer_gives_what_mindspore_gives_in_a_graph(name):
     if golden.keeps_state(name):
         compare(name, golden.run(ms, name))
     else:
-        found = compiled_together(COMPANIES[name]) or compiled([name])
-        compare(name, found[name])
+        result = compiled_together(COMPANIES[name]) or compiled([name])
+        compare(name, result[name])
 
 
 # Step by step each operator is its own program, which takes far longer to compile. The operators are the same, and the

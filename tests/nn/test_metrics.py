@@ -18,16 +18,16 @@ recipe = runpy.run_path(str(GOLDEN / "make_metrics.py"))
 golden = json.loads((GOLDEN / "metrics.json").read_text(encoding="utf-8"))
 
 
-def _same(found, expected):
+def _same(result, expected):
     if isinstance(expected, list) and any(isinstance(part, list) for part in expected):
-        return len(found) == len(expected) and all(map(_same, found, expected))
-    return np.shape(found) == np.shape(expected) and np.allclose(found, expected, rtol=1e-6, equal_nan=True)
+        return len(result) == len(expected) and all(map(_same, result, expected))
+    return np.shape(result) == np.shape(expected) and np.allclose(result, expected, rtol=1e-6, equal_nan=True)
 
 
 @pytest.mark.parametrize("case", recipe["CASES"])
 def test_a_metric_has_mindspores_value(case):
-    found = recipe["run"](ms, case)
-    assert _same(found, golden[case]), f"{found} is not {golden[case]}"
+    result = recipe["run"](ms, case)
+    assert _same(result, golden[case]), f"{result} is not {golden[case]}"
 
 
 @pytest.mark.parametrize("batch", [128, 3])

@@ -52,15 +52,15 @@ def _graph_mode():
 @pytest.fixture
 def traced(monkeypatch):
     """Classes of the Cells of a list, as often as they were traced."""
-    found = []
+    results = []
     run = nn.Cell._run_with_precision_and_hooks
 
     def counting(self, args, kwargs):
-        found.append(type(self).__name__)
+        results.append(type(self).__name__)
         return run(self, args, kwargs)
 
     monkeypatch.setattr(nn.Cell, "_run_with_precision_and_hooks", counting)
-    return found
+    return results
 
 
 def flat(monkeypatch):
@@ -109,14 +109,14 @@ def test_the_graph_is_that_of_tracing_every_cell(make, monkeypatch):
 
 @pytest.mark.parametrize("make", NETS.values(), ids=NETS)
 def test_training_gives_the_same_numbers(make, monkeypatch):
-    found = []
+    results = []
     for _ in range(2):
         net, train = step(make)
         for _ in range(3):
             train(X)
-        found.append([p.asnumpy() for p in net.get_parameters()])
+        results.append([p.asnumpy() for p in net.get_parameters()])
         flat(monkeypatch)
-    for once, each in zip(*found, strict=True):
+    for once, each in zip(*results, strict=True):
         np.testing.assert_allclose(once, each, rtol=2e-6, atol=1e-7)
 
 
@@ -147,9 +147,9 @@ def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
     ids=["number", "training", "Tensor", "Primitive", "requires_grad"],
 )
 def test_what_differs_is_traced_by_itself(blocks, traced):
-    made = blocks()
-    Stack(made)(X)
-    assert traced.count("Block") == len(made)
+    result = blocks()
+    Stack(result)(X)
+    assert traced.count("Block") == len(result)
 
 
 def holding(block, value):

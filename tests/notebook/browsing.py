@@ -93,10 +93,10 @@ class Window:
 
     def complaints(self):
         """Return requests to the network and errors since the last call."""
-        found = [*self.asked, *self.faults]
+        results = [*self.asked, *self.faults]
         self.asked.clear()
         self.faults.clear()
-        return found
+        return results
 
 
 def until(page, holds, tries=1200):

@@ -79,18 +79,18 @@ def test_a_column_keeps_the_least_and_the_largest_and_counts_what_is_no_number()
     rng = np.random.default_rng(5)
     values = rng.normal(size=1000)
     values[[100, 500]] = np.nan, np.inf
-    found = thinned(Series(np.arange(1000), np.arange(1000.0), values), 64)
+    result = thinned(Series(np.arange(1000), np.arange(1000.0), values), 64)
     good = values[np.isfinite(values)]
-    assert len(found.steps) == 64 and found.steps[-1] == 999 and found.counts.sum() == 1000 and found.bad.sum() == 2
-    assert np.nanmin(found.low) == np.float32(good.min()) and np.nanmax(found.high) == np.float32(good.max())
-    weights = found.counts - found.bad
-    assert (found.mean * weights).sum() / weights.sum() == pytest.approx(good.mean(), rel=1e-5)
+    assert len(result.steps) == 64 and result.steps[-1] == 999 and result.counts.sum() == 1000 and result.bad.sum() == 2
+    assert np.nanmin(result.low) == np.float32(good.min()) and np.nanmax(result.high) == np.float32(good.max())
+    weights = result.counts - result.bad
+    assert (result.mean * weights).sum() / weights.sum() == pytest.approx(good.mean(), rel=1e-5)
 
 
 def test_common_bins_keep_every_count(runs):
-    found = Run(runs / "rate 0.01").histograms("weight")
-    edges, counts = in_common_bins(found, 60)
-    assert (edges[0], edges[-1]) == (-1, 300) and counts.sum(axis=1) == pytest.approx([45] * len(found))
+    result = Run(runs / "rate 0.01").histograms("weight")
+    edges, counts = in_common_bins(result, 60)
+    assert (edges[0], edges[-1]) == (-1, 300) and counts.sum(axis=1) == pytest.approx([45] * len(result))
 
 
 def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
@@ -383,10 +383,12 @@ def test_a_live_curve_goes_on_and_nothing_is_left_when_it_is_closed(show, tmp_pa
     run.refresh()
     parts = {"payload": first, "news": payload.news([run], *known)}
     source = pathlib.Path(dashboard.__code__.co_filename).with_name("widget.js").read_text(encoding="utf-8")
-    found = show().evaluate(LIVE, {"source": source, **{key: base64.b64encode(v).decode() for key, v in parts.items()}})
-    assert "step 44; last 0.644" in found["before"] and "step 50; last 0.6065" in found["after"]
-    assert (found["tabs"], found["more"], found["left"], found["listening"]) == (1, 5, 0, 0)
-    assert found["asked"] == [{"whole": True, "number": 1}]
+    result = show().evaluate(
+        LIVE, {"source": source, **{key: base64.b64encode(v).decode() for key, v in parts.items()}}
+    )
+    assert "step 44; last 0.644" in result["before"] and "step 50; last 0.6065" in result["after"]
+    assert (result["tabs"], result["more"], result["left"], result["listening"]) == (1, 5, 0, 0)
+    assert result["asked"] == [{"whole": True, "number": 1}]
 
 
 def test_a_view_follows_a_writer_by_itself_until_it_is_closed(tmp_path):

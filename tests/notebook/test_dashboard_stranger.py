@@ -154,9 +154,9 @@ def test_the_selection_of_a_table_and_a_double_click_choose_the_runs_that_are_dr
     page.keyboard.press("o")
     assert shown() == [False, False, True]
     first = chips.first.get_attribute("data-run")
-    for ids, wanted in (([first], [True, False, False]), (["of another folder"], [True] * 3), ([], [True] * 3)):
+    for ids, expected in (([first], [True, False, False]), (["of another folder"], [True] * 3), ([], [True] * 3)):
         page.evaluate("ids => window.dispatchEvent(new CustomEvent('msnb:runs', {detail: {ids}}))", ids)
-        assert shown() == wanted
+        assert shown() == expected
 
 
 def test_of_many_curves_those_beside_the_pointer_are_read(window, tmp_path):
@@ -188,10 +188,10 @@ def test_a_folder_that_goes_away_while_it_is_looked_at_is_told_and_the_curves_st
     with msnb.record("r", tmp_path) as run:
         run.log({"loss": 1.0})
         run.flush()
-        view, told = msnb.dashboard(tmp_path), threading.Event()
-        view.widget.send = lambda *_, **__: told.set()
+        view, event = msnb.dashboard(tmp_path), threading.Event()
+        view.widget.send = lambda *_, **__: event.set()
         shutil.move(run.folder, tmp_path.parent / f"{tmp_path.name}-moved")
-        assert told.wait(60)
+        assert event.wait(60)
     assert "the folder is gone" in view.runs[0].problems[0] and view.runs[0].scalar("loss").values.tolist() == [1.0]
     assert b"the folder is gone" in view.payload and "loss 1" in repr(view)
     view.close()
@@ -224,5 +224,5 @@ ANEW = """async ({source, payload}) => {
 def test_a_view_that_is_drawn_anew_apart_from_the_page_has_its_colours(show, folder):
     page, view = show(), dashboard(folder)
     source = pathlib.Path(view_module.__file__).with_name("widget.js").read_text(encoding="utf-8")
-    found = page.evaluate(ANEW, {"source": source, "payload": base64.b64encode(view.payload).decode()})
-    assert found == {"black": 0, "drawn": True}
+    result = page.evaluate(ANEW, {"source": source, "payload": base64.b64encode(view.payload).decode()})
+    assert result == {"black": 0, "drawn": True}

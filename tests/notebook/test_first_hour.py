@@ -107,8 +107,8 @@ class Lab:
         return self.shown(number)
 
     def shown(self, number):
-        found = self.cell(number).locator(".jp-OutputArea-output")
-        return "\n".join(found.nth(i).inner_text() for i in range(found.count()))
+        result = self.cell(number).locator(".jp-OutputArea-output")
+        return "\n".join(result.nth(i).inner_text() for i in range(result.count()))
 
     def view(self, number):
         """The graph that a cell shows; it is run if it has not shown one."""

@@ -272,17 +272,17 @@ def a_weight_opens_to_what_it_holds(notebook):
     link = view.locator(".panel [data-weight]").first
     name = link.inner_text()
     link.click()
-    held = view.locator(".panel .held")
-    held.wait_for()
-    assert name in held.inner_text() and "mean" in held.inner_text() and "trained" not in held.inner_text()
-    assert held.locator('svg[aria-label="histogram of the values"] rect').count() > 5
+    content = view.locator(".panel .held")
+    content.wait_for()
+    assert name in content.inner_text() and "mean" in content.inner_text() and "trained" not in content.inner_text()
+    assert content.locator('svg[aria-label="histogram of the values"] rect').count() > 5
     around = view.locator(".panel").bounding_box()
-    seen = held.locator("svg").bounding_box()
-    assert held.bounding_box()["width"] <= around["width"]
+    seen = content.locator("svg").bounding_box()
+    assert content.bounding_box()["width"] <= around["width"]
     assert seen["y"] + seen["height"] <= around["y"] + around["height"] + 1, "it is scrolled into sight"
     picture(view, f"weight_{notebook.name}", notebook.folder, docs=False)
     link.press("Enter")
-    held.wait_for(state="detached")
+    content.wait_for(state="detached")
     assert page.evaluate("document.activeElement.dataset.weight") == name
 
 
@@ -340,12 +340,12 @@ def saved(notebook):
     return nbformat.read(path, 4)
 
 
-def an_exported_page_needs_no_network(made, notebook, browser):
-    assert json.dumps(made).count("data-msnb-name=") == 1, "one output brings the module along"
+def an_exported_page_needs_no_network(book, notebook, browser):
+    assert json.dumps(book).count("data-msnb-name=") == 1, "one output brings the module along"
     from nbconvert import HTMLExporter
 
     exported = notebook.folder / "views.html"
-    exported.write_text(HTMLExporter().from_notebook_node(made)[0])
+    exported.write_text(HTMLExporter().from_notebook_node(book)[0])
     still = browser.new_page()
     still.set_default_timeout(60000)
     still.route("http*://**", lambda route: route.abort())

@@ -97,7 +97,7 @@ def test_what_is_half_typed_leaves_the_view_alone(notebook, shown):
 
 def test_a_changed_constructor_is_followed_and_the_network_that_is_there_stays_as_it_is(notebook, shown):
     view, _ = shown
-    net, kept = notebook["net"], notebook["net"].block.dense.weight.asnumpy()
+    net, weights = notebook["net"], notebook["net"].block.dense.weight.asnumpy()
     assert update(notebook, shown, "nn.Dense(3, 3)", "nn.Dense(3, 4)") == (1, None)
     assert view.graph.nodes[0].shape == (4, 4)
     names = [p.name for p in view.graph.parameters if p.is_weight]
@@ -105,7 +105,7 @@ def test_a_changed_constructor_is_followed_and_the_network_that_is_there_stays_a
     assert update(notebook, shown, "self.block = Block()", "self.block = nn.Dense(3, 7)") == (1, None)
     assert view.graph.nodes[0].shape == (4, 7) and view.graph.nodes[0].scope == "Default/block-Dense"
     assert notebook["net"] is net and type(net.block) is notebook["Block"]
-    assert (net.block.dense.weight.asnumpy() == kept).all()
+    assert (net.block.dense.weight.asnumpy() == weights).all()
 
 
 MAKER = """%%mindspore -m graph

@@ -41,8 +41,8 @@ def ran(dataset):
 
 def test_operators_stand_in_the_order_of_the_data():
     page = ran(data()).html()
-    places = [page.index(words) for words in (">NumpySlicesDataset", ">doubled()", ">batch 8<")]
-    assert places == sorted(places)
+    positions = [page.index(words) for words in (">NumpySlicesDataset", ">doubled()", ">batch 8<")]
+    assert positions == sorted(positions)
     assert "doubled() on x takes" in page and "finished" in page
 
 

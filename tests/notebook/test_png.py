@@ -59,9 +59,9 @@ def test_the_same_view_gives_the_same_bytes(views):
 
 def test_a_large_graph_is_drawn_as_far_as_its_picture_goes(tmp_path):
     net = nn.SequentialCell([nn.Dense(4, 4) for _ in range(40)])
-    made = msnb.view(net, Tensor(np.ones((2, 4), np.float32)))
-    made.save(tmp_path / "net.png")
-    assert isinstance(made, GraphView) and Image.open(tmp_path / "net.png").height > 200
+    view = msnb.view(net, Tensor(np.ones((2, 4), np.float32)))
+    view.save(tmp_path / "net.png")
+    assert isinstance(view, GraphView) and Image.open(tmp_path / "net.png").height > 200
 
 
 @pytest.mark.parametrize(

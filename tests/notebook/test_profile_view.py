@@ -187,8 +187,8 @@ def test_a_line_of_source_is_told_to_the_notebook(show):
     page = show()
     page.evaluate("window.addEventListener('msnb:reveal', e => { window.told = e.detail; })")
     page.locator(".panel .at").first.click()
-    told = page.evaluate("window.told")
-    assert told["file"] == "test_profile_view.py" and told["line"] > 1 and told["asked"]
+    detail = page.evaluate("window.told")
+    assert detail["file"] == "test_profile_view.py" and detail["line"] > 1 and detail["asked"]
 
 
 def test_every_tab_draws(show):
@@ -251,8 +251,8 @@ def test_in_forced_colours_the_parts_of_a_step_are_told_apart(show, dark):
 
 
 def test_the_tabs_are_all_that_the_list_of_tabs_holds(show):
-    held = show().locator('[role="tablist"] > *').evaluate_all("all => all.map(one => one.getAttribute('role'))")
-    assert len(held) == 6 and set(held) == {"tab"}
+    roles = show().locator('[role="tablist"] > *').evaluate_all("all => all.map(one => one.getAttribute('role'))")
+    assert len(roles) == 6 and set(roles) == {"tab"}
 
 
 def test_points_above_the_roof_are_marked(show, made):
@@ -340,8 +340,8 @@ LIVE = """async ({source, payload, graph, code}) => {
 def test_the_live_widget_draws_anew_keeps_its_tab_and_leaves_nothing_when_closed(show, made):
     widget = pathlib.Path(view.__code__.co_filename).with_name("widget.js")
     parts = {name: base64.b64encode(getattr(made.widget, name)).decode() for name in ("payload", "graph", "code")}
-    found = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **parts})
-    assert found == {"again": "cells", "drawn": 1, "left": 0, "listening": 0}
+    result = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **parts})
+    assert result == {"again": "cells", "drawn": 1, "left": 0, "listening": 0}
 
 
 @pytest.mark.parametrize("width, dark", [(480, True), (480, False), (1400, True)])

@@ -28,8 +28,8 @@ LIVE = """async ({source, payload}) => {
 }"""
 
 
-def text(made):
-    return base64.b64encode(made).decode()
+def text(runs_view):
+    return base64.b64encode(runs_view).decode()
 
 
 class Live:
@@ -44,8 +44,8 @@ class Live:
         frames(self.page)
         questions = self.page.evaluate("live.sent.splice(0)")
         for question in questions:
-            told, made = self.view._answer_question({key: value for key, value in question.items() if key != "ask"})
-            self.page.evaluate("live.hear", [{**told, "answer": question["ask"]}, [text(one) for one in made]])
+            reply, result = self.view._answer_question({key: value for key, value in question.items() if key != "ask"})
+            self.page.evaluate("live.hear", [{**reply, "answer": question["ask"]}, [text(one) for one in result]])
         frames(self.page)
         return questions
 
@@ -141,9 +141,9 @@ def test_a_comparison_stays_on_screen_and_asks_for_the_curves_of_what_still_runs
     put(tmp_path, "other", 102, config={"lr": 0.3, "seed": 1}, loss=2.0)
     live = Live(page, tmp_path)
 
-    def tick(*wanted):
+    def tick(*expected):
         page.click('[data-tab="table"]')
-        for name in wanted:
+        for name in expected:
             page.locator(".body .row").filter(has_text=name).click()
         page.click(".acts [data-do=compare]")
 
@@ -187,8 +187,8 @@ runs.refresh()  # as the tuning does, which reads the same runs
 after()"""
     notebook.ok(code)
     assert "Traceback" not in notebook.shown
-    told = notebook.rich[-1].data["text/plain"]
-    assert "1 run in" in told and "loss" in told and "0.25" in told
+    text = notebook.rich[-1].data["text/plain"]
+    assert "1 run in" in text and "loss" in text and "0.25" in text
 
 
 def test_dashboards_of_the_page_are_told_what_is_selected(page, tmp_path):
@@ -197,11 +197,11 @@ def test_dashboards_of_the_page_are_told_what_is_selected(page, tmp_path):
     live = Live(page, tmp_path)
     ids = {run.folder.name: run.id for run in live.view.runs}
     page.evaluate("window.told = []; addEventListener('msnb:runs', ({detail}) => told.push(detail.ids))")
-    for act, wanted in (
+    for act, expected in (
         (lambda: page.fill(".filter", "lr<0.5"), ["r1", "r2"]),
         (lambda: page.locator(".body .row").filter(has_text="r2").click(), ["r2"]),
         (lambda: page.click(".acts [data-do=none]"), ["r1", "r2"]),
         (lambda: page.click("[data-do=clear]"), []),
     ):
         act()
-        until(page, lambda wanted=wanted: page.evaluate("told.at(-1)") == [ids[name] for name in wanted])
+        until(page, lambda expected=expected: page.evaluate("told.at(-1)") == [ids[name] for name in expected])

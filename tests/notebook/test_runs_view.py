@@ -30,10 +30,17 @@ def folder(tmp_path_factory):
             config["optimizer"]["momentum"] = i / 40
         summary = {"accuracy": 1 - 0.1 * (math.log10(rate) + 3) ** 2, "loss": math.nan if i == 9 else i / 7}
         state = "failed" if i == 9 else "running" if i == 39 else "finished"
-        told = {"format": 1, "name": name, "started": 1e9 + i, "ended": 1e9 + 90 + i, "host": "elsewhere", "pid": 1}
+        description = {
+            "format": 1,
+            "name": name,
+            "started": 1e9 + i,
+            "ended": 1e9 + 90 + i,
+            "host": "elsewhere",
+            "pid": 1,
+        }
         (place / name).mkdir()
         (place / name / "run.json").write_text(
-            json.dumps({**told, "state": state, "config": config, "summary": summary}), encoding="utf-8"
+            json.dumps({**description, "state": state, "config": config, "summary": summary}), encoding="utf-8"
         )
     Runs(place).marks.change({"run-03": {"star": True, "note": EVIL}, "run-04": {"hidden": True}})
     return place
@@ -272,10 +279,10 @@ LIVE = """async ({source, payload, after}) => {
 def test_the_live_view_marks_deletes_after_a_question_and_follows_the_folder(show, made, tmp_path):
     source = MODULE.read_text(encoding="utf-8")
     after = base64.b64encode(msnb.runs(tmp_path).payload).decode()
-    found = show().evaluate(
+    result = show().evaluate(
         LIVE, {"source": source, "payload": base64.b64encode(made.payload).decode(), "after": after}
     )
-    assert {"mark": ["run-07"], "as": {"star": True}} in found["sent"] and {"delete": ["run-07"]} in found["sent"]
-    assert "Delete run-07" in found["question"] and found["focused"] == "leave"
-    assert found["left"].startswith("0 runs") and found["ticked"].startswith("Tick runs")
-    assert found["after"] == found["listening"] == 0
+    assert {"mark": ["run-07"], "as": {"star": True}} in result["sent"] and {"delete": ["run-07"]} in result["sent"]
+    assert "Delete run-07" in result["question"] and result["focused"] == "leave"
+    assert result["left"].startswith("0 runs") and result["ticked"].startswith("Tick runs")
+    assert result["after"] == result["listening"] == 0

@@ -73,13 +73,13 @@ def views():
     ms.set_context(mode=ms.GRAPH_MODE)
     net, x = nn.Dense(8, 3), Tensor(np.ones((4, 8), np.float32))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    made = [
+    views_of_all = [
         graph(height=HEIGHTS[0]),
         inspect_gradients(net, loss, (x, Tensor(np.zeros(4, np.int32))), height=HEIGHTS[1]),
         profile_view(profile(net, x, steps=3), height=HEIGHTS[2]),
     ]
     ms.set_context(mode=before)
-    return made
+    return views_of_all
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +112,11 @@ def test_what_sanitisers_leave_is_the_picture_and_a_sentence(book, views):
 
 
 def test_the_page_in_the_notebook_is_the_one_that_is_saved(front):
-    made = graph()
-    text = made._repr_mimebundle_()[0]["text/html"]
+    output = graph()
+    text = output._repr_mimebundle_()[0]["text/html"]
     brought = dict(re.findall('data-msnb-name="([^"]*)" data-msnb-code="([^"]*)"', text))
     page = html.unescape(re.search('data-page="([^"]*)"', text).group(1))
-    assert brought and re.sub(r"@msnb:([\w-]+)", lambda found: brought[found.group(1)], page) == made.html()
+    assert brought and re.sub(r"@msnb:([\w-]+)", lambda result: brought[result.group(1)], page) == output.html()
 
 
 def test_a_notebook_carries_each_file_once(book):
@@ -306,8 +306,12 @@ def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book,
 def test_the_sentence_says_what_there_is_to_see():
     assert "to explore the graph.</p>" in graph()._repr_mimebundle_()[0]["text/html"]
     page = graph()._build_page()
-    made = static_output.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
-    assert "to see more.</p>" in made and 'alt="a &quot;title&quot;"' in made and 'data-msnb-name="' not in made
+    page_text = static_output.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
+    assert (
+        "to see more.</p>" in page_text
+        and 'alt="a &quot;title&quot;"' in page_text
+        and 'data-msnb-name="' not in page_text
+    )
 
 
 def test_names_of_a_still_profile_end_before_the_next_column_begins():

@@ -42,10 +42,10 @@ def same(got, want, dtype=None, within=0.0):
             same(one, other, dtype, within)
         return
     want = np.asarray(want)
-    found = got.asnumpy()
-    assert found.shape == want.shape
-    assert found.dtype == np.dtype(dtype or want.dtype)
-    np.testing.assert_allclose(found, want, rtol=within, atol=within)
+    result = got.asnumpy()
+    assert result.shape == want.shape
+    assert result.dtype == np.dtype(dtype or want.dtype)
+    np.testing.assert_allclose(result, want, rtol=within, atol=within)
 
 
 def narrow(want):

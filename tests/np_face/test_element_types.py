@@ -80,9 +80,9 @@ def test_a_function_of_one_tensor_gives_mindspores_element_type(name):
     for dtype, expected in zip(LETTER, TYPES[name], strict=True):
         if expected != "-":
             refused = UNLIKE.get(name) is WHOLE and LETTER[dtype] in FLOATS
-            found = "-" if refused else letter(getattr(mnp, name), X[dtype])
-            if found != expected and not given(name, found, LETTER[dtype]):
-                wrong.append(f"{dtype}: {found}, not {expected}")
+            result = "-" if refused else letter(getattr(mnp, name), X[dtype])
+            if result != expected and not given(name, result, LETTER[dtype]):
+                wrong.append(f"{dtype}: {result}, not {expected}")
     assert not wrong, wrong
 
 
@@ -114,11 +114,11 @@ def test_a_function_of_two_tensors_gives_mindspores_element_type(name):
         if expected == "-":
             continue
         try:
-            found = letter(getattr(mnp, name), X[s], Y[t])
+            result = letter(getattr(mnp, name), X[s], Y[t])
         except TypeError:
-            found = "-"
-        if found != expected and not given(name, found, LETTER[s], LETTER[t]):
-            wrong.append(f"{s}, {t}: {found}, not {expected}")
+            result = "-"
+        if result != expected and not given(name, result, LETTER[s], LETTER[t]):
+            wrong.append(f"{s}, {t}: {result}, not {expected}")
     assert not wrong, wrong
 
 
@@ -130,9 +130,9 @@ def test_any_two_element_types_meet_where_mindspore_has_them_meet():
     for i, s in enumerate(LETTER):
         for j, t in enumerate(LETTER):
             a, b = (mstype.from_numpy_dtype(np.dtype(n)) for n in (s, t))
-            found = LETTER[str(promote_types(a, b)).lower()]
-            if found != TYPES["promote_types"][i * len(LETTER) + j]:
-                wrong.append((s, t, found))
+            result = LETTER[str(promote_types(a, b)).lower()]
+            if result != TYPES["promote_types"][i * len(LETTER) + j]:
+                wrong.append((s, t, result))
     # 2.7.1 cuts float64 where it meets uint16, and no other type
     assert wrong == [("uint16", "float64", "d"), ("float64", "uint16", "d")]
 
@@ -173,8 +173,8 @@ def test_a_function_takes_mindspores_arguments(name):
     ],
 )
 def test_numbers_and_lists_are_narrow(value, dtype, shape):
-    found = mnp.positive(value)
-    assert (str(found.dtype), found.shape) == (dtype, shape)
+    result = mnp.positive(value)
+    assert (str(result.dtype), result.shape) == (dtype, shape)
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,10 @@ class Row(NamedTuple):
     def inputs(self):
         """Return its inputs: numpy arrays for Tensors, `Written` of an array for Parameters, tuples, Python values."""
         seed = zlib.crc32(f"{SEED_NAMES.get(self.file, self.file)}/{self.text}".encode())
-        found = [drawn(value, (seed, place)) for place, value in enumerate(self.case.inputs)]
+        results = [drawn(value, (seed, place)) for place, value in enumerate(self.case.inputs)]
         return [
             Written(value) if place in self.in_place and isinstance(value, np.ndarray) else value
-            for place, value in enumerate(found)
+            for place, value in enumerate(results)
         ]
 
     @property
@@ -116,10 +116,10 @@ def numbers(spec, rng, place):
 def names_of(target):
     """Pairs (kind, name) under which MindSpore may have a class or a spelling, the likeliest first."""
     forms = (target, getattr(target, "functional", target))
-    found = [(s.kind, s.name) for s in SPELLINGS.values() if s.target in forms and s.kind != "numpy"]
+    results = [(s.kind, s.name) for s in SPELLINGS.values() if s.target in forms and s.kind != "numpy"]
     if inspect.isclass(target):
-        found.insert(0, ("class", target.__name__))
-    return list(dict.fromkeys(found))
+        results.insert(0, ("class", target.__name__))
+    return list(dict.fromkeys(results))
 
 
 def text_of(row):
@@ -183,10 +183,10 @@ def collected():
     for module, cls in declared():
         if cls not in seen and not cls.operator.random:
             written.setdefault(module.removeprefix("msnb.ops."), []).append(grid(cls))
-    found = [Row(file, c, text_of(c)) for file, cases in sorted(written.items()) for c in cases]
+    results = [Row(file, c, text_of(c)) for file, cases in sorted(written.items()) for c in cases]
     return (
-        [row for row in found if isinstance(row.case, Case)],
-        [row for row in found if isinstance(row.case, Refusal)],
+        [row for row in results if isinstance(row.case, Case)],
+        [row for row in results if isinstance(row.case, Refusal)],
     )
 
 
@@ -200,12 +200,12 @@ def stored(file):
     path = GOLDEN / f"{file}.npz"
     if not path.exists():
         return {}
-    found = {}
+    results = {}
     with np.load(path) as store:
         for name in store:
             key, _, part = name.rpartition("/")
-            found.setdefault(key, {})[part] = store[name]
-    return found
+            results.setdefault(key, {})[part] = store[name]
+    return results
 
 
 def answers(row):

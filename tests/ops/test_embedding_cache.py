@@ -32,18 +32,18 @@ def table(keys, steps):
     return made
 
 
-def held(made):
+def held(table):
     """{key: row of the cache} as a search that stops at an empty entry finds them."""
-    found = {}
-    for key in {int(entry[KEY]) for entry in made if entry[TAG]}:
+    results = {}
+    for key in {int(entry[KEY]) for entry in table if entry[TAG]}:
         for tag, entry in enumerate(places(key), 1):
-            if made[entry, TAG] == 0:
+            if table[entry, TAG] == 0:
                 break
-            if made[entry, KEY] == key:
-                assert made[entry, TAG] == tag
-                found[key] = int(made[entry, VALUE])
+            if table[entry, KEY] == key:
+                assert table[entry, TAG] == tag
+                results[key] = int(table[entry, VALUE])
                 break
-    return found
+    return results
 
 
 @pytest.mark.parametrize("seed", range(4))

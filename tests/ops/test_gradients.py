@@ -20,25 +20,25 @@ from msnb.core.operator.operator_types import Operator
 
 def first_rows():
     """One row for each operator: the first with floats, whose gradient differences can tell."""
-    found = {}
+    results = {}
     for row in ROWS:
         op = getattr(row.case.target, "operator", None)
         if inspect.isclass(row.case.target) and isinstance(op, Operator) and "differences" not in row.case.left_out:
             if has_floats(row):
-                found.setdefault(op.name, row)
+                results.setdefault(op.name, row)
     answered = {
         row.case.target.operator.name
         for row in ROWS
         if hasattr(row.case.target, "operator") and "grad0" in answers(row)
     }
-    return [row for name, row in found.items() if name not in answered]
+    return [row for name, row in results.items() if name not in answered]
 
 
 def has_floats(row):
     return bool(prepared(row.case.target.operator, row.inputs(), row.case.variables)[-1])
 
 
-def prepared(op, inputs, wanted=None):
+def prepared(op, inputs, expected=None):
     """(arrays, layout, statics) as `Operator.kernel` wants them, floats in float64, and which arrays vary."""
     arrays, layout, statics, varying = [], [], [], []
     inputs = [*inputs, *[i.default for i in op.inputs[len(inputs) :]]]
@@ -53,7 +53,7 @@ def prepared(op, inputs, wanted=None):
             array = np.asarray(array)
             if array.dtype.kind == "f":
                 array = array.astype(np.float64)
-                if wanted is None or place in wanted:
+                if expected is None or place in expected:
                     varying.append(len(arrays))
             arrays.append(array)
     return arrays, tuple(layout), tuple(statics), varying
@@ -115,12 +115,12 @@ def slopes(rows):
     gradients = jax.jit(jax.grad(lambda places: sum(totals(places), 0.0)))([trial.at for trial in trials])
     step = 1e-6
     ahead, behind = (totals([trial.moved(sign * step) for trial in trials]) for sign in (1, -1))
-    found = {}
+    results = {}
     for row, trial, gradient, high, low in zip(rows, trials, gradients, ahead, behind, strict=True):
         slope = sum(float(np.sum(g * d)) for g, d in zip(gradient, trial.direction, strict=True))
         difference = (float(high) - float(low)) / (2 * step)
-        found[row.key] = (slope, difference) if jnp.issubdtype(high.dtype, jnp.floating) else None
-    return found
+        results[row.key] = (slope, difference) if jnp.issubdtype(high.dtype, jnp.floating) else None
+    return results
 
 
 @functools.lru_cache(2)
@@ -137,8 +137,8 @@ def slopes_from(start):
     [*(row.key for row in OF_FILES), *(pytest.param(row.key, marks=pytest.mark.slow) for row in OTHERS)],
 )
 def test_a_gradient_agrees_with_finite_differences(key):
-    found = slopes_from(list(FIRST).index(key) // TOGETHER * TOGETHER) or slopes([FIRST[key]])
-    if found[key] is None:
+    result = slopes_from(list(FIRST).index(key) // TOGETHER * TOGETHER) or slopes([FIRST[key]])
+    if result[key] is None:
         pytest.skip("its results are no floats")
-    slope, difference = found[key]
+    slope, difference = result[key]
     assert slope == pytest.approx(difference, rel=1e-5, abs=1e-6)

@@ -103,8 +103,8 @@ def run(calls):
 
     # By default XLA may keep more digits between two operations than the type has, which hides what is looked for.
     strict = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 0}
-    found = jax.jit(all_of, compiler_options=strict)([arrays for _, *arrays in calls])
-    return jax.tree.map(lambda a: np.asarray(a, np.float64), found)
+    result = jax.jit(all_of, compiler_options=strict)([arrays for _, *arrays in calls])
+    return jax.tree.map(lambda a: np.asarray(a, np.float64), result)
 
 
 def difference(got, want):
@@ -158,11 +158,11 @@ def groups():
 @pytest.mark.parametrize("keys", list(groups()))
 def test_what_fits_in_float16_is_finite_and_right(keys):
     subjects = {key: make(case) for key, (make, case) in ((key, CASES[key]) for key in keys)}
-    found = halves_and_wholes(subjects)
-    large = {key: subject for key, subject in subjects.items() if mostly_too_large(found[key][1][0])}
-    found |= halves_and_wholes(large, first_only=True) if large else {}  # products of two large inputs fit nowhere
+    result = halves_and_wholes(subjects)
+    large = {key: subject for key, subject in subjects.items() if mostly_too_large(result[key][1][0])}
+    result |= halves_and_wholes(large, first_only=True) if large else {}  # products of two large inputs fit nowhere
     wrong = []
-    for key, (got, want) in found.items():
+    for key, (got, want) in result.items():
         for kind, halves, wholes in zip(("result", "gradient"), got, want, strict=True):
             differences = [difference(half, whole) for half, whole in zip(halves, wholes, strict=True)]
             wrong += [f"{key}, {kind} {i}: {said}" for i, said in enumerate(differences) if said]
@@ -173,8 +173,8 @@ def halves_and_wholes(subjects, first_only=False):
     """{key: (float16's, float32's)}, each a pair of results and gradients."""
     halves = [prepared(subject, jnp.float16, first_only) for subject in subjects.values()]
     wholes = [prepared(subject, jnp.float32, first_only) for subject in subjects.values()]
-    found = run(halves + wholes)
-    return dict(zip(subjects, zip(found[: len(halves)], found[len(halves) :], strict=True), strict=True))
+    result = run(halves + wholes)
+    return dict(zip(subjects, zip(result[: len(halves)], result[len(halves) :], strict=True), strict=True))
 
 
 def mostly_too_large(results):

@@ -22,7 +22,7 @@ WRONG = (
 @pytest.mark.parametrize("part", range(2))
 def test_what_is_no_tensor_is_refused_by_the_operator(part):
     context.set_context(mode=context.PYNATIVE_MODE)
-    found = []
+    results = []
     for turn, row in enumerate(FIRST[part::2]):
         kinds = {kind for kind, _ in names_of(row.case.target)}
         inputs = row.inputs()
@@ -36,5 +36,5 @@ def test_what_is_no_tensor_is_refused_by_the_operator(part):
                 row.call()(*given)
             except Exception as error:
                 if not raised_here(error):
-                    found.append((row.file, row.text, place, repr(error)))
-    assert found == []
+                    results.append((row.file, row.text, place, repr(error)))
+    assert results == []

@@ -52,8 +52,8 @@ def results_of(out):
 def ran(row):
     """{name: array} of what a row gives and writes, called as it stands."""
     boxes = [boxed(v) for v in row.inputs()]
-    found = {f"out{i}": o.asnumpy() for i, o in enumerate(results_of(row.call()(*boxes))) if isinstance(o, Tensor)}
-    return found | {f"written{place}": boxes[place].asnumpy() for place in row.parameters}
+    results = {f"out{i}": o.asnumpy() for i, o in enumerate(results_of(row.call()(*boxes))) if isinstance(o, Tensor)}
+    return results | {f"written{place}": boxes[place].asnumpy() for place in row.parameters}
 
 
 def is_float(result):
@@ -152,8 +152,8 @@ def compiled_with(first):
 
 
 def in_a_graph(row):
-    found = compiled_with(name_of(COMPANIES[name_of(row)][0]))
-    return found[name_of(row)] if found else compiled([row], has_slopes_here)[0]
+    result = compiled_with(name_of(COMPANIES[name_of(row)][0]))
+    return result[name_of(row)] if result else compiled([row], has_slopes_here)[0]
 
 
 # Step by step an operator is its kernel, compiled alone; in a graph the same kernel is part of a program. That both
@@ -178,13 +178,13 @@ def in_both_modes(row):
     want, plain = answers(row), step_by_step(row)
     if "graph" in row.case.left_out:
         return
-    found = in_a_graph(row)
+    result = in_a_graph(row)
     for name, array in plain.items():
-        assert found[name].dtype == array.dtype
-        np.testing.assert_allclose(found[name], array, **tolerance(row, array), err_msg=f"{name} of the graph")
+        assert result[name].dtype == array.dtype
+        np.testing.assert_allclose(result[name], array, **tolerance(row, array), err_msg=f"{name} of the graph")
     for name in want:
         if name.startswith("grad") and has_slopes_here(row):
-            compare(row, name, found[name], want[name])
+            compare(row, name, result[name], want[name])
 
 
 def step_by_step(row):
@@ -207,10 +207,10 @@ def test_an_operator_gives_what_mindspore_gives_in_both_modes(row):
         in_both_modes(row)
         return
     context.set_context(mode=context.GRAPH_MODE)
-    found = in_a_graph(row)
+    result = in_a_graph(row)
     for name, array in want.items():
         if has_slopes_here(row) or not name.startswith("grad"):
-            compare(row, name, found[name], array)
+            compare(row, name, result[name], array)
 
 
 @pytest.mark.slow
@@ -222,10 +222,10 @@ def test_so_do_its_further_rows_step_by_step(row):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", FURTHER_SLOPES, ids=lambda row: row.key)
 def test_so_do_the_gradients_of_its_further_rows(row):
-    (found,) = compiled([row], lambda row: True)
+    (result,) = compiled([row], lambda row: True)
     for name, array in answers(row).items():
         if name.startswith("grad"):
-            compare(row, name, found[name], array)
+            compare(row, name, result[name], array)
 
 
 @pytest.mark.parametrize("mode", [context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["pynative", "graph"])

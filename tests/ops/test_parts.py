@@ -73,8 +73,8 @@ def of_mindspore2():
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_a_graph_puts_it_into_the_tensor(form):
-    found = ms.ms_function(form)(Tensor(START))
-    np.testing.assert_array_equal(found.asnumpy(), form(START.copy()))
+    result = ms.ms_function(form)(Tensor(START))
+    np.testing.assert_array_equal(result.asnumpy(), form(START.copy()))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)

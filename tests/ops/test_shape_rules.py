@@ -31,15 +31,15 @@ PARTS = 3
 def nearby(shape):
     if not shape:
         return [(2,), (2, 3), (0,)]
-    found = [shape[1:], shape[:-1], (shape[0] + 1, *shape[1:]), (*shape[:-1], shape[-1] + 1)]
-    found += [(*shape, 1), (2, *shape), (0, *shape[1:]), (*shape[:-1], 0), ()]
-    return [s for s in dict.fromkeys(found) if s != shape]
+    results = [shape[1:], shape[:-1], (shape[0] + 1, *shape[1:]), (*shape[:-1], shape[-1] + 1)]
+    results += [(*shape, 1), (2, *shape), (0, *shape[1:]), (*shape[:-1], 0), ()]
+    return [s for s in dict.fromkeys(results) if s != shape]
 
 
 def telling(shape, turn):
     """One of an axis less, no rows and no dimension."""
-    found = [shape[:-1], (0, *shape[1:]), ()] if shape else [(2, 3)]
-    return [s for s in found[turn % len(found) :][:1] if s != shape]
+    result = [shape[:-1], (0, *shape[1:]), ()] if shape else [(2, 3)]
+    return [s for s in result[turn % len(result) :][:1] if s != shape]
 
 
 def changed(value, shapes):
@@ -91,7 +91,7 @@ def foreign(rows, monkeypatch, by_turns=False):
     said = []
     explain = operator_types.explain_kernel_error
     monkeypatch.setattr(operator_types, "explain_kernel_error", lambda e, *rest: said.append(e) or explain(e, *rest))
-    found = []
+    results = []
     for row in rows:
         inputs = row.inputs()
         turn = zlib.crc32(row.text.encode())  # another row changes none of the others'
@@ -109,8 +109,8 @@ def foreign(rows, monkeypatch, by_turns=False):
                     sentence = str(error).startswith(("For '", "for '")) or raised_here(error)
                     own = sentence and all(map(raised_here, said))
                     if not own and not wants_a_value:
-                        found.append((row.text, place, shape_of(other), str(error)))
-    return found
+                        results.append((row.text, place, shape_of(other), str(error)))
+    return results
 
 
 ALL = [r for r in ROWS if r.case.target.__name__ not in PLANNED]

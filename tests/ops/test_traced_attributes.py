@@ -218,17 +218,17 @@ def declared():
 def takes_floats(kind):
     for value in (1.0, 0.5, -1.0, (0.5,) * 2, (0.5,) * 3, (0.5,) * 4):
         try:
-            found = kind.accept(value)
+            result = kind.accept(value)
         except (TypeError, ValueError, KeyError):
             continue
-        if isinstance(found, float) or isinstance(found, tuple) and any(isinstance(v, float) for v in found):
+        if isinstance(result, float) or isinstance(result, tuple) and any(isinstance(v, float) for v in result):
             return True
     return False
 
 
 def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
     known = {(name, key) for name, (_, numbers, _) in EXAMPLES.items() for key in numbers} | set(STATIC)
-    found = {
+    results = {
         (name, key): kind.traced
         for name, op in declared()
         for key, (kind, _) in op.attributes.items()
@@ -239,8 +239,8 @@ def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
         ("FakeQuantPerLayer", "ema_decay"),
         ("Lstsq", "l2_regularizer"),
     }  # which is said
-    assert set(found) - without_effect == known
-    assert {key for key, traced in found.items() if not traced} == set(STATIC)
+    assert set(results) - without_effect == known
+    assert {key for key, traced in results.items() if not traced} == set(STATIC)
 
 
 def case(name, which, dtype=np.float32):
@@ -399,9 +399,9 @@ def test_a_float_argument_of_a_network_is_one_program(mode):
     assert programs == []
     np.testing.assert_allclose(leaky(Tensor(X), 0.3).asnumpy(), np.where(X > 0, X, np.float32(0.3) * X), rtol=1e-6)
     assert leaky(Tensor(X.astype(np.float16)), 0.3).dtype == ms.float16
-    kept = drop(Tensor(np.ones(4000, np.float32)), 0.25).asnumpy()
-    assert set(np.unique(kept)) == {np.float32(0), np.float32(1 / 0.75)}
-    assert 0.7 < np.count_nonzero(kept) / 4000 < 0.8
+    output = drop(Tensor(np.ones(4000, np.float32)), 0.25).asnumpy()
+    assert set(np.unique(output)) == {np.float32(0), np.float32(1 / 0.75)}
+    assert 0.7 < np.count_nonzero(output) / 4000 < 0.8
     assert not drop(Tensor(X), 1.0).asnumpy().any()
 
 
@@ -534,11 +534,11 @@ def test_a_recent_dict_keeps_what_is_used_and_ends():
     for key in range(100):
         if recent.get("used") is None and recent.recall("used") is None:
             recent.keep("used", "value")
-            made = key
+            key_of_value = key
         recent.keep(key, str(key))
         assert len(recent) + len(recent.older) <= 8
         assert recent.get(key) or recent.recall(key)
-    assert made == 0
+    assert key_of_value == 0
     assert recent.recall(3) is None
 
 

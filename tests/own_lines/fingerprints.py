@@ -21,12 +21,12 @@ _numbers: dict[str, int] = {}
 
 
 def _number(text: str) -> int:
-    found = _numbers.get(text)
-    if found is None:
-        found = _numbers[text] = (
+    result = _numbers.get(text)
+    if result is None:
+        result = _numbers[text] = (
             int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") % MODULUS
         )
-    return found
+    return result
 
 
 _distance = [

@@ -25,10 +25,10 @@ def same(f, *args, modes=True):
     """Graph result of `f`, checked against plain Python."""
     args = [a if isinstance(a, (Tensor, tuple, list, str, type(None))) else Tensor(a) for a in args]
     expected = f(*args)
-    found = ms.ms_function(f)(*args)
-    for e, g in zip(*(v if isinstance(v, tuple) else (v,) for v in (expected, found))):
+    result = ms.ms_function(f)(*args)
+    for e, g in zip(*(v if isinstance(v, tuple) else (v,) for v in (expected, result))):
         assert np.allclose(np.asarray(e), np.asarray(g), rtol=1e-5), (e, g)
-    return found
+    return result
 
 
 # ---------------------------------------------------------------------- branches
@@ -313,10 +313,10 @@ def test_a_function_is_a_value_that_a_tensor_chooses():
         layers = (ops.Neg(), ops.Square(), g)
         return g(x) + layers[k](x)
 
-    found = ms.ms_function(f)
-    assert found(X, Tensor(1, ms.int32)).asnumpy().tolist() == [2, 6, 12]
+    result = ms.ms_function(f)
+    assert result(X, Tensor(1, ms.int32)).asnumpy().tolist() == [2, 6, 12]
     with pytest.raises(IndexError, match="out of range"):
-        found(X, Tensor(7, ms.int32))
+        result(X, Tensor(7, ms.int32))
 
 
 def test_private_names_default_arguments_and_star_arguments():
@@ -445,8 +445,8 @@ def test_memory_stays_bounded_for_many_rounds():
             n = n - 1
         return x
 
-    found = ops.GradOperation()(decay)(Tensor(1.0), Tensor(1000)).asnumpy()
-    assert np.isclose(found, 0.999**1000, rtol=1e-3)
+    result = ops.GradOperation()(decay)(Tensor(1.0), Tensor(1000)).asnumpy()
+    assert np.isclose(result, 0.999**1000, rtol=1e-3)
 
 
 def test_forward_mode_through_a_loop_and_jacobians():
@@ -529,16 +529,16 @@ def test_an_inner_function_sets_items_of_the_tensor_around_it():
 
 def test_an_inner_function_appends_to_the_list_around_it_under_a_condition():
     def outer(x, long):
-        found = []
+        results = []
 
         def add(v):
             if long:
-                found.append(v)
-            found.append(v * 2)
+                results.append(v)
+            results.append(v * 2)
 
         add(x)
         add(x)
-        return len(found), found[-1]
+        return len(results), results[-1]
 
     x = Tensor(np.float32([1]))
     for run in (ms.ms_function(outer), outer):

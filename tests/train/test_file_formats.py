@@ -22,10 +22,10 @@ def arrays(loaded):
     return {name: value if isinstance(value, str) else value.asnumpy() for name, value in loaded.items()}
 
 
-def same(found, expected):
-    assert found.keys() == expected.keys()
+def same(result, expected):
+    assert result.keys() == expected.keys()
     for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
+        np.testing.assert_array_equal(result[name], value, err_msg=name)
 
 
 def held(net):
@@ -76,11 +76,11 @@ def test_a_file_says_of_itself_what_programs_for_several_devices_ask(make_net, t
     net = make_net()
     ms.save_checkpoint(net, str(tmp_path / "a"), format="safetensors", remove_redundancy=False)
     assert safetensors.read(tmp_path / "a.safetensors").texts == {"format": "ms", "remove_redundancy": "False"}
-    found = ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=False)
-    assert ms.load_param_into_net(net, found, remove_redundancy=False) == []
+    parameters = ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=False)
+    assert ms.load_param_into_net(net, parameters, remove_redundancy=False) == []
     same(_fast_load_file(tmp_path / "a.safetensors"), held(net))
     with pytest.raises(ValueError, match="remove_redundancy"):
-        ms.load_param_into_net(net, found, remove_redundancy="no")
+        ms.load_param_into_net(net, parameters, remove_redundancy="no")
     with pytest.raises(ValueError, match="remove_redundancy"):
         ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=1)
 
@@ -116,11 +116,11 @@ def test_further_values_of_every_type_are_saved(make_net, tmp_path):
         "parameter": Parameter(Tensor(np.ones(3, np.float32)), name="other"),
     }  # fmt: skip
     ms.save_checkpoint(net, path, append_dict=extra, choice_func=lambda name: name == "fc1.bias")
-    found = ms.load_checkpoint(path)
-    assert list(found) == ["fc1.bias", *extra]
-    kinds = {name: (str(v.dtype), v.shape) for name, v in found.items() if not isinstance(v, str)}
+    parameters = ms.load_checkpoint(path)
+    assert list(parameters) == ["fc1.bias", *extra]
+    kinds = {name: (str(v.dtype), v.shape) for name, v in parameters.items() if not isinstance(v, str)}
     assert kinds["whole"] == ("Int64", ()) and kinds["real"] == ("Float32", ()) and kinds["truth"] == ("Bool", ())
-    assert kinds["tensor"] == ("Int16", (2,)) and found["text"] == "naïve"
+    assert kinds["tensor"] == ("Int16", (2,)) and parameters["text"] == "naïve"
     with pytest.raises(TypeError, match="'append_dict' should hold"):
         ms.save_checkpoint(net, path, append_dict={"list": [1]})
 
@@ -193,8 +193,8 @@ def test_a_file_is_converted_and_back(make_net, tmp_path):
     net = make_net()
     ms.save_checkpoint(net, str(tmp_path / "net.ckpt"))
     ms.ckpt_to_safetensors(str(tmp_path / "net.ckpt"), str(tmp_path / "there"), {"fc1.weight": "first"})
-    found = safetensors.read(tmp_path / "there" / "net.safetensors")
-    assert "first" in found and "fc1.weight" not in found
+    tensors = safetensors.read(tmp_path / "there" / "net.safetensors")
+    assert "first" in tensors and "fc1.weight" not in tensors
     ms.safetensors_to_ckpt(str(tmp_path / "there" / "net.safetensors"), name_map={"first": "fc1.weight"})
     same(dict(checkpoint.read(tmp_path / "there" / "net.ckpt")), held(net))
 
@@ -204,8 +204,8 @@ def test_files_in_folders_of_ranks_are_converted(make_net, tmp_path):
         for name in ("a", "b"):
             ms.save_checkpoint(make_net(), str(tmp_path / f"rank_{rank}" / f"{name}.ckpt"))
     ms.ckpt_to_safetensors(str(tmp_path), str(tmp_path / "out"), file_name_regex="a")
-    made = sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.safetensors"))
-    assert made == [f"rank_0{os.sep}a.safetensors", f"rank_1{os.sep}a.safetensors"]
+    files = sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.safetensors"))
+    assert files == [f"rank_0{os.sep}a.safetensors", f"rank_1{os.sep}a.safetensors"]
     with pytest.raises(ValueError, match="'ckpt_to_safetensors', 'file_path' should be a file that ends in '.ckpt'"):
         ms.ckpt_to_safetensors(str(tmp_path / "out"))
     with pytest.raises(ValueError, match="one name"):

@@ -36,14 +36,14 @@ class Net(nn.Cell):
 
 def slices_of(whole, matrix, tensor_map):
     """Return the slice of each device."""
-    found = []
+    results = []
     for rank in range(int(np.prod(matrix))):
         place, part = np.unravel_index(rank, matrix), whole
         for axis, along in enumerate(tensor_map):
             if along != -1:
                 part = np.split(part, matrix[-along - 1], axis)[place[-along - 1]]
-        found.append(part)
-    return found
+        results.append(part)
+    return results
 
 
 def test_a_file_that_mindspore_wrote_is_read():
@@ -67,8 +67,8 @@ def test_checkpoints_of_eight_devices_are_loaded_into_one_network(tmp_path):
     _executor.compile(Net(WHOLE), X)
     files = [str(tmp_path / f"rank_{rank}.ckpt") for rank in range(8)]
     for file, part in zip(files, slices_of(WHOLE, [2, 4], [0, -1]), strict=True):
-        held = [{"name": "w1", "data": Tensor(part)}, {"name": "b1", "data": Tensor(np.array([7], np.float32))}]
-        ms.save_checkpoint(held, file)
+        items = [{"name": "w1", "data": Tensor(part)}, {"name": "b1", "data": Tensor(np.array([7], np.float32))}]
+        ms.save_checkpoint(items, file)
     context.reset_auto_parallel_context()
     context.set_auto_parallel_context(strategy_ckpt_load_file=str(tmp_path / "strategy.ckpt"))
     net = Net(np.zeros_like(WHOLE))

@@ -25,13 +25,13 @@ def told(folder):
 
 def scalars(folder):
     """{tag: [(step, value)]} of the event files of a folder."""
-    found = {}
+    results = {}
     for path in sorted(Path(folder).glob("*_MS")):
         for event, _ in summary_events.events(path):
             for tag, number in zip(event.tags, event.scalars.tolist(), strict=True):
                 if not tag.startswith("system/"):  # a slow machine is looked at
-                    found.setdefault(tag, []).append((event.step, number))
-    return found
+                    results.setdefault(tag, []).append((event.step, number))
+    return results
 
 
 def test_a_loop_is_recorded(tmp_path):
@@ -70,10 +70,10 @@ def test_how_it_ends_and_names(tmp_path):
         again.log({"x": float("nan"), "y": 1.0}, 3)
     assert again.name == "same" and told(again.folder)["summary"] == {"x": None, "y": 1.0}
     unmarked = told(again.folder)
-    found = run_file.read(json.dumps(unmarked))
+    result = run_file.read(json.dumps(unmarked))
     unmarked.pop("not_finite")
-    assert "not_finite" not in found and np.isnan(found["summary"]["x"]) and found["summary"]["y"] == 1.0
-    assert found["config"]["deep"] == {"list": [1.5, float("-inf")]} and np.isnan(Run(again.folder).summary["x"])
+    assert "not_finite" not in result and np.isnan(result["summary"]["x"]) and result["summary"]["y"] == 1.0
+    assert result["config"]["deep"] == {"list": [1.5, float("-inf")]} and np.isnan(Run(again.folder).summary["x"])
     for mark in (
         3,
         [],
@@ -166,8 +166,8 @@ def test_a_run_that_was_killed_opens_with_all_that_was_flushed(tmp_path):
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    found = scalars(tmp_path / "killed")["a"]
-    assert len(found) > 200 and found == [(step, float(step)) for step in range(len(found))]
+    result = scalars(tmp_path / "killed")["a"]
+    assert len(result) > 200 and result == [(step, float(step)) for step in range(len(result))]
     assert told(tmp_path / "killed")["state"] == "running"
 
 
@@ -177,6 +177,6 @@ def test_memory_and_busy_cores_are_looked_at_now_and_then(monkeypatch):
     monkeypatch.setattr(_system.time, "process_time", iter([0.0, 1.5]).__next__)
     system = _system.System()
     assert system.look() == {}
-    found = system.look()
-    assert found["system/CPU cores"] == 0.5 and found.get("system/memory MB", 1) > 0
+    result = system.look()
+    assert result["system/CPU cores"] == 0.5 and result.get("system/memory MB", 1) > 0
     assert system.look() == {}

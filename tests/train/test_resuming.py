@@ -75,8 +75,8 @@ def test_a_training_that_broke_off_ends_with_the_same_bits(broken, options, firs
     with pytest.raises(Broken):
         trained(BreakAfter(broken), record="run", **options)
     again = BreakAfter(None)
-    found = trained(again, record="run", **options)
-    same(found, trained(**plain))
+    result = trained(again, record="run", **options)
+    same(result, trained(**plain))
     assert again.seen[0] == first
     run = Run("runs/run")
     run.refresh()

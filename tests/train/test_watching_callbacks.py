@@ -43,8 +43,8 @@ def watched(name, monitor="eval_loss", **arguments):
     ],
 )
 def test_training_stops_early_where_mindspore_stops(arguments, epoch, best):
-    watcher, found, _ = watched("EarlyStopping", **arguments)
-    assert (found, pytest.approx(best)) == (epoch, watcher.best)
+    watcher, result, _ = watched("EarlyStopping", **arguments)
+    assert (result, pytest.approx(best)) == (epoch, watcher.best)
 
 
 # as MindSpore 2.7.1 reduces: the epochs after which the rate is another one

@@ -42,11 +42,11 @@ def _module(symbol):
 
 
 def main(arguments):
-    found = verified()
-    counts = found["exportedSymbolCounts"]
-    share = found["completenessScore"]
+    result = verified()
+    counts = result["exportedSymbolCounts"]
+    share = result["completenessScore"]
     if "--open" in arguments:
-        print(*listed(found["symbols"]), sep="\n")
+        print(*listed(result["symbols"]), sep="\n")
     print(f"{share:.1%} of {sum(counts.values())} public symbols have a known type; at least {LEAST:.0%} should.")
     return share < LEAST
 

@@ -37,17 +37,17 @@ def network(row):
     """Return a function of the Tensors of an example and these Tensors, or None for an in-place example."""
     inputs = row.inputs()
     leaves, rebuild = flatten([boxed(v) for v in inputs])
-    places = [i for i, v in enumerate(leaves) if isinstance(v, Tensor)]
+    positions = [i for i, v in enumerate(leaves) if isinstance(v, Tensor)]
     if any(isinstance(v, Written) for v in inputs):
         return None
 
     def net(*tensors):
         filled = list(leaves)
-        for place, x in zip(places, tensors, strict=True):
+        for place, x in zip(positions, tensors, strict=True):
             filled[place] = x
         return row.call()(*rebuild(filled))
 
-    return net, [leaves[i] for i in places]
+    return net, [leaves[i] for i in positions]
 
 
 def results(out):

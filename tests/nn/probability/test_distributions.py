@@ -28,9 +28,9 @@ class _All(nn.Cell):
         self.family = family.make.__name__
 
     def construct(self, value, a, b):
-        found = [self.dist(name, value, *a) for name in self.at_value]
-        found += [self.dist(name, *a) for name in self.moments]
-        return tuple(found + [self.dist(name, self.family, *b, *a) for name in self.two])
+        results = [self.dist(name, value, *a) for name in self.at_value]
+        results += [self.dist(name, *a) for name in self.moments]
+        return tuple(results + [self.dist(name, self.family, *b, *a) for name in self.two])
 
 
 def _kl(family, i):
@@ -65,12 +65,12 @@ def _expected(family):
     }
     values = np.asarray(family.values)
     with np.errstate(all="ignore"):
-        found = [getattr(known, names.get(n, n))(values) for n in family.methods(EVERYWHERE)]
-        found += [getattr(known, names.get(n, n))() for n in family.methods(MOMENTS)]
+        results = [getattr(known, names.get(n, n))(values) for n in family.methods(EVERYWHERE)]
+        results += [getattr(known, names.get(n, n))() for n in family.methods(MOMENTS)]
     if family.b:
         kl = np.array([_kl(family, i) for i in range(len(family.values))])
-        found += [kl, known.entropy() + kl]
-    return [np.asarray(f, np.float64) for f in found]
+        results += [kl, known.entropy() + kl]
+    return [np.asarray(f, np.float64) for f in results]
 
 
 MODES = (ms.PYNATIVE_MODE, ms.GRAPH_MODE)

@@ -127,7 +127,7 @@ def check_random_masks_differ_between_blocks_and_parts():
     set_devices(pipeline_stages=2, full_batch=True)
     net = nn.PipelineCell(Masks().set_train(), 4).set_train()
     both = ms.value_and_grad(net, None, net.trainable_params())
-    found = []
+    results = []
     for seed in (3, None, 3):
         if seed is not None:
             ms.set_seed(seed)
@@ -135,8 +135,8 @@ def check_random_masks_differ_between_blocks_and_parts():
         bits = np.rint(out.asnumpy()).astype(np.int64)  # (row, part, column)
         masks = (bits[None] >> np.arange(8)[:, None, None, None]) & 1
         np.testing.assert_allclose([g.asnumpy() for g in grads], masks.sum((1, 2, 3)), rtol=1e-5)
-        found.append(masks)
-    first, second, again = found
+        results.append(masks)
+    first, second, again = results
     assert (first == again).all() and (first != second).any()
     assert abs(first.mean() - 0.75) < 0.01  # of 16384: three times its deviation
     rows = first.transpose(0, 2, 1, 3).reshape(-1, 32)
