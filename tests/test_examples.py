@@ -51,7 +51,7 @@ class Net(nn.Cell):
         return self.fc1(self.flatten(self.conv1(x)))
 
 
-def given(text, module):
+def names_of_example(text, module):
     """Return the names that a training example uses: a network, its loss, an optimizer, a Model, images with labels."""
     images, labels = np.ones((8, 1, 32, 32), np.float32), np.arange(8, dtype=np.int32) % 3
     of_data = module.startswith("msnb.dataset")
@@ -165,7 +165,7 @@ def test_the_examples_print_what_they_say_in(path, alone):
         write_files(alone)
     for name, text, line in examples_of(path):
         if not FILES_MISSING.search(text):
-            scope = {**names, **NAMES, **given(text, name)}
+            scope = {**names, **NAMES, **names_of_example(text, name)}
             context.set_context(mode=context.PYNATIVE_MODE)
             runner.run(parser.get_doctest(text, scope, name, str(path), line), out=output.append)
     assert not runner.failures, "".join(output)

@@ -15,7 +15,7 @@ TO_COME = ("mint", "dataset")  # rooms whose names are not all here yet
 MISSPELT = ("it is misspelt", "there is no")
 
 
-def found(name):
+def resolve(name):
     """Return the object of a name such as "nn.Dense". Raise AttributeError if there is none."""
     parts = name.split(".")
     for count in range(len(parts), -1, -1):
@@ -31,7 +31,7 @@ def found(name):
 
 def is_here(name):
     try:
-        found(name)
+        resolve(name)
     except AttributeError:
         return False
     return True
@@ -48,8 +48,8 @@ def test_each_is_here_or_one_line_says_what_to_do_instead():
 def test_what_programs_import_without_use_raises_one_line_when_it_is_used(name):
     if name.startswith(("nn.Cell.", "Parameter.")):
         pytest.skip("a method: it raises by itself")
-    placeholder = found(name)
-    assert found(name) is placeholder
+    placeholder = resolve(name)
+    assert resolve(name) is placeholder
     with pytest.raises(NotImplementedError, match=name.rpartition(".")[2]) as caught:
         placeholder()
     assert "\n" not in str(caught.value)

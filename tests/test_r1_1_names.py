@@ -79,7 +79,7 @@ ROOMS = {
 _REFUSALS = {"not_yet", "placeholder", "fill", "submodules"}
 
 
-def found(place):
+def resolve(place):
     """The object at one of r1.1's places: a module, what is in one, or what has a class's attributes."""
     parts = ["msnb", *place.split(".")[1:]]
     if parts[-1] in MADE:
@@ -99,7 +99,7 @@ def has(place, name):
         return True
     if place == "mindspore.train.amp" and name.startswith("level:"):
         return name.removeprefix("level:") in {*amp._config_level, "auto"}
-    here = found(place)
+    here = resolve(place)
     if hasattr(here, name):
         return True
     try:

@@ -38,7 +38,7 @@ def id_of(case):
     return f"{op.__name__}-{type(other).__name__}-{getattr(other, 'dtype', '')}-{np.shape(other)}"
 
 
-def each_way(op, x, other):
+def yield_both_sides(op, x, other):
     """`op` with `other` on the right of x and on its left, and what it has to be equal to: the same of Tensors."""
     alone = Tensor(other) if np.ndim(other) else other.item()
     for mine, plain in (
@@ -54,7 +54,7 @@ def each_way(op, x, other):
             yield mine, plain, expected
 
 
-def same(mine, plain, x, expected):
+def check_equal(mine, plain, x, expected):
     got = mine(x)
     assert type(got) is Tensor and got.dtype == expected.dtype
     np.testing.assert_array_equal(got.asnumpy(), expected.asnumpy())
@@ -78,8 +78,8 @@ def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(case):
     op, other = case
     for dtype in (ms.float32, ms.int32):
         x = Tensor(VALUES, dtype)
-        for mine, plain, expected in each_way(op, x, other):
-            same(mine, plain, x, expected)
+        for mine, plain, expected in yield_both_sides(op, x, other):
+            check_equal(mine, plain, x, expected)
 
 
 def operators_with(operators, others):
@@ -97,16 +97,16 @@ def operators_with(operators, others):
 def test_numpys_integers_take_part_in_bits(case):
     op, other = case
     x = Tensor([5, 6, 7], ms.int32) if other.dtype != bool else Tensor([True, True, False])
-    for mine, plain, expected in each_way(op, x, other):
-        same(mine, plain, x, expected)
+    for mine, plain, expected in yield_both_sides(op, x, other):
+        check_equal(mine, plain, x, expected)
 
 
 @pytest.mark.parametrize("case", operators_with(ARITHMETIC[:-1], LISTS), ids=id_of)
 def test_lists_and_tuples_count_as_tensors_in_arithmetic(case):
     op, other = case
     x = Tensor(VALUES, ms.float32)
-    for mine, plain, expected in each_way(op, x, other):
-        same(mine, plain, x, expected)
+    for mine, plain, expected in yield_both_sides(op, x, other):
+        check_equal(mine, plain, x, expected)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def graph_mode():
 
 
 @pytest.fixture
-def held(monkeypatch):
+def compilation_release(monkeypatch):
     """Compilations that go on for as long as this event is not set."""
     release, run = threading.Event(), background_compile._Job._compile_form
 
@@ -38,7 +38,7 @@ def held(monkeypatch):
 
 
 @pytest.fixture
-def compiled():
+def compiled_names():
     """Collect the names of the programs that are compiled for a network called Dense."""
     seen = []
 
@@ -67,27 +67,27 @@ class Line:
         self.ended.append(parts)
 
 
-def test_a_program_is_compiled_once(compiled):
+def test_a_program_is_compiled_once(compiled_names):
     net = nn.Dense(4, 3)
     net(X)
-    assert len(compiled) == 1
+    assert len(compiled_names) == 1
     net(X)
-    assert len(compiled) == 1
+    assert len(compiled_names) == 1
 
 
-def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(held, compiled):
+def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(compilation_release, compiled_names):
     net = nn.Dense(4, 3)
     with pytest.raises(KeyboardInterrupt):
         threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()  # as Ctrl-C does: to the process
         net(X)
-    assert not held.is_set() and not compiled
-    threading.Timer(0.3, held.set).start()
+    assert not compilation_release.is_set() and not compiled_names
+    threading.Timer(0.3, compilation_release.set).start()
     assert net(X).shape == (2, 3)
-    assert held.is_set() and len(compiled) == 1  # it has waited, and not compiled a second time
+    assert compilation_release.is_set() and len(compiled_names) == 1  # it has waited, and not compiled a second time
 
 
-def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
-    line = Line(held.set)  # what is seen ends the compilation
+def test_who_waits_sees_what_is_compiled_and_for_how_long(compilation_release, monkeypatch):
+    line = Line(compilation_release.set)  # what is seen ends the compilation
     monkeypatch.setattr(background_compile, "SILENT", 0.01)
     monkeypatch.setattr(progress, "begin", lambda: line)
     monkeypatch.setattr(progress, "EVERY", 0.01)

@@ -10,7 +10,7 @@ from msnb import Parameter, Tensor, context, nn, ops
 
 
 @pytest.fixture
-def compiled():
+def compiled_programs():
     """Collect the programs that are compiled from here on."""
     seen, listening = [], True
 
@@ -28,14 +28,14 @@ def _tensor(*shape):
 
 
 @pytest.mark.parametrize("sizes", [(3, 7, 1, 13), (1, 3, 17, 1, 2)])
-def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compiled, sizes):
+def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compiled_programs, sizes):
     given = _tensor(*sizes)
     weight = Parameter(given, name="weight")
     weight.set_data(given)
     weight.assign_value(given)
     copy = weight.clone()
     assert np.array_equal(copy.asnumpy(), given.asnumpy())
-    assert compiled == []
+    assert compiled_programs == []
 
 
 def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_made_and_set_with():

@@ -57,7 +57,7 @@ def training():
     return Training()
 
 
-def same(some, others):
+def have_equal_arrays(some, others):
     return all(np.array_equal(a, b) for a, b in zip(some, others, strict=True))
 
 
@@ -110,10 +110,10 @@ def test_three_watchers_are_closed_in_any_order_and_change_nothing(training, mod
     expected = training.run()
     for order in itertools.permutations(names):
         watchers = {name: WATCHERS[name]().start() for name in names}
-        assert same(training.run(), expected)
+        assert have_equal_arrays(training.run(), expected)
         for name in order:
             watchers[name].stop()
-            assert same(training.run(), expected)
+            assert have_equal_arrays(training.run(), expected)
         if "profiler" in names:
             assert len(watchers["profiler"].recording.calls) >= 2
         if "gradients" in names:
@@ -132,12 +132,12 @@ def test_an_error_within_two_watchers_leaves_nothing_attached(training, mode, na
     watchers = [WATCHERS[name]().start() for name in names]
     with pytest.raises(ZeroDivisionError):
         try:
-            assert same(training.run(), expected)
+            assert have_equal_arrays(training.run(), expected)
             1 / 0  # noqa: B018
         finally:
             for watcher in watchers:
                 watcher.stop()
-    assert same(training.run(), expected)
+    assert have_equal_arrays(training.run(), expected)
 
 
 def test_the_float_status_sees_what_overflows_beside_other_watchers():
@@ -187,7 +187,7 @@ def test_a_listener_that_raises_is_dropped_and_named_once_and_nobody_else_notice
         count = len(heard)
         listener = events.listen(**{event: broken}, name="The broken one")
         with events.listen(**{event: lambda *args: heard.append(args)}):
-            assert same(work(), expected)
+            assert have_equal_arrays(work(), expected)
     if not count:  # a graph has no tape
         listener.close()
     assert len(heard) == 3 * count and listener.closed
@@ -228,7 +228,7 @@ def test_an_observer_that_raises_is_dropped_and_the_program_runs(training, monke
 
     extra_outputs.add(Observer())
     with GradientMonitor() as monitor:
-        assert same(training.run(), expected)
+        assert have_equal_arrays(training.run(), expected)
     assert not extra_outputs.observers and len(monitor.recording.steps) == 2
     assert len(said) == 1 and "Observer" in said[0]
 

@@ -21,7 +21,7 @@ X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 
 
 @pytest.fixture
-def kept(tmp_path):
+def cache(tmp_path):
     """The files of this test, in use."""
     persistent_cache.use(tmp_path / "compiled")
     yield persistent_cache.in_use()
@@ -29,7 +29,7 @@ def kept(tmp_path):
 
 
 @pytest.fixture
-def lowered(monkeypatch, kept):
+def lowered(monkeypatch, cache):
     """A list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not known."""
     names, table = [], jax_compilation._keys_of_modules
 
@@ -101,7 +101,7 @@ def test_its_text_can_be_read_all_the_same(lowered):
     assert "fusion" in second.compiled().as_text() or "ENTRY" in second.compiled().as_text()
 
 
-def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
+def test_what_stands_for_an_unlowered_program_goes_with_the_network(cache):
     run(Net())
     gc.collect()
     before = len(jax_compilation._unlowered_modules)
@@ -113,15 +113,15 @@ def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
     assert len(jax_compilation._unlowered_modules) == before
 
 
-def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
+def test_where_the_executable_is_gone_it_is_compiled_anew(cache):
     first = run(Net())
-    for *_, path in kept.files():
+    for *_, path in cache.files():
         if path.suffix != ".note":
             path.unlink()
-    assert kept.files() and not kept.executables()
-    missed = kept.misses
+    assert cache.files() and not cache.executables()
+    missed = cache.misses
     np.testing.assert_array_equal(run(Net()), first)
-    assert kept.misses > missed
+    assert cache.misses > missed
 
 
 def test_other_code_of_operators_finds_nothing(lowered, monkeypatch):
@@ -237,7 +237,7 @@ def test_what_python_or_others_take_part_in_has_no_fingerprint():
     assert fingerprint(object()) is None
 
 
-def test_an_exported_function_is_lowered_however_often_it_was(kept):
+def test_an_exported_function_is_lowered_however_often_it_was(cache):
     def twice(x):
         return jnp.tanh(x) * 2
 

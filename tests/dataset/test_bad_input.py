@@ -159,7 +159,7 @@ READERS = {
 }  # fmt: skip
 
 
-def damaged(data, rng):
+def damage(data, rng):
     """A copy of `data` with one thing wrong."""
     at = rng.randrange(len(data))
     kind = rng.randrange(5)
@@ -187,7 +187,7 @@ def test_whatever_is_wrong_with_a_file_the_error_says_in_which_and_where(name, t
         rng = random.Random(f"{name} {seed}")
         path = rng.choice(files)
         whole = path.read_bytes()
-        path.write_bytes(damaged(whole, rng))
+        path.write_bytes(damage(whole, rng))
         try:
             read(folder)
         except ALIKE as error:

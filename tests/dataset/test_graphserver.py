@@ -39,7 +39,7 @@ def ring(tmp_path_factory):
 
 
 @pytest.fixture
-def served(ring):
+def server(ring):
     """(file, port, thread) of a server that awaits two clients."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -50,8 +50,8 @@ def served(ring):
     return ring, port, thread
 
 
-def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_one(served):
-    file, port, thread = served
+def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_one(server):
+    file, port, thread = server
     local = ds.GraphData(file)
     clients = [ds.GraphData(file, working_mode="client", port=port) for _ in range(2)]
     for graph in clients:
@@ -70,8 +70,8 @@ def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_o
     assert not thread.is_alive()
 
 
-def test_errors_of_the_server_are_raised_by_the_client(served):
-    file, port, _ = served
+def test_errors_of_the_server_are_raised_by_the_client(server):
+    file, port, _ = server
     graph = ds.GraphData(file, working_mode="client", port=port)
     with pytest.raises(RuntimeError, match="Invalid node type: 7"):
         graph.get_all_nodes(7)

@@ -59,14 +59,14 @@ def gated():
     return plain().sync_wait("gate", num_batch=20)
 
 
-def left_by_break(data):
+def leave_by_break(data):
     for number, _ in enumerate(data.create_dict_iterator(output_numpy=True)):
         time.sleep(0.002)
         if number == 15:
             break
 
 
-def left_by_error(data):
+def leave_by_error(data):
     try:
         for number, _ in enumerate(data.create_tuple_iterator(output_numpy=True)):
             time.sleep(0.002)
@@ -76,7 +76,7 @@ def left_by_error(data):
         pass
 
 
-def left_but_held(data):
+def leave_but_hold_rows(data):
     rows = iter(data.create_tuple_iterator(output_numpy=True))
     for _ in range(15):
         time.sleep(0.002)
@@ -85,12 +85,12 @@ def left_but_held(data):
     return rows
 
 
-def left_while_measured(data):
+def leave_monitored_loop(data):
     with data.monitor():
-        left_by_break(data)
+        leave_by_break(data)
 
 
-def left_by_release(data):
+def leave_by_release(data):
     helper = DatasetHelper(data, False, epoch_num=2)
     for number, _ in enumerate(helper):
         time.sleep(0.002)
@@ -104,7 +104,7 @@ def threads():
     return {t for t in threading.enumerate() if t.name in ("msnb-prefetch", "msnb-to-device")}
 
 
-def settled(left, seconds=60):
+def wait_for_end(left, seconds=60):
     """Return the result of `left` after all that ends has had time to end, on a busy machine too."""
     until = time.monotonic() + seconds
     while left() and time.monotonic() < until:
@@ -112,7 +112,7 @@ def settled(left, seconds=60):
     return left()
 
 
-LEAVING = [left_by_break, left_by_error, left_but_held, left_by_release, left_while_measured]
+LEAVING = [leave_by_break, leave_by_error, leave_but_hold_rows, leave_by_release, leave_monitored_loop]
 PIPELINES = [plain, repeated_without_end, awaited, gated, processes, batches_in_processes]
 
 
@@ -123,8 +123,8 @@ def test_leaving_a_loop_ends_its_threads_and_processes(leave, pipeline):
     before, running = threads(), set(multiprocessing.active_children())
     data = pipeline()
     remaining = leave(data)
-    assert not settled(lambda: threads() - before)
-    assert not settled(lambda: set(multiprocessing.active_children()) - running)
+    assert not wait_for_end(lambda: threads() - before)
+    assert not wait_for_end(lambda: set(multiprocessing.active_children()) - running)
     del remaining, data
 
 
@@ -135,7 +135,7 @@ def test_sending_to_a_device_ends_when_the_data_set_is_deleted():
     assert threads() - before
     del data
     gc.collect()
-    assert not settled(lambda: threads() - before)
+    assert not wait_for_end(lambda: threads() - before)
 
 
 def test_deleting_a_prefetcher_ends_its_thread_and_iterator():

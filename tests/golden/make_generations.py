@@ -50,7 +50,7 @@ def names_of(place):
     }
 
 
-def written(signature):
+def parse_parameters(signature):
     """The parameters in the text of a signature; None where it is no text of one, or takes any keywords."""
     try:
         a = ast.parse(f"def f{signature}: pass").body[0].args
@@ -63,7 +63,7 @@ def arguments(taken):
     """Two dicts, name -> arguments: what r1.1 alone takes, and MindSpore 2 alone."""
     first, second = {}, {}
     for name, signature in taken:
-        old, new = written(signature), owner_or_none(name) if "._" not in name else None
+        old, new = parse_parameters(signature), owner_or_none(name) if "._" not in name else None
         if old is None or not callable(new):
             continue
         try:

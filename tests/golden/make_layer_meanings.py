@@ -72,7 +72,7 @@ def cases(layers):
     } | own
 
 
-def made(ms, expression):
+def make_layer(ms, expression):
     weights = np.linspace(0.5, 1.5, 12).astype(np.float32).reshape(3, 4)
     return eval(expression, {"nn": ms.nn, "Tensor": ms.Tensor, "W": weights})
 
@@ -82,7 +82,7 @@ def first_values(ms, expression):
     ms.set_seed(1)
     np.random.seed(1)
     results = {}
-    for path, parameter in made(ms, with_defaults(expression)).parameters_and_names():
+    for path, parameter in make_layer(ms, with_defaults(expression)).parameters_and_names():
         array = parameter.asnumpy().astype(np.float64)
         numbers = [round(float(n), 5) for n in (array.mean(), array.std(), array.min(), array.max())]
         results[path] = [str(parameter.dtype), list(array.shape), *numbers]
@@ -104,7 +104,7 @@ def flat(results):
 
 def ran(ms, expression, inputs, form):
     """[`summary` of each result], and in "train" of each Parameter afterwards."""
-    net = made(ms, expression)
+    net = make_layer(ms, expression)
     for path, parameter in net.parameters_and_names():
         parameter.set_data(ms.Tensor(values(path, parameter.shape)).astype(parameter.dtype))
     net.set_train(form == "train")

@@ -29,7 +29,7 @@ def flat(results):
     return [r.asnumpy() for r in results]
 
 
-def described(ms, name, given):
+def describe_inputs(ms, name, given):
     """Return the inputs for the export of a network, some of them without their lengths."""
     if name not in OPEN:
         return given
@@ -46,7 +46,7 @@ def make(ms, name, make_net, inputs):
         p.set_data(ms.Tensor((np.abs(value) if p.name.endswith("variance") else value).astype(np.float32)))
     given = [ms.Tensor(x) for x in inputs]
     path = FOLDER / f"{name}.mindir"
-    ms.export(net, *described(ms, name, given), file_name=str(path), file_format="MINDIR")
+    ms.export(net, *describe_inputs(ms, name, given), file_name=str(path), file_format="MINDIR")
     os.chmod(path, stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
     values = {f"x{i}": x for i, x in enumerate(inputs)}
     results = flat(net(*given))
@@ -108,7 +108,7 @@ def main(arguments):
             try:
                 net = make_net()
                 fill(net, ms.load(str(FOLDER / f"{name}.mindir")).weights)
-                given = described(ms, name, [ms.Tensor(x) for x in inputs])
+                given = describe_inputs(ms, name, [ms.Tensor(x) for x in inputs])
                 ms.export(net, *given, file_name=f"{arguments[1]}/{name}", file_format="MINDIR")
             except Exception as error:
                 print(name, "not written:", f"{type(error).__name__}: {error}"[:600])

@@ -58,7 +58,7 @@ def arrays_of(text, made=None):
     return results
 
 
-def asked(python, framework, questions):
+def ask(python, framework, questions):
     """The answers; a question that ends the process has none, and the rest is asked again."""
     results = []
     while len(results) < len(questions):
@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--torch", required=True, help="the one that has PyTorch")
     options = parser.parse_args()
     questions = [(text, arrays_of(text, maker), maker) for text, maker in CALLS]
-    first, second = (asked(getattr(options, name), name, questions) for name in ("mindspore", "torch"))
+    first, second = (ask(getattr(options, name), name, questions) for name in ("mindspore", "torch"))
     store, whose = {}, {}
     for (text, maker), (of_ms, no_ms), (of_torch, no_torch) in zip(CALLS, first, second, strict=True):
         key = key_of(text, maker)

@@ -54,7 +54,7 @@ def letter(result):
     return TYPES.get(str(result.dtype).lower(), "c") if isinstance(result, ms.Tensor) else "p"
 
 
-def told(function, *arrays):
+def letter_of(function, *arrays):
     """The letter of what `function` gives for arrays."""
     try:
         result = function(*[ms.Tensor(a) for a in arrays])
@@ -70,9 +70,9 @@ def main():
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
     x = {t: np.array([1, 0, 1]).astype(t) for t in TYPES}
     y = {t: np.array([1, 1, 1]).astype(t) for t in TYPES}
-    results = {n: "".join(told(getattr(mnp, n), x[t]) for t in TYPES) for n in UNARY if hasattr(mnp, n)}
+    results = {n: "".join(letter_of(getattr(mnp, n), x[t]) for t in TYPES) for n in UNARY if hasattr(mnp, n)}
     for name in BINARY:
-        results[name] = "".join(told(getattr(mnp, name), x[s], y[t]) for s in TYPES for t in TYPES)
+        results[name] = "".join(letter_of(getattr(mnp, name), x[s], y[t]) for s in TYPES for t in TYPES)
     types = {t: getattr(ms, t if t != "bool" else "bool_") for t in TYPES}
     results["promote_types"] = "".join(
         TYPES[str(mnp.promote_types(types[s], types[t])).lower()] for s in TYPES for t in TYPES

@@ -34,7 +34,7 @@ def run(fn, *args, choose=lambda points: points, measure=None):
     return made, outs[own:]
 
 
-def seen(result, outs):
+def read_points(result, outs):
     return {
         f"{point.node.op}.{point.node.id}": tuple(np.asarray(value).tolist())
         for point, value in zip(result.points, outs)
@@ -63,7 +63,7 @@ def test_a_branch_that_did_not_run_was_never_measured():
     def fn(x):
         return jax.lax.cond(x.sum() > 0, lambda v: jnp.sin(v), lambda v: jnp.cos(v), x)
 
-    taken = seen(*run(fn, jnp.ones(2)))
+    taken = read_points(*run(fn, jnp.ones(2)))
     assert taken[next(k for k in taken if k.startswith("sin"))][1] == 1
     assert taken[next(k for k in taken if k.startswith("cos"))] == (0, 0)
 
@@ -74,7 +74,7 @@ def test_the_rounds_of_loops_are_merged():
         return jax.lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] * 2), (0, total))
 
     output, outs = run(fn, jnp.arange(5, dtype=jnp.float32))
-    result = seen(output, outs)
+    result = read_points(output, outs)
     rounds = {name.partition(".")[0]: value for name, value in result.items()}
     assert rounds["sin"][1] == 5
     assert rounds["mul"] == (20 + 40 + 80 + 160, 4)

@@ -54,7 +54,7 @@ def training():
 
 
 @pytest.fixture(scope="module")
-def made():
+def training_report():
     context.set_context(mode=context.GRAPH_MODE)
     return profile(*training(), steps=4)
 
@@ -227,31 +227,33 @@ def test_an_elementwise_kernel_is_taken_at_its_word():
     assert [node.op for node in owner.nodes] == ["ReLU"] and owner.how == "measured"
 
 
-def test_rows_add_up_to_the_time_in_which_kernels_ran(made):
-    assert made.busy == pytest.approx(made.parts["compute"], rel=0.01)
-    assert sum(made.attribution.values()) == pytest.approx(1)
+def test_rows_add_up_to_the_time_in_which_kernels_ran(training_report):
+    assert training_report.busy == pytest.approx(training_report.parts["compute"], rel=0.01)
+    assert sum(training_report.attribution.values()) == pytest.approx(1)
 
 
-def test_the_operators_of_a_training_step_are_measured(made):
-    assert {"Conv2D", "MatMul", "ApplyMomentum"} <= {row.op for row in made.rows if row.measured + row.fused}
+def test_the_operators_of_a_training_step_are_measured(training_report):
+    assert {"Conv2D", "MatMul", "ApplyMomentum"} <= {row.op for row in training_report.rows if row.measured + row.fused}
 
 
-def test_rows_know_line_cell_and_direction(made):
-    row = next(row for row in made.rows if row.op == "MatMul" and row.direction == "forward")
+def test_rows_know_line_cell_and_direction(training_report):
+    row = next(row for row in training_report.rows if row.op == "MatMul" and row.direction == "forward")
     assert row.cell == "fc" and row.source[0] == __file__ and row.flops >= 2 * 4 * 1568 * 10
-    assert any(row.name == "gradConv2D" for row in made.rows)
+    assert any(row.name == "gradConv2D" for row in training_report.rows)
 
 
-def test_cells_hold_what_is_inside_them(made):
-    cells = {cell.name: cell for cell in made.cells}
+def test_cells_hold_what_is_inside_them(training_report):
+    cells = {cell.name: cell for cell in training_report.cells}
     net = next(cell for name, cell in cells.items() if name == "Net")
     assert net.seconds >= cells["conv"].seconds + cells["fc"].seconds - 1e-12
     assert cells["conv"].backward > 0
 
 
-def test_times_of_the_nodes_add_up_to_the_rows_of_the_program(made):
-    assert len(made.times) == len(made.graph)
-    assert sum(filter(None, made.times)) == pytest.approx(sum(row.seconds for row in made.rows if row.nodes), rel=1e-6)
+def test_times_of_the_nodes_add_up_to_the_rows_of_the_program(training_report):
+    assert len(training_report.times) == len(training_report.graph)
+    assert sum(filter(None, training_report.times)) == pytest.approx(
+        sum(row.seconds for row in training_report.rows if row.nodes), rel=1e-6
+    )
 
 
 def test_kernels_inside_a_loop_belong_to_the_operators_in_its_body():
@@ -312,14 +314,14 @@ def test_how_much_steps_differ_is_said_by_its_size_and_stands_where_that_is():
     assert "spread" not in {finding.kind for finding in advice(report)}
 
 
-def test_an_operator_is_one_finding_however_many_lines_it_stands_in(made):
-    results = [finding for finding in made.advice if finding.kind == "operator"]
+def test_an_operator_is_one_finding_however_many_lines_it_stands_in(training_report):
+    results = [finding for finding in training_report.advice if finding.kind == "operator"]
     assert len({finding.row.op for finding in results}) == len(results)
     assert all(finding.text.count("Next: ") == 1 for finding in results)
 
 
-def test_an_update_stands_where_its_optimizer_was_made(made):
-    row = next(row for row in made.rows if row.op == "ApplyMomentum")
+def test_an_update_stands_where_its_optimizer_was_made(training_report):
+    row = next(row for row in training_report.rows if row.op == "ApplyMomentum")
     assert row.source[0] == __file__ and "Momentum(" in row.source[2]
 
 
@@ -436,8 +438,8 @@ def test_a_call_that_takes_steps_itself_is_run_once(mode):
     assert report.rows and any(note.startswith("It takes 10 steps itself, so it ran once") for note in report.notes)
 
 
-def test_a_training_step_that_is_repeated_says_how_far_its_parameters_have_moved(made):
-    (said,) = [note for note in made.notes if "have moved" in note]
+def test_a_training_step_that_is_repeated_says_how_far_its_parameters_have_moved(training_report):
+    (said,) = [note for note in training_report.notes if "have moved" in note]
     assert re.fullmatch(r"It ran \d+ times, and its Parameters have moved as many steps\.", said)
 
 
@@ -508,18 +510,18 @@ def test_what_is_no_network_is_refused():
 
 
 # ---------------------------------------------------------------------- memory, timeline, text
-def test_memory_counts_parameters_state_and_what_the_gradient_keeps(made):
+def test_memory_counts_parameters_state_and_what_the_gradient_keeps(training_report):
     weights = 4 * (8 * 3 * 9 + 1568 * 10 + 10)
-    assert sum(size for _, size, trained in made.memory.parameters if trained) == weights
-    assert made.memory.parameter_bytes >= 2 * weights  # Momentum keeps one value for each
-    assert made.memory.peak > made.memory.parameter_bytes
-    assert made.memory.activation_bytes >= 4 * 4 * 8 * 14 * 14
-    assert max(size for _, size in made.memory.curve) >= made.memory.activations[0][0]
+    assert sum(size for _, size, trained in training_report.memory.parameters if trained) == weights
+    assert training_report.memory.parameter_bytes >= 2 * weights  # Momentum keeps one value for each
+    assert training_report.memory.peak > training_report.memory.parameter_bytes
+    assert training_report.memory.activation_bytes >= 4 * 4 * 8 * 14 * 14
+    assert max(size for _, size in training_report.memory.curve) >= training_report.memory.activations[0][0]
 
 
-def test_the_timeline_is_trace_events_with_operators_and_lines(made, tmp_path):
+def test_the_timeline_is_trace_events_with_operators_and_lines(training_report, tmp_path):
     path = tmp_path / "timeline.json"
-    made.save_timeline(path)
+    training_report.save_timeline(path)
     events = json.loads(path.read_text())["traceEvents"]
     kernels = [event for event in events if event.get("cat") == "kernel"]
     assert {"step", "call", "kernel"} <= {event.get("cat") for event in events}
@@ -527,8 +529,8 @@ def test_the_timeline_is_trace_events_with_operators_and_lines(made, tmp_path):
     assert any(event["args"].get("line", "").startswith("test_profile.py:") for event in kernels)
 
 
-def test_the_text_is_a_table_with_marks(made):
-    text = str(made)
+def test_the_text_is_a_table_with_marks(training_report):
+    text = str(training_report)
     assert "a step" in text and "gradConv2D" in text and "test_profile.py:" in text and "inferred" in text
 
 

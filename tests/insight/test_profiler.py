@@ -23,7 +23,7 @@ def run():
     return run
 
 
-def counted(report):
+def count_steps(report):
     """Return the number of measured steps. A step that a busy machine interrupts for long is a pause."""
     return len(report.steps) + sum(int(note.split()[0]) for note in report.notes if "pauses of more" in note)
 
@@ -32,14 +32,14 @@ def test_made_before_and_analysed_after(run):
     profiler = Profiler()
     run()
     report = profiler.analyse()
-    assert counted(report) == 3 and any(row.op == "MatMul" for row in report.rows)
+    assert count_steps(report) == 3 and any(row.op == "MatMul" for row in report.rows)
     assert profiler.analyse() is report
 
 
 def test_as_a_context_it_analyses_at_the_end(run):
     with Profiler() as profiler:
         run()
-    assert counted(profiler.result) == 3
+    assert count_steps(profiler.result) == 3
 
 
 def test_start_and_stop_bound_what_is_measured(run):
@@ -49,7 +49,7 @@ def test_start_and_stop_bound_what_is_measured(run):
     run(3)
     profiler.stop()
     run()
-    assert counted(profiler.analyse()) == 3
+    assert count_steps(profiler.analyse()) == 3
 
 
 def test_what_has_no_effect_here_says_so(run, monkeypatch):

@@ -149,7 +149,7 @@ class Small(msnb.nn.Cell):
         return self.out(mint.flatten(self.act(self.norm(self.conv(x))), 1))
 
 
-def trained():
+def train():
     """Return the losses of three steps, and the running statistics after them."""
     net = MINT.begin(Small())
     optimizer = mint.optim.AdamW(net.trainable_params(), lr=0.05)
@@ -167,9 +167,9 @@ def trained():
 
 def test_network_of_mint_layers_trains_equally_in_both_modes(mode):
     mode(context.PYNATIVE_MODE)
-    losses, mean, variance, count = trained()
+    losses, mean, variance, count = train()
     mode(context.GRAPH_MODE)
-    others = trained()
+    others = train()
     assert losses[0] > losses[-1] and count == others[-1] == 3
     np.testing.assert_allclose(losses, others[0], 1e-4)
     np.testing.assert_allclose(mean, others[1], 1e-4, 1e-6)

@@ -35,7 +35,7 @@ def compare(name, got):
         np.testing.assert_allclose(got[key], value, rtol=1e-4, atol=5e-6, err_msg=key)
 
 
-def compiled(names):
+def run_layers(names):
     """{name: what `golden.run` gives} of layers, all from one program."""
     made, keys = {name: golden.made(ms, name) for name in names}, {}
 
@@ -71,10 +71,10 @@ COMPANIES = {
 
 
 @functools.lru_cache(2)
-def compiled_together(names):
+def run_company(names):
     """`compiled` of eight layers; nothing where one of them raises, so that each is tried alone."""
     try:
-        return compiled(names)
+        return run_layers(names)
     except Exception:
         return {}
 
@@ -85,7 +85,7 @@ def test_a_layer_gives_what_mindspore_gives_in_a_graph(name):
     if golden.keeps_state(name):
         compare(name, golden.run(ms, name))
     else:
-        result = compiled_together(COMPANIES[name]) or compiled([name])
+        result = run_company(COMPANIES[name]) or run_layers([name])
         compare(name, result[name])
 
 

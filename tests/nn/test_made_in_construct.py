@@ -39,7 +39,7 @@ class Made(nn.Cell):
         return x + 1.0
 
 
-def called(kept, x):
+def call_cell(kept, x):
     return Made(kept)(x)
 
 
@@ -52,7 +52,7 @@ class Net(nn.Cell):
         if self.place == "straight":
             return Made(self.make(x))(x)
         if self.place == "function":
-            return called(self.make(x), x)
+            return call_cell(self.make(x), x)
         if self.place == "gradient":
             return ops.GradOperation()(Made(self.make(x)))(x)
         if self.place == "python loop":

@@ -18,16 +18,16 @@ recipe = runpy.run_path(str(GOLDEN / "make_metrics.py"))
 golden = json.loads((GOLDEN / "metrics.json").read_text(encoding="utf-8"))
 
 
-def _same(result, expected):
+def _are_equal(result, expected):
     if isinstance(expected, list) and any(isinstance(part, list) for part in expected):
-        return len(result) == len(expected) and all(map(_same, result, expected))
+        return len(result) == len(expected) and all(map(_are_equal, result, expected))
     return np.shape(result) == np.shape(expected) and np.allclose(result, expected, rtol=1e-6, equal_nan=True)
 
 
 @pytest.mark.parametrize("case", recipe["CASES"])
 def test_a_metric_has_mindspores_value(case):
     result = recipe["run"](ms, case)
-    assert _same(result, golden[case]), f"{result} is not {golden[case]}"
+    assert _are_equal(result, golden[case]), f"{result} is not {golden[case]}"
 
 
 @pytest.mark.parametrize("batch", [128, 3])

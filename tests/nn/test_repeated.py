@@ -50,7 +50,7 @@ def _graph_mode():
 
 
 @pytest.fixture
-def traced(monkeypatch):
+def traced_classes(monkeypatch):
     """Classes of the Cells of a list, as often as they were traced."""
     results = []
     run = nn.Cell._run_with_precision_and_hooks
@@ -120,19 +120,19 @@ def test_training_gives_the_same_numbers(make, monkeypatch):
         np.testing.assert_allclose(once, each, rtol=2e-6, atol=1e-7)
 
 
-def test_one_trace_serves_ten_equal_cells(traced):
+def test_one_trace_serves_ten_equal_cells(traced_classes):
     Stack([Block() for _ in range(10)])(X)
-    assert traced.count("Block") == 1
+    assert traced_classes.count("Block") == 1
 
 
-def test_a_few_traces_serve_ten_calls_of_a_cell(traced):
+def test_a_few_traces_serve_ten_calls_of_a_cell(traced_classes):
     Stack([Block()] * 10)(X)
-    assert traced.count("Block") == deduplication._MIN_REPEATS + 1
+    assert traced_classes.count("Block") == deduplication._MIN_REPEATS + 1
 
 
-def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
+def test_two_or_three_equal_cells_are_traced_as_they_stand(traced_classes):
     Stack([Block() for _ in range(deduplication._MIN_REPEATS)])(X)
-    assert traced.count("Block") == deduplication._MIN_REPEATS
+    assert traced_classes.count("Block") == deduplication._MIN_REPEATS
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
     ],
     ids=["number", "training", "Tensor", "Primitive", "requires_grad"],
 )
-def test_what_differs_is_traced_by_itself(blocks, traced):
+def test_what_differs_is_traced_by_itself(blocks, traced_classes):
     result = blocks()
     Stack(result)(X)
-    assert traced.count("Block") == len(result)
+    assert traced_classes.count("Block") == len(result)
 
 
 def holding(block, value):
@@ -187,7 +187,7 @@ def test_a_cell_that_prints_prints_for_each_call(capsys):
     assert capsys.readouterr().out.count("here") == 6
 
 
-def test_one_tensor_given_twice_is_one(traced):
+def test_one_tensor_given_twice_is_one(traced_classes):
     class Pair(nn.Cell):
         def __init__(self):
             super().__init__()

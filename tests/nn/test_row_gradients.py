@@ -69,7 +69,7 @@ def gradient(net, *args, of=None):
     return C.GradOperation(get_by_list=True)(net, weights)(*args)
 
 
-def same_as_gather(net, numbers):
+def check_against_gather(net, numbers):
     """The gradient of the table, and the dense one that ops.Gather has."""
     other = type(net)(P.Gather())
     result, (expected,) = gradient(net, numbers)[0], gradient(other, numbers)
@@ -94,20 +94,20 @@ def test_a_table_that_is_looked_up_gets_the_rows_and_their_numbers(mode, look_up
 @pytest.mark.parametrize("net", [Net, Twice, AskedForItsShape])
 def test_rows_add_up_to_the_dense_gradient(mode, net):
     context.set_context(mode=mode)
-    assert isinstance(same_as_gather(net(), Tensor(NUMBERS)), RowTensor)
+    assert isinstance(check_against_gather(net(), Tensor(NUMBERS)), RowTensor)
 
 
 @BOTH_MODES
 def test_what_something_else_reads_has_a_dense_gradient(mode):
     context.set_context(mode=mode)
-    assert isinstance(same_as_gather(ReadElsewhere(), Tensor(NUMBERS)), Tensor)
+    assert isinstance(check_against_gather(ReadElsewhere(), Tensor(NUMBERS)), Tensor)
 
 
 @BOTH_MODES
 @pytest.mark.parametrize("net", [InALoop, InABranch])
 def test_within_loops_and_branches_the_numbers_are_the_same(mode, net):
     context.set_context(mode=mode)
-    same_as_gather(net(), Tensor(NUMBERS))
+    check_against_gather(net(), Tensor(NUMBERS))
 
 
 def test_a_dense_gradient_of_a_table_is_told(monkeypatch):
@@ -245,7 +245,7 @@ OTHERS = {
 }
 
 
-def trained(net, make, steps=3):
+def train(net, make, steps=3):
     step = nn.TrainOneStepCell(net, make(net.trainable_params()), sens=2.0)
     for _ in range(steps):
         step(Tensor(NUMBERS))
@@ -256,7 +256,7 @@ def trained(net, make, steps=3):
 @pytest.mark.parametrize("name", SPARSE)
 def test_optimizers_for_sparse_gradients_leave_other_rows_alone(mode, name):
     context.set_context(mode=mode)
-    after, by_gather = trained(Net(), SPARSE[name]), trained(Net(P.Gather()), SPARSE[name])
+    after, by_gather = train(Net(), SPARSE[name]), train(Net(P.Gather()), SPARSE[name])
     np.testing.assert_allclose(after[[1, 3, 4]], by_gather[[1, 3, 4]], rtol=1e-5)
     np.testing.assert_array_equal(after[[0, 2, 5]], TABLE[[0, 2, 5]])
 
@@ -265,7 +265,7 @@ def test_optimizers_for_sparse_gradients_leave_other_rows_alone(mode, name):
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_optimizers_take_the_dense_gradient(mode, name):
     context.set_context(mode=mode)
-    np.testing.assert_allclose(trained(Net(), OTHERS[name]), trained(Net(P.Gather()), OTHERS[name]), rtol=1e-5)
+    np.testing.assert_allclose(train(Net(), OTHERS[name]), train(Net(P.Gather()), OTHERS[name]), rtol=1e-5)
 
 
 def lazy_adam(var, state, g, step):

@@ -65,7 +65,7 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(runs):
+def board(runs):
     return msnb.dashboard(runs)
 
 
@@ -130,12 +130,12 @@ def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs,
     assert "No run in" in notebook.rich[-1].data["text/plain"] and "no run yet" in notebook.rich[-1].data["text/html"]
 
 
-def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
+def test_it_is_saved_in_the_form_that_the_name_asks_for(board, tmp_path):
     begins = {".html": "<!doctype html", ".svg": "<svg", ".txt": "rate", ".json": '{"id-rate', ".csv": "run,tag"}
     for suffix, begin in begins.items():
-        made.save(tmp_path / f"dashboard{suffix}")
+        board.save(tmp_path / f"dashboard{suffix}")
         assert (tmp_path / f"dashboard{suffix}").read_text(encoding="utf-8").startswith(begin)
-    text = " ".join(ElementTree.fromstring(made.svg()).itertext())
+    text = " ".join(ElementTree.fromstring(board.svg()).itertext())
     assert "train/loss" in text and HOSTILE in text and "1 image" in text
 
 
@@ -199,12 +199,12 @@ def window(browser):
 
 
 @pytest.fixture
-def show(window, made, tmp_path):
+def show(window, board, tmp_path):
     """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
     path = tmp_path / "dashboard.html"
 
     def show(width=1400, dark=False):
-        path.write_text(made.html(), encoding="utf-8")
+        path.write_text(board.html(), encoding="utf-8")
         return window.show(path, ".msnb-dash[data-ready]", width, 900, dark)
 
     yield show

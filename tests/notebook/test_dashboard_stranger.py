@@ -60,7 +60,7 @@ def card(page, tag):
     return page.locator(f'.card[data-tag="{tag}"]')
 
 
-def drawn(page, tag):
+def take_picture(page, tag):
     page.mouse.move(2, 2)
     card(page, tag).scroll_into_view_if_needed()
     frames(page)
@@ -70,27 +70,27 @@ def drawn(page, tag):
 
 def test_a_scale_can_leave_outliers_out(show):
     page = show()
-    before = drawn(page, "train/loss")
+    before = take_picture(page, "train/loss")
     page.check("[data-set=outliers]")
-    after = drawn(page, "train/loss")
+    after = take_picture(page, "train/loss")
     assert before != after
     page.uncheck("[data-set=outliers]")
-    assert drawn(page, "train/loss") == before
-    sine = drawn(page, "sine")
+    assert take_picture(page, "train/loss") == before
+    sine = take_picture(page, "sine")
     page.check("[data-set=outliers]")
-    assert drawn(page, "sine") == sine  # where there are none nothing changes
+    assert take_picture(page, "sine") == sine  # where there are none nothing changes
 
 
 def test_a_logarithmic_axis_says_what_it_has_no_place_for(show):
     page = show()
-    plain = drawn(page, "below")
+    plain = take_picture(page, "below")
     page.evaluate(
         """() => { window.texts = []; const write = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
             texts.push(text); write.call(this, text, ...at); }; }"""
     )
     page.check("[data-set=log]")
-    assert drawn(page, "below") != plain
+    assert take_picture(page, "below") != plain
     assert "600 values ≤ 0 not shown" in page.evaluate("texts")
 
 

@@ -161,7 +161,7 @@ def server(jupyter, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def opened(browser, server):
+def lab_page(browser, server):
     page = large_page(browser)
     page.goto(f"{server[0]}/hour.ipynb?token={TOKEN}&reset")
     page.wait_for_function("() => /Idle/.test(document.querySelector('#jp-main-statusbar')?.innerText ?? '')")
@@ -170,12 +170,12 @@ def opened(browser, server):
 
 
 @pytest.fixture
-def lab(opened):
+def lab(lab_page):
     """The notebook with the network, in whatever order workers take the tests from each other."""
-    if not opened.knows:
-        assert "Error" not in opened.run(0) and "Error" not in opened.run(1)
-        opened.knows = True
-    return opened
+    if not lab_page.knows:
+        assert "Error" not in lab_page.run(0) and "Error" not in lab_page.run(1)
+        lab_page.knows = True
+    return lab_page
 
 
 def test_a_training_without_callbacks_shows_how_far_it_is(lab):

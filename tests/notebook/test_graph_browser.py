@@ -617,25 +617,25 @@ def synthetic(blocks, per_block=50):
     return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
 
 
-def drawn(page):
+def count_elements(page):
     """Return the number of elements in a view. benchmarks/graph_view.py measures their time."""
     return page.evaluate("document.querySelectorAll('.msnb-graph *').length")
 
 
 def test_what_is_drawn_of_five_thousand_nodes_is_what_there_is_to_see(show):
     page = show(GraphView(synthetic(100)))
-    folded = drawn(page)
+    folded = count_elements(page)
     assert page.get_attribute(".msnb-graph", "data-nodes") == "5000" and folded < 1000
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
     frames(page)
-    assert folded < drawn(page) < 5000
+    assert folded < count_elements(page) < 5000
 
 
 @pytest.mark.slow  # of five thousand as few are drawn
 def test_fifty_thousand_nodes_open(show):
     page = show(GraphView(synthetic(1000)))
-    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and drawn(page) < 1500
+    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and count_elements(page) < 1500
     page.fill(".find input", "op:MatMul")
     until(page, lambda: int(page.inner_text(".hits") or 0) > 5000)
 

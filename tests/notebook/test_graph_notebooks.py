@@ -324,7 +324,7 @@ def the_mode_can_be_switched(notebook):
     picture(page, f"mode_{notebook.name}", notebook.folder, docs=False)
 
 
-def saved(notebook):
+def read_saved_notebook(notebook):
     """The notebook's file, once it holds its four views."""
     page = notebook.page
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
@@ -422,7 +422,7 @@ def test_a_session_with_graphs(notebook, browser):
     the_mode_can_be_switched(notebook)
     dark_theme_and_narrow_window(notebook)
     if whole:
-        an_exported_page_needs_no_network(saved(notebook), notebook, browser)
+        an_exported_page_needs_no_network(read_saved_notebook(notebook), notebook, browser)
         a_curve_is_followed_while_its_kernel_is_busy(notebook)
 
 
@@ -432,6 +432,6 @@ def test_a_long_session_in_notebook_7(notebook):
     """Run in Notebook 7 the session of JupyterLab, and that of test_lab_extension.py for a reopened notebook."""
     a_mistake_is_said_on_each_view(notebook)
     a_column_comes_to_a_view_that_is_open(notebook)
-    saved(notebook)
+    read_saved_notebook(notebook)
     a_reopened_notebook_shows_the_still_form(notebook)
     a_curve_is_followed_while_its_kernel_is_busy(notebook)

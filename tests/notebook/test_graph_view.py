@@ -192,7 +192,7 @@ class Slow:
         return GraphView({"traced": self.graph}, make=self, offered=("traced", "optimised"), wait=waits.get)
 
 
-def done(view):
+def wait_for_threads(view):
     for thread in list(view._stage_builder.threads.values()):
         thread.join(20)
 
@@ -207,15 +207,15 @@ def test_a_stage_that_takes_long_is_made_aside_and_can_be_given_up():
     assert list(view.graphs) == ["traced"]  # the kernel goes on
     view._on_message(widget, {"kind": "cancel"}, [])
     slow.let.set()
-    done(view)
+    wait_for_threads(view)
     assert slow.made == 1 and list(view.graphs) == ["traced"] and not said
     widget.wanted = ""
     widget.wanted = "optimised"
-    done(view)
+    wait_for_threads(view)
     assert said == ["optimised: RuntimeError: out of memory"]
     widget.wanted = ""
     widget.wanted = "optimised"
-    done(view)
+    wait_for_threads(view)
     assert list(view.graphs) == ["traced", "optimised"] and widget.payload == view.payload
 
 

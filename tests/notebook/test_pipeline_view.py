@@ -31,7 +31,7 @@ def data(rows=64):
     return ds.NumpySlicesDataset({"x": np.arange(float(rows))}, shuffle=False).map(doubled, "x").batch(8)
 
 
-def ran(dataset):
+def run_dataset(dataset):
     view = PipelineView(dataset)
     with view:
         for _ in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
@@ -40,7 +40,7 @@ def ran(dataset):
 
 
 def test_operators_stand_in_the_order_of_the_data():
-    page = ran(data()).html()
+    page = run_dataset(data()).html()
     positions = [page.index(words) for words in (">NumpySlicesDataset", ">doubled()", ">batch 8<")]
     assert positions == sorted(positions)
     assert "doubled() on x takes" in page and "finished" in page
@@ -70,7 +70,7 @@ def test_names_of_the_users_cannot_break_the_page():
         return x
 
     f.__name__ = "<script>alert(1)</script>"
-    view = ran(ds.NumpySlicesDataset({"a&b": np.arange(4)}, shuffle=False).map(f, "a&b"))
+    view = run_dataset(ds.NumpySlicesDataset({"a&b": np.arange(4)}, shuffle=False).map(f, "a&b"))
     assert "<script>" not in view.html() and "a&amp;b" in view.html()
 
 

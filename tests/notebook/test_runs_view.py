@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(folder):
+def runs_view(folder):
     return RunsView(Runs(folder), "accuracy")
 
 
@@ -67,20 +67,20 @@ def test_what_cannot_be_shown_is_said(notebook, folder, line, said):
     assert said in notebook.shown
 
 
-def test_the_picture_and_the_text_name_the_best_and_nothing_in_them_is_markup(made):
-    text = " ".join(ElementTree.fromstring(made.svg()).itertext())
+def test_the_picture_and_the_text_name_the_best_and_nothing_in_them_is_markup(runs_view):
+    text = " ".join(ElementTree.fromstring(runs_view.svg()).itertext())
     assert "40 runs" in text and "best accuracy 1 in run-20" in text and "1 hidden" in text
-    assert repr(made).splitlines()[2].startswith("run-20")
+    assert repr(runs_view).splitlines()[2].startswith("run-20")
 
 
-def test_it_is_saved_in_the_form_that_the_name_asks_for_and_asks_for_nothing(made, tmp_path):
+def test_it_is_saved_in_the_form_that_the_name_asks_for_and_asks_for_nothing(runs_view, tmp_path):
     for suffix, begin in ((".html", "<!doctype html"), (".svg", "<svg"), (".txt", "40 runs")):
-        made.save(tmp_path / f"runs{suffix}")
+        runs_view.save(tmp_path / f"runs{suffix}")
         assert (tmp_path / f"runs{suffix}").read_text(encoding="utf-8").startswith(begin)
-    assert "http" not in made.html().split("<script", 1)[1]
+    assert "http" not in runs_view.html().split("<script", 1)[1]
     assert MODULE.stat().st_size < 100_000
     with pytest.raises(ValueError, match="should end in one of"):
-        made.save("runs.pdf")
+        runs_view.save("runs.pdf")
 
 
 def test_an_empty_folder_is_a_view_too(tmp_path):
@@ -141,10 +141,10 @@ def window(browser):
 
 
 @pytest.fixture
-def show(window, made, tmp_path):
+def show(window, runs_view, tmp_path):
     """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
     path = tmp_path / "runs.html"
-    path.write_text(made.html(), encoding="utf-8")
+    path.write_text(runs_view.html(), encoding="utf-8")
 
     def show(width=1400, dark=False):
         return window.show(path, ".msnb-runs[data-ready]", width, 900, dark)
@@ -276,11 +276,11 @@ LIVE = """async ({source, payload, after}) => {
 }"""
 
 
-def test_the_live_view_marks_deletes_after_a_question_and_follows_the_folder(show, made, tmp_path):
+def test_the_live_view_marks_deletes_after_a_question_and_follows_the_folder(show, runs_view, tmp_path):
     source = MODULE.read_text(encoding="utf-8")
     after = base64.b64encode(msnb.runs(tmp_path).payload).decode()
     result = show().evaluate(
-        LIVE, {"source": source, "payload": base64.b64encode(made.payload).decode(), "after": after}
+        LIVE, {"source": source, "payload": base64.b64encode(runs_view.payload).decode(), "after": after}
     )
     assert {"mark": ["run-07"], "as": {"star": True}} in result["sent"] and {"delete": ["run-07"]} in result["sent"]
     assert "Delete run-07" in result["question"] and result["focused"] == "leave"

@@ -176,7 +176,7 @@ def test_the_table_of_a_notebook_says_the_same_and_escapes_names(notebook):
 
 
 @pytest.fixture
-def saved(tmp_path):
+def checkpoint(tmp_path):
     net = nn.SequentialCell(nn.Dense(20, 30), nn.BatchNorm1d(30))
     broken = net[0].bias.asnumpy().copy()
     broken[:3] = np.nan
@@ -186,8 +186,8 @@ def saved(tmp_path):
     return net, path
 
 
-def test_a_checkpoint_is_a_table_of_its_parameters(saved):
-    net, path = saved
+def test_a_checkpoint_is_a_table_of_its_parameters(checkpoint):
+    net, path = checkpoint
     table = msnb.summary(str(path))
     assert repr(table) == repr(msnb.summary(path)), "a Path is a name as well"
     parameters = list(net.get_parameters())
@@ -204,16 +204,16 @@ def test_a_checkpoint_is_a_table_of_its_parameters(saved):
     assert next(row for row in rows if row.startswith("0.bias")).endswith("3 NaN")
 
 
-def test_the_table_of_a_checkpoint_has_histograms_and_escapes_names(saved):
-    table = msnb.summary({"<b>": saved[0][0].weight})
+def test_the_table_of_a_checkpoint_has_histograms_and_escapes_names(checkpoint):
+    table = msnb.summary({"<b>": checkpoint[0][0].weight})
     shown = table._repr_html_()
     assert shown.count('aria-label="histogram"') == 1 and "&lt;b&gt;" in shown and "<td><b>" not in shown
     assert msnb.summary({"one": Tensor(np.float32(3))})._repr_html_().count("histogram") == 0
 
 
-def test_a_checkpoint_has_no_inputs_and_a_dict_holds_parameters(saved, tmp_path):
+def test_a_checkpoint_has_no_inputs_and_a_dict_holds_parameters(checkpoint, tmp_path):
     with pytest.raises(TypeError, match="it holds Parameters and no network"):
-        msnb.summary(str(saved[1]), (2, 3))
+        msnb.summary(str(checkpoint[1]), (2, 3))
     with pytest.raises(TypeError, match="'a' is int"):
         msnb.summary({"a": 3})
     (tmp_path / "text.ckpt").write_text("no checkpoint")

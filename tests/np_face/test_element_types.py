@@ -41,7 +41,7 @@ UNLIKE = {
 }
 
 
-def given(name, result, *letters):
+def has_reason(name, result, *letters):
     """Check that a difference has a documented reason."""
     reason = UNLIKE.get(name)
     if reason is WIDER:  # float64 is kept, float16 is kept, what meets float64 is float64
@@ -81,7 +81,7 @@ def test_a_function_of_one_tensor_gives_mindspores_element_type(name):
         if expected != "-":
             refused = UNLIKE.get(name) is WHOLE and LETTER[dtype] in FLOATS
             result = "-" if refused else letter(getattr(mnp, name), X[dtype])
-            if result != expected and not given(name, result, LETTER[dtype]):
+            if result != expected and not has_reason(name, result, LETTER[dtype]):
                 wrong.append(f"{dtype}: {result}, not {expected}")
     assert not wrong, wrong
 
@@ -117,7 +117,7 @@ def test_a_function_of_two_tensors_gives_mindspores_element_type(name):
             result = letter(getattr(mnp, name), X[s], Y[t])
         except TypeError:
             result = "-"
-        if result != expected and not given(name, result, LETTER[s], LETTER[t]):
+        if result != expected and not has_reason(name, result, LETTER[s], LETTER[t]):
             wrong.append(f"{s}, {t}: {result}, not {expected}")
     assert not wrong, wrong
 

@@ -103,31 +103,31 @@ def rounds(*lists):
     return list(zip(range(max(map(len, lists))), *map(itertools.cycle, lists), strict=False))
 
 
-def taken(names):
+def draw_rounds(names):
     """Each function with one round, the next one for the next function, so that functions made alike try all of them
     together; and with each round, which is slow."""
     turns = [pytest.param(name, i) for i, name in enumerate(names)]
     return turns + [pytest.param(name, None, marks=pytest.mark.slow) for name in names]
 
 
-def chosen(rounds, which):
+def select_rounds(rounds, which):
     """Those of the rounds that a test takes."""
     return rounds if which is None else rounds[which % len(rounds) :][:1]
 
 
-@pytest.mark.parametrize("name, which", taken(ONE))
+@pytest.mark.parametrize("name, which", draw_rounds(ONE))
 def test_a_function_of_one_operand_is_numpys(name, which):
-    for seed, dtype, shape in chosen(rounds(allowed(name), SHAPES), which):
+    for seed, dtype, shape in select_rounds(rounds(allowed(name), SHAPES), which):
         x = numbers(name, shape, dtype, seed)
         expected = getattr(np, name)(wide(x) if x.dtype != bool or name not in ("exp2",) else x.astype(np.float64))
         compare(getattr(mnp, name)(Tensor(x)), expected, 4e-3 if dtype in ("float16", "bool") else None)
 
 
-@pytest.mark.parametrize("name, which", taken(TWO))
+@pytest.mark.parametrize("name, which", draw_rounds(TWO))
 def test_a_function_of_two_operands_is_numpys(name, which):
     types = allowed(name)
     meeting = [(t, t) for t in types] + list(zip(types, types[1:]))  # each type with itself, and with the next
-    for seed, (first, second), shapes in chosen(rounds(meeting, PAIRS), which):
+    for seed, (first, second), shapes in select_rounds(rounds(meeting, PAIRS), which):
         x, y = numbers(name, shapes[0], first, seed), numbers(name, shapes[1], second, seed + 1)
         if name in ("maximum", "minimum") and x.dtype != y.dtype and not (x.ndim and y.ndim):
             x = x.astype(y.dtype)  # a scalar takes the type of the array that it meets

@@ -69,12 +69,12 @@ def test_what_does_not_depend_on_an_element_stays_when_it_is_not_finite(row):
     for place, result in enumerate(usual):
         if result.dtype.kind not in "fc":
             continue
-        independent = np.all([same(other[place], result) for other in finite], 0)
-        spread = independent & ~np.all([same(other[place], result) for other in special], 0)
+        independent = np.all([are_equal(other[place], result) for other in finite], 0)
+        spread = independent & ~np.all([are_equal(other[place], result) for other in special], 0)
         assert not spread.any(), f"result {place}: {[other[place] for other in special]}"
 
 
-def same(a, b):
+def are_equal(a, b):
     return (a == b) | (np.isnan(a) & np.isnan(b))
 
 

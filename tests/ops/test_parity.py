@@ -49,7 +49,7 @@ def results_of(out):
     return out if isinstance(out, (tuple, list)) else (out,)
 
 
-def ran(row):
+def run_row(row):
     """{name: array} of what a row gives and writes, called as it stands."""
     boxes = [boxed(v) for v in row.inputs()]
     results = {f"out{i}": o.asnumpy() for i, o in enumerate(results_of(row.call()(*boxes))) if isinstance(o, Tensor)}
@@ -81,7 +81,7 @@ def slopes_of(row):
     return [at for at in variables(row.inputs(), row.wanted) if at[0] not in row.parameters]
 
 
-def compiled(rows, sloped):
+def run_rows(rows, sloped):
     """[{name: array}] of the same of each row, and of the gradients of those that `sloped` says, from one compiled
     program.
     """
@@ -142,18 +142,18 @@ COMPANIES = companies(OF_TARGETS) | companies(OTHERS)
 
 
 @functools.lru_cache(2)
-def compiled_with(first):
+def run_company(first):
     """{name of a row: what `compiled` gives} for a company; nothing where one of them raises: then each is alone."""
     rows = COMPANIES[first]
     try:
-        return dict(zip(map(name_of, rows), compiled(rows, has_slopes_here), strict=True))
+        return dict(zip(map(name_of, rows), run_rows(rows, has_slopes_here), strict=True))
     except Exception:
         return {}
 
 
 def in_a_graph(row):
-    result = compiled_with(name_of(COMPANIES[name_of(row)][0]))
-    return result[name_of(row)] if result else compiled([row], has_slopes_here)[0]
+    result = run_company(name_of(COMPANIES[name_of(row)][0]))
+    return result[name_of(row)] if result else run_rows([row], has_slopes_here)[0]
 
 
 # Step by step an operator is its kernel, compiled alone; in a graph the same kernel is part of a program. That both
@@ -190,7 +190,7 @@ def in_both_modes(row):
 def step_by_step(row):
     """Run a row in PYNATIVE mode, compare it with MindSpore, and return the results."""
     context.set_context(mode=context.PYNATIVE_MODE)
-    plain = ran(row)
+    plain = run_row(row)
     for name, array in answers(row).items():
         if not name.startswith("grad"):
             compare(row, name, plain[name], array)
@@ -222,7 +222,7 @@ def test_so_do_its_further_rows_step_by_step(row):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", FURTHER_SLOPES, ids=lambda row: row.key)
 def test_so_do_the_gradients_of_its_further_rows(row):
-    (result,) = compiled([row], lambda row: True)
+    (result,) = run_rows([row], lambda row: True)
     for name, array in answers(row).items():
         if name.startswith("grad"):
             compare(row, name, result[name], array)

@@ -59,7 +59,7 @@ def shape_of(value):
     return tuple(map(shape_of, value)) if type(value) is tuple else np.shape(value)
 
 
-def traced(row, inputs):
+def trace_row(row, inputs):
     """Call a row, without values."""
     arrays = []
 
@@ -103,7 +103,7 @@ def foreign(rows, monkeypatch, by_turns=False):
             for other in changed(inputs[place], shapes):
                 said.clear()
                 try:
-                    traced(row, [*inputs[:place], other, *inputs[place + 1 :]])
+                    trace_row(row, [*inputs[:place], other, *inputs[place + 1 :]])
                 except Exception as error:
                     wants_a_value = "needs the value of a Tensor" in str(error)  # which is none here
                     sentence = str(error).startswith(("For '", "for '")) or raised_here(error)

@@ -21,7 +21,7 @@ def graph_mode():
     context.set_context(mode=context.PYNATIVE_MODE)
 
 
-def same(f, *args, modes=True):
+def check_equal(f, *args, modes=True):
     """Graph result of `f`, checked against plain Python."""
     args = [a if isinstance(a, (Tensor, tuple, list, str, type(None))) else Tensor(a) for a in args]
     expected = f(*args)
@@ -45,7 +45,7 @@ def test_elif_chains_and_early_returns(k):
                 return y * 10
         return y - 1
 
-    same(f, X, np.int32(k))
+    check_equal(f, X, np.int32(k))
 
 
 @pytest.mark.parametrize("k", [0, 2, 7])
@@ -74,8 +74,8 @@ def test_a_path_that_leaves_assigns_no_variable(k):
             x = y + z
         return x
 
-    same(returns, X, np.int32(k))
-    same(leaves_a_loop, X, np.int32(k))
+    check_equal(returns, X, np.int32(k))
+    check_equal(leaves_a_loop, X, np.int32(k))
 
 
 def test_an_element_of_a_tensor_is_a_number_of_the_graph():
@@ -84,8 +84,8 @@ def test_an_element_of_a_tensor_is_a_number_of_the_graph():
             return x * x.item(0)
         return x + x.item(x.ndim - 2)
 
-    same(f, X)
-    same(f, X * 0.01)
+    check_equal(f, X)
+    check_equal(f, X * 0.01)
 
 
 @pytest.mark.parametrize("k", [0, 2, 7])
@@ -99,7 +99,7 @@ def test_returns_on_some_paths_only_of_a_branch(k):
             x = x - 1
         return x
 
-    same(f, X, np.int32(k))
+    check_equal(f, X, np.int32(k))
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 9])
@@ -111,7 +111,7 @@ def test_boolean_operators_chains_and_membership(k):
         d = 2.0 if k not in [1, 2] else 3.0
         return a * b + c * d
 
-    same(f, X, np.int32(k))
+    check_equal(f, X, np.int32(k))
 
 
 def test_is_none_isinstance_and_static_conditions_stay_python():
@@ -126,8 +126,8 @@ def test_is_none_isinstance_and_static_conditions_stay_python():
             y = y + bias
         return y
 
-    same(f, X, X, ("a", "skip", "abc"))
-    same(f, X, None, ("ab",))
+    check_equal(f, X, X, ("a", "skip", "abc"))
+    check_equal(f, X, None, ("ab",))
 
 
 def test_parameters_are_written_in_branches_and_loops():
@@ -168,7 +168,7 @@ def test_while_with_break_continue_and_return(n):
                 return x + 1000
         return x - i
 
-    same(f, X, np.int32(n))
+    check_equal(f, X, np.int32(n))
 
 
 @pytest.mark.parametrize("n", [0, 3])
@@ -189,7 +189,7 @@ def test_loops_with_else_nested_loops_and_enumerate_zip(n):
             s = s + j
         return s
 
-    same(f, X, np.int32(n))
+    check_equal(f, X, np.int32(n))
 
 
 def test_a_loop_over_a_tensor_a_dict_and_a_cell_list():
@@ -223,7 +223,7 @@ def test_a_python_number_carried_by_a_loop_takes_the_type_of_the_body():
             n = n - 1
         return total
 
-    assert same(f, X, np.int32(2)).dtype == ms.float32
+    assert check_equal(f, X, np.int32(2)).dtype == ms.float32
 
 
 def test_item_assignment_in_a_loop_rebinds_and_leaves_the_argument_alone():
@@ -275,8 +275,8 @@ def test_helpers_closures_lambdas_partials_and_methods_are_converted():
         pick = lambda v: v if v.sum() > 100 else -v  # noqa: E731
         return pick(config(config.clip(half(inner(_double_or_halve(x))))))
 
-    same(f, X)
-    same(f, Tensor(F32([-1, -1, -1])))
+    check_equal(f, X)
+    check_equal(f, Tensor(F32([-1, -1, -1])))
 
 
 def test_static_recursion_and_super():
@@ -345,7 +345,7 @@ def test_builtins_know_traced_tensors(capfd):
         print("k is", k)
         return c * a + b
 
-    same(f, X, np.int32(2))
+    check_equal(f, X, np.int32(2))
     assert capfd.readouterr().out.count("k is 2") == 2
 
 
@@ -355,7 +355,7 @@ def test_comprehensions_f_strings_and_slices():
         table = {f"k{i}": p for i, p in enumerate(parts)}
         return ops.Concat()((table["k0"], table["k1"], x[::-1]))
 
-    same(f, X)
+    check_equal(f, X)
 
 
 # ---------------------------------------------------------------------- raise and assert

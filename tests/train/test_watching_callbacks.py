@@ -125,7 +125,7 @@ class Rates(callback.Callback):
         self.rates.append(float(moment.optimizer.learning_rate.asnumpy()))
 
 
-def fitted(watcher, metrics, sink=False, generation=ms, frequency=1):
+def fit(watcher, metrics, sink=False, generation=ms, frequency=1):
     """Return the `Rates` of a training whose loss grows from epoch to epoch."""
     x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(8, 1)
     rows = ms.dataset.NumpySlicesDataset({"x": x, "y": 3 * x + 1}, shuffle=False).batch(4)
@@ -143,13 +143,13 @@ def fitted(watcher, metrics, sink=False, generation=ms, frequency=1):
 @pytest.mark.parametrize("generation", [ms, mindspore2], ids=["1", "2"])
 def test_the_default_measure_acts_whatever_the_metrics(metrics, sink, generation):
     # MindSpore 2.7.1 stops at the end of the third epoch, and halves the rate after the second.
-    assert len(fitted(callback.EarlyStopping(patience=2), metrics, sink, generation).rates) == 3
-    rates = fitted(callback.ReduceLROnPlateau(patience=1, factor=0.5), metrics, sink, generation).rates
+    assert len(fit(callback.EarlyStopping(patience=2), metrics, sink, generation).rates) == 3
+    rates = fit(callback.ReduceLROnPlateau(patience=1, factor=0.5), metrics, sink, generation).rates
     assert rates[:3] == [5.0, 5.0, 2.5]
 
 
 def test_the_loss_of_an_evaluation_is_the_mean_over_its_batches(capsys):
-    seen = fitted(callback.LossMonitor(), {"loss"}, frequency=2).measured
+    seen = fit(callback.LossMonitor(), {"loss"}, frequency=2).measured
     assert [measured is None for measured in seen] == [True, False] * 3
     for measured in seen[1::2]:
         assert measured["eval_loss"] == pytest.approx(measured["loss"], rel=1e-6)
