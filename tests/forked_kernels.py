@@ -119,7 +119,7 @@ def pytest_configure(config):
     described.mkdir(parents=True)
     spec = {"argv": kernels.argv, "display_name": NAME, "language": "python"}
     (described / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
-    places = filter(None, (str(kernels.folder), os.environ.get("JUPYTER_PATH")))
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(places)
+    folders = filter(None, (str(kernels.folder), os.environ.get("JUPYTER_PATH")))
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(folders)
     config.option.nbval_current_env, config.option.nbval_kernel_name = False, NAME
     kernels.ready()

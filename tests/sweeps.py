@@ -36,10 +36,10 @@ def by_turns(items):
     """
     sets = {}
     for item in items:
-        given = getattr(item, "callspec", None)
-        mode = given and given.params.get("mode")
+        callspec = getattr(item, "callspec", None)
+        mode = callspec and callspec.params.get("mode")
         if type(mode) is int and mode in MODES and not item.get_closest_marker("slow"):
-            others = tuple(sorted((name, id(value)) for name, value in given.params.items() if name != "mode"))
+            others = tuple(sorted((name, id(value)) for name, value in callspec.params.items() if name != "mode"))
             sets.setdefault((item.parent.nodeid, item.originalname), {}).setdefault(others, {})[mode] = item
     return [
         result[MODES[turn % 2]]

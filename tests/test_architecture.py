@@ -55,8 +55,8 @@ FORBIDDEN = {
 
 
 def module_name(path):
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    components = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(components[:-1] if components[-1] == "__init__" else components)
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -117,8 +117,8 @@ def _from(package, node):
     """The modules of a ``from ... import ...``."""
     base = node.module or ""
     if node.level:
-        parts = package.split(".")
-        base = ".".join(parts[: len(parts) - node.level + 1] + ([base] if base else []))
+        components = package.split(".")
+        base = ".".join(components[: len(components) - node.level + 1] + ([base] if base else []))
     if base.split(".")[0] == "msnb":
         yield from (f"{base}.{a.name}" if f"{base}.{a.name}" in MODULES else base for a in node.names)
 
@@ -134,11 +134,11 @@ def _by_name(module, call):
         return {name.value} & MODULES.keys()
     if not isinstance(name, ast.JoinedStr):
         return {n.value for n in ast.walk(tree_of(module)) if isinstance(n, ast.Constant)} & MODULES.keys()
-    parts = [v.value if isinstance(v, ast.Constant) else ast.unparse(v.value) for v in name.values]
-    known = {"__name__": re.escape(module)}
+    pieces = [v.value if isinstance(v, ast.Constant) else ast.unparse(v.value) for v in name.values]
+    names = {"__name__": re.escape(module)}
     pattern = "".join(
-        re.escape(part) if isinstance(value, ast.Constant) else known.get(part, r"[\w.]+")
-        for part, value in zip(parts, name.values, strict=True)
+        re.escape(part) if isinstance(value, ast.Constant) else names.get(part, r"[\w.]+")
+        for part, value in zip(pieces, name.values, strict=True)
     )
     return [m for m in MODULES if re.fullmatch(pattern, m)]
 

@@ -153,8 +153,8 @@ def alone(tmp_path, monkeypatch):
 
 
 def module_of(path):
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    components = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(components[:-1] if components[-1] == "__init__" else components)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

@@ -89,8 +89,8 @@ def is_left_open(target, call):
         return target.__name__ not in _SAME_FOR_BOTH
     _, order, defaults, *_ = noted_difference(target)
     names = list(inspect.signature(target).parameters)
-    given = {*names[: len(call.args)], *(k.arg for k in call.keywords)}
-    return not defaults.keys() <= given or bool(order) and names[: len(call.args)] != list(order[: len(call.args)])
+    passed = {*names[: len(call.args)], *(k.arg for k in call.keywords)}
+    return not defaults.keys() <= passed or bool(order) and names[: len(call.args)] != list(order[: len(call.args)])
 
 
 def test_msnb_itself_leaves_nothing_to_what_the_generations_disagree_about():

@@ -17,13 +17,13 @@ MISSPELT = ("it is misspelt", "there is no")
 
 def resolve(name):
     """Return the object of a name such as "nn.Dense". Raise AttributeError if there is none."""
-    parts = name.split(".")
-    for count in range(len(parts), -1, -1):
+    components = name.split(".")
+    for count in range(len(components), -1, -1):
         try:
-            value = importlib.import_module(".".join(["msnb", *parts[:count]]))
+            value = importlib.import_module(".".join(["msnb", *components[:count]]))
         except ModuleNotFoundError:
             continue
-        for part in parts[count:]:
+        for part in components[count:]:
             value = getattr(value, part)
         return value
     raise AssertionError("msnb is always there")
@@ -40,8 +40,8 @@ def is_here(name):
 def test_each_is_here_or_one_line_says_what_to_do_instead():
     absent = [name for name in NAMES if not name.startswith(TO_COME) and not is_here(name)]
     assert [name for name in absent if any(text in missing(f"mindspore.{name}") for text in MISSPELT)] == []
-    known = sum(not name.startswith(TO_COME) for name in NAMES)
-    assert len(absent) < 0.2 * known, absent
+    count = sum(not name.startswith(TO_COME) for name in NAMES)
+    assert len(absent) < 0.2 * count, absent
 
 
 @pytest.mark.parametrize("name", RAISES)

@@ -81,15 +81,15 @@ _REFUSALS = {"not_yet", "placeholder", "fill", "submodules"}
 
 def resolve(place):
     """The object at one of r1.1's places: a module, what is in one, or what has a class's attributes."""
-    parts = ["msnb", *place.split(".")[1:]]
-    if parts[-1] in MADE:
-        return MADE[parts[-1]]()
-    for end in range(len(parts), 0, -1):
+    components = ["msnb", *place.split(".")[1:]]
+    if components[-1] in MADE:
+        return MADE[components[-1]]()
+    for end in range(len(components), 0, -1):
         try:
-            here = importlib.import_module(".".join(parts[:end]))
+            here = importlib.import_module(".".join(components[:end]))
         except ModuleNotFoundError:
             continue
-        return functools.reduce(getattr, parts[end:], here)
+        return functools.reduce(getattr, components[end:], here)
     raise ModuleNotFoundError(place)
 
 

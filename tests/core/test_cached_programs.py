@@ -185,7 +185,7 @@ def _otherwise(value):
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=["loop", "many", "convolved"])
 def test_every_parameter_of_every_equation_counts(graph):
-    whole, tried = fingerprint(graph), 0
+    fingerprint_of_graph, tried = fingerprint(graph), 0
     for place, eqn in enumerate(graph.jaxpr.eqns):
         for name, value in eqn.params.items():
             other = _otherwise(value)
@@ -193,7 +193,7 @@ def test_every_parameter_of_every_equation_counts(graph):
                 eqns = list(graph.jaxpr.eqns)
                 eqns[place] = eqn.replace(params={**eqn.params, name: other})
                 changed = graph.replace(jaxpr=graph.jaxpr.replace(eqns=eqns))
-                assert fingerprint(changed) not in (whole, None), f"{eqn.primitive}.{name}"
+                assert fingerprint(changed) not in (fingerprint_of_graph, None), f"{eqn.primitive}.{name}"
                 tried += 1
     assert tried >= 3
 
@@ -217,8 +217,8 @@ def test_functions_that_differ_are_told_apart(one, other):
 
 def test_kinds_of_inputs_are_told_apart():
     marks = {
-        fingerprint(jax.make_jaxpr(lambda x: x + x)(given))
-        for given in (EXAMPLE, EXAMPLE[:2], EXAMPLE.astype(jnp.int32), 1.0, np.float64(1.0))
+        fingerprint(jax.make_jaxpr(lambda x: x + x)(example))
+        for example in (EXAMPLE, EXAMPLE[:2], EXAMPLE.astype(jnp.int32), 1.0, np.float64(1.0))
     }
     assert len(marks) == 5 and None not in marks
 

@@ -53,10 +53,10 @@ def families(pair):
 @pytest.mark.parametrize("pair", swept(list(itertools.product(KINDS, KINDS)), families), ids="-".join)
 def test_a_gradient_has_the_type_of_its_input_and_the_value_of_the_real_one(pair):
     x, y = (KINDS[name] for name in pair)
-    given = [np.asarray(v.asnumpy() if isinstance(v, Tensor) else v, np.float64) for v in (x, y)]
+    inputs = [np.asarray(v.asnumpy() if isinstance(v, Tensor) else v, np.float64) for v in (x, y)]
     result = grad_all(product)(x, y)
-    for gradient, value, own, other in zip(result, (x, y), given, reversed(given), strict=True):
-        slope = np.broadcast_to(2 * other, np.broadcast(*given).shape)
+    for gradient, value, own, other in zip(result, (x, y), inputs, reversed(inputs), strict=True):
+        slope = np.broadcast_to(2 * other, np.broadcast(*inputs).shape)
         if own.ndim == 0:
             slope = slope.sum()
         if isinstance(value, Tensor):

@@ -55,9 +55,9 @@ def test_only_transforms_of_the_library_can_be_named(source, module, name):
 
 
 def test_every_transform_that_can_be_named_is_a_class_of_the_library():
-    known = {key: result for package in _TRANSFORMS for key, result in _list_transform_classes(package).items()}
-    assert len(known) > 150 and not _list_transform_classes("core") and not _list_transform_classes("")
-    for (module, name), result in known.items():
+    classes = {key: result for package in _TRANSFORMS for key, result in _list_transform_classes(package).items()}
+    assert len(classes) > 150 and not _list_transform_classes("core") and not _list_transform_classes("")
+    for (module, name), result in classes.items():
         assert isinstance(result, type) and result.__module__.startswith("msnb.dataset.") and "." not in name, module
         assert issubclass(result, Described), f"a description of {name} would lose its arguments"
 

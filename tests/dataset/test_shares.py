@@ -66,9 +66,9 @@ def test_an_iterable_is_not_divided(process):
 
 def test_a_sampler_of_a_concatenation_divides_it_once(process):
     process(0, 2)
-    whole = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False)
+    dataset = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False)
     padded = ds.PaddedDataset([{"x": np.array(-1)}])
-    both = whole + padded
+    both = dataset + padded
     both.use_sampler(ds.DistributedSampler(num_shards=2, shard_id=1, shuffle=False))
     assert numbers(both) == [1, 3, -1]
 

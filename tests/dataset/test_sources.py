@@ -51,11 +51,11 @@ def test_a_folder_that_does_not_exist_is_named():
 
 def test_shards_divide_the_samples(mnist):
     folder, _ = mnist
-    parts = [
+    shards = [
         [int(r["label"]) for r in rows(ds.MnistDataset(str(folder), num_shards=2, shard_id=i, shuffle=False))]
         for i in range(2)
     ]
-    assert parts == [[3, 4, 5], [1, 1, 3]]
+    assert shards == [[3, 4, 5], [1, 1, 3]]
     assert len(rows(ds.MnistDataset(str(folder), num_samples=2))) == 2
 
 

@@ -107,13 +107,13 @@ KINDS = {
 def test_the_upper_rows_of_a_jpeg_are_those_of_the_whole(kind):
     pytest.importorskip("simplejpeg")
     data = jpeg(143, 211, **KINDS[kind])
-    whole = kernels.decode(data)
+    full_image = kernels.decode(data)
     taken = 0
     for rows in (1, 15, 16, 17, 64, 100, 142, 143):
         part = _jpeg.decode_upper_rows(data, rows)
         if part is not None:
             taken += 1
-            assert len(part) >= rows and np.array_equal(part[:rows], whole[:rows])
+            assert len(part) >= rows and np.array_equal(part[:rows], full_image[:rows])
     assert (taken > 0) == kind.startswith("4:")
 
 

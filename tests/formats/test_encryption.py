@@ -57,8 +57,8 @@ def test_a_vector_may_be_a_nonce_as_a_whole():
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     vector = bytes(range(16))
-    whole = AESGCM(KEY[:16]).encrypt(vector, b"the plain text", None)
-    text, tag = whole[:-16], whole[-16:]
+    ciphertext = AESGCM(KEY[:16]).encrypt(vector, b"the plain text", None)
+    text, tag = ciphertext[:-16], ciphertext[-16:]
     inside = struct.pack("<I", 16) + vector + struct.pack("<I", len(text)) + text
     data = struct.pack("<I", MODES["AES-GCM"]) + tag + struct.pack("<I", len(inside)) + inside
     assert Cipher(KEY[:16]).opened(data, "a") == b"the plain text"

@@ -68,9 +68,9 @@ def test_what_was_read_is_written_with_the_same_bytes(name):
         if event.graph_body:
             assert summary_events.graph_event(event.wall_time, event.graph_body) == payload
             continue
-        parts = [(tag, "scalar", float(number)) for tag, number in zip(event.tags, event.scalars, strict=True)]
-        parts += [(value.tag, value.kind, value.content) for value in event.values]
-        written = summary_events.summary_event(event.wall_time, event.step, parts)
+        entries = [(tag, "scalar", float(number)) for tag, number in zip(event.tags, event.scalars, strict=True)]
+        entries += [(value.tag, value.kind, value.content) for value in event.values]
+        written = summary_events.summary_event(event.wall_time, event.step, entries)
         assert len(written) == len(payload)
         again = summary_events.EventDecoder(name)(written)
         assert (again.wall_time, again.step, again.tags) == (event.wall_time, event.step, event.tags)

@@ -15,8 +15,8 @@ def slopes(ms, key):
     """The function that gives the gradient of the sum of a case's result for each input, under the framework `ms`."""
     names = {"P": ms.ops.operations, "ops": ms.ops, "nn": ms.nn, "Tensor": ms.Tensor}
 
-    def total(*given):
-        return eval(CASES[key][0], names | dict(zip("xy", given, strict=False))).sum()
+    def total(*inputs):
+        return eval(CASES[key][0], names | dict(zip("xy", inputs, strict=False))).sum()
 
     return ms.ops.GradOperation(get_all=True)(total)
 

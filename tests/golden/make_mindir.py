@@ -29,11 +29,11 @@ def flat(results):
     return [r.asnumpy() for r in results]
 
 
-def describe_inputs(ms, name, given):
+def describe_inputs(ms, name, inputs):
     """Return the inputs for the export of a network, some of them without their lengths."""
     if name not in OPEN:
-        return given
-    return [ms.Tensor(shape=list(shape), dtype=x.dtype) for shape, x in zip(OPEN[name], given)]
+        return inputs
+    return [ms.Tensor(shape=list(shape), dtype=x.dtype) for shape, x in zip(OPEN[name], inputs)]
 
 
 def make(ms, name, make_net, inputs):
@@ -80,11 +80,11 @@ def make_step(ms, name, make_net, inputs):
 
 def fill(net, weights):
     """Give a network of msnb the values of a stored file; an LSTM's weights are one vector here."""
-    parts = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    suffixes = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     for p in net.get_parameters():
         value = weights.get(p.name)
         if value is None:
-            value = np.concatenate([np.ravel(weights[f"{p.name.removesuffix('weight')}{part}"]) for part in parts])
+            value = np.concatenate([np.ravel(weights[f"{p.name.removesuffix('weight')}{part}"]) for part in suffixes])
         p.set_data(type(p.data)(np.array(value).reshape(p.shape)))
 
 

@@ -60,12 +60,12 @@ class MindSpore:
             full = list(boxes)
             for place, value in zip(places, values):
                 full[place] = value
-            parts = [
+            products = [
                 (self.ms.ops.cast(r, self.ms.float32) * self.ms.Tensor(cotangent(r.shape))).sum()
                 for r in results_of(call(full))
                 if self.is_tensor(r) and r.dtype in self.floats
             ]
-            return sum(parts[1:], parts[0])
+            return sum(products[1:], products[0])
 
         return self.ms.ops.GradOperation(get_all=True)(total)(*[boxes[place] for place in places])
 
@@ -118,8 +118,8 @@ def results_of(out):
 
 def called(framework, text, boxes, layer=None):
     """Return the result of a call. `boxes` are the values of its makers F, U, I, Flags, V, in their order."""
-    given = iter(boxes)
-    names = {name: lambda *_, **__: next(given) for name in ("F", "U", "I", "Flags", "V")}
+    remaining = iter(boxes)
+    names = {name: lambda *_, **__: next(remaining) for name in ("F", "U", "I", "Flags", "V")}
     scope = {**framework.dtypes, **names, "float": float, "layer": layer, "mint": framework.mint}
     return eval(f"layer({text})" if layer is not None else f"mint.{text}", scope)
 

@@ -125,13 +125,13 @@ class Oracle:
     def gradients(self, call, question, outs):
         """The gradient of the sum of all float results, each weighted by its cotangent."""
         ms, boxes = self.ms, self.boxes(question)
-        places = [at for at in variables(question["inputs"], question["wanted"]) if at[0] not in question["written"]]
+        slots = [at for at in variables(question["inputs"], question["wanted"]) if at[0] not in question["written"]]
         floats = (ms.float16, ms.float32, ms.float64)
-        if not places or not any(o.dtype in floats for _, o in selected(outs, question["differentiated"])):
+        if not slots or not any(o.dtype in floats for _, o in selected(outs, question["differentiated"])):
             return {}
 
         def total(*values):
-            result = call(*placed(boxes, places, values))
+            result = call(*placed(boxes, slots, values))
             results = result if isinstance(result, (tuple, list)) else (result,)
             weighted = [
                 (ms.ops.cast(r, ms.float32) * ms.Tensor(cotangent(r.shape))).sum()
@@ -140,7 +140,7 @@ class Oracle:
             ]
             return sum(weighted[1:], weighted[0])
 
-        at = [boxes[place] if number is None else boxes[place][number] for place, number in places]
+        at = [boxes[place] if number is None else boxes[place][number] for place, number in slots]
         output = ms.ops.GradOperation(get_all=True)(total)(*at)
         return {f"grad{i}": g.asnumpy() for i, g in enumerate(output)}
 

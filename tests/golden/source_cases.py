@@ -628,5 +628,5 @@ def answer(ds, folder, cls, case):
         classes = dataset.num_classes() if callable(dataset.num_classes) else None
         return {"columns": columns, "size": dataset.get_dataset_size(), "classes": classes, "rows": rows}
     except (RuntimeError, TypeError, ValueError, OSError) as error:
-        known = (OSError, RuntimeError, TypeError, ValueError)
-        return {"error": "any" if case == EMPTY else next(t.__name__ for t in known if isinstance(error, t))}
+        error_classes = (OSError, RuntimeError, TypeError, ValueError)
+        return {"error": "any" if case == EMPTY else next(t.__name__ for t in error_classes if isinstance(error, t))}

@@ -295,8 +295,8 @@ def test_parameters_without_a_gradient_are_named(mode):
 
     net, (x, y) = Spare(), data()
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    given = [p for p in net.trainable_params() if p.name != "forgotten"]
-    step = nn.TrainOneStepCell(loss, nn.SGD(given, 0.01)).set_train()
+    trained = [p for p in net.trainable_params() if p.name != "forgotten"]
+    step = nn.TrainOneStepCell(loss, nn.SGD(trained, 0.01)).set_train()
     with GradientMonitor(net=net) as monitor:
         step(x, y)
         step(x, y)

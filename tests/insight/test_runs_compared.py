@@ -30,12 +30,12 @@ def run(folder, name, config=(), summary=(), **more):
 def mindspore(folder, name="mindspore"):
     path = folder / name
     path.mkdir(parents=True)
-    for kept, called in (
+    for name_in_golden, called in (
         ("_MS", "10.host_MS"),
         ("_lineage", "10.host_MS_lineage"),
         ("_eval_lineage", "11.host_MS_lineage"),
     ):
-        shutil.copy(GOLDEN / f"collector{kept}", path / f"events.summary.{called}")
+        shutil.copy(GOLDEN / f"collector{name_in_golden}", path / f"events.summary.{called}")
     return path
 
 

@@ -71,14 +71,14 @@ def test_what_is_appended_comes_with_the_next_refresh_and_a_torn_record_when_it_
     folder = write_run(tmp_path / "r", event(1, number("loss", 1)))
     run = Run(folder)
     assert steps_of(run) == [1] and run.refresh() is False
-    whole = record(event(2, number("loss", 0.5)))
-    for at in range(len(whole) - 1):
+    data = record(event(2, number("loss", 0.5)))
+    for at in range(len(data) - 1):
         with open(folder / FILE, "ab") as file:
-            file.write(whole[at : at + 1])
+            file.write(data[at : at + 1])
         run.refresh()
         assert steps_of(run) == [1] and not run.problems
     with open(folder / FILE, "ab") as file:
-        file.write(whole[-1:])
+        file.write(data[-1:])
     assert run.refresh() is True and steps_of(run) == [1, 2]
 
 

@@ -61,7 +61,7 @@ def test_a_loop_reads_what_stands_outside_it():
 
 def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
     graph = graph_of(200)
-    whole, folded = stage(graph), stage(graph, folded=True)
+    unfolded, folded = stage(graph), stage(graph, folded=True)
     assert sum(folded["nodes"]["times"]) == len(graph)
     assert len(folded["nodes"]["times"]) < len(graph) / 10
 
@@ -72,8 +72,8 @@ def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
             for number, many in zip(running(result["nodes"]["sig"]), times, strict=True)
         )
 
-    assert abs(total(whole) - total(folded)) <= 0.01 * total(whole)
-    assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(whole["scopes"]["name"])
+    assert abs(total(unfolded) - total(folded)) <= 0.01 * total(unfolded)
+    assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(unfolded["scopes"]["name"])
 
 
 def test_a_folded_copy_keeps_the_sums_of_columns():

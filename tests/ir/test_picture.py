@@ -115,20 +115,20 @@ def test_boxes_of_a_layout_never_overlap_and_edges_point_down(seed):
     count = dice.randrange(2, 60)
     sizes = [(dice.uniform(40, 160), dice.uniform(20, 60)) for _ in range(count)]
     edges = [tuple(sorted(dice.sample(range(count), 2))) for _ in range(count * 2)]
-    places, routes, (width, height) = layered(sizes, edges)
-    boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(places, sizes, strict=False)]
+    centres, routes, (width, height) = layered(sizes, edges)
+    boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(centres, sizes, strict=False)]
     for i, a in enumerate(boxes):
         assert a[0] >= -1e-6 and a[1] >= -1e-6 and a[2] <= width + 1e-6 and a[3] <= height + 1e-6
         for b in boxes[i + 1 :]:
             assert a[2] <= b[0] + 1e-6 or b[2] <= a[0] + 1e-6 or a[3] <= b[1] + 1e-6 or b[3] <= a[1] + 1e-6
     for (a, b), points in routes.items():
-        assert points[0][1] < points[-1][1] and places[a][1] < places[b][1]
+        assert points[0][1] < points[-1][1] and centres[a][1] < centres[b][1]
 
 
 def test_a_layout_of_nothing_and_of_a_cycle():
     assert layered([], []) == ([], {}, (0.0, 0.0))
-    places, routes, _ = layered([(10, 10), (10, 10)], [(0, 1), (1, 0)])
-    assert len(places) == 2 and set(routes) == {(0, 1), (1, 0)}
+    centres, routes, _ = layered([(10, 10), (10, 10)], [(0, 1), (1, 0)])
+    assert len(centres) == 2 and set(routes) == {(0, 1), (1, 0)}
 
 
 @pytest.mark.parametrize("kind", ["forward", "step"])

@@ -20,9 +20,9 @@ def mode(request):
 
 
 class Block(nn.Cell):
-    def __init__(self, taken, given):
+    def __init__(self, taken, inputs):
         super().__init__()
-        self.conv = nn.Conv2d(taken, given, 3)
+        self.conv = nn.Conv2d(taken, inputs, 3)
         self.relu = nn.ReLU()
 
     def construct(self, x):

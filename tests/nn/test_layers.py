@@ -37,10 +37,12 @@ def compare(name, got):
 
 def run_layers(names):
     """{name: what `golden.run` gives} of layers, all from one program."""
-    made, keys = {name: golden.made(ms, name) for name in names}, {}
+    cases, keys = {name: golden.made(ms, name) for name in names}, {}
 
     def run():
-        results = {n: golden.outputs(net, x) | golden.gradients(ms, net, x, kind) for n, (net, x, kind) in made.items()}
+        results = {
+            n: golden.outputs(net, x) | golden.gradients(ms, net, x, kind) for n, (net, x, kind) in cases.items()
+        }
         keys.update({name: list(values) for name, values in results.items()})
         return tuple(tuple(values.values()) for values in results.values())
 
@@ -48,7 +50,7 @@ def run_layers(names):
         name: {key: x.asnumpy() for key, x in zip(keys[name], values, strict=True)}
         for name, values in zip(names, ms.jit(run)(), strict=True)
     }
-    for name, (net, *_) in made.items():
+    for name, (net, *_) in cases.items():
         results[name]["names"] = np.array([path for path, _ in net.parameters_and_names()])
     return results
 

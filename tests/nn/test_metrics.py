@@ -99,11 +99,11 @@ def test_a_classification_metric_has_the_value_of_its_definition(metric, expecte
 @pytest.mark.parametrize("metric", [nn.Accuracy(), nn.Precision(), nn.Recall(), nn.F1(), nn.Top1CategoricalAccuracy()])
 def test_batches_add_up(metric):
     scores, labels = np.random.RandomState(0).rand(8, 3), np.arange(8) % 3
-    whole = metric(scores, labels)
+    of_all_rows = metric(scores, labels)
     metric.clear()
     for part in (slice(0, 3), slice(3, 8)):
         metric.update(scores[part], labels[part])
-    np.testing.assert_allclose(metric.eval(), whole)
+    np.testing.assert_allclose(metric.eval(), of_all_rows)
 
 
 def test_multilabel_looks_at_every_label():
@@ -152,8 +152,8 @@ def test_metrics_come_as_a_dict_a_set_or_not_at_all():
 
     assert get_metrics(None) is None
     assert isinstance(get_metrics({"acc"})["acc"], nn.Accuracy)
-    given = {"a": nn.Accuracy()}
-    assert get_metrics(given) is given
+    metrics = {"a": nn.Accuracy()}
+    assert get_metrics(metrics) is metrics
     for wrong in ("acc", {"a": "acc"}, {1: nn.Accuracy()}):
         with pytest.raises(TypeError):
             get_metrics(wrong)

@@ -23,11 +23,11 @@ def test_parts_of_a_batch_give_the_sum_or_the_mean_of_their_losses(mode, cls, sh
     data, label = Tensor(DATA), Tensor(np.ones((4, 1), np.float32))
     net = network()
     loss = nn.WithLossCell(net, nn.MSELoss())
-    whole, parts = ([*net.get_parameters()], cls(loss, 2))
+    parameters, parts = ([*net.get_parameters()], cls(loss, 2))
     expected = float(loss(data, label))  # a mean over equal parts
-    value, grads = ops.value_and_grad(parts, None, ms.ParameterTuple(whole))(data, label)
+    value, grads = ops.value_and_grad(parts, None, ms.ParameterTuple(parameters))(data, label)
     assert float(value) == pytest.approx(2 * share * expected)
-    reference = ops.grad(loss, None, ms.ParameterTuple(whole))(data, label)
+    reference = ops.grad(loss, None, ms.ParameterTuple(parameters))(data, label)
     for result, target in zip(grads, reference):
         np.testing.assert_allclose(result.asnumpy(), 2 * share * target.asnumpy(), rtol=1e-5)
     with pytest.raises(ValueError, match="equal parts"):

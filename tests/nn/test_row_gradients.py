@@ -346,12 +346,12 @@ def test_training_functions_that_users_write_clip_and_unscale_rows(mode):
     context.set_context(mode=mode)
     net = Net()
     _, grads = ms.value_and_grad(net, None, net.trainable_params())(Tensor(NUMBERS))
-    whole = dense(grads[0]).asnumpy()
+    dense_gradient = dense(grads[0]).asnumpy()
     assert bool(ms.amp.all_finite(grads).asnumpy())
-    np.testing.assert_allclose(dense(ms.amp.StaticLossScaler(4.0).unscale(grads)[0]).asnumpy(), whole / 4)
+    np.testing.assert_allclose(dense(ms.amp.StaticLossScaler(4.0).unscale(grads)[0]).asnumpy(), dense_gradient / 4)
     (clipped,) = ops.clip_by_global_norm(grads, 2.0)
     assert isinstance(clipped, RowTensor)
-    np.testing.assert_allclose(dense(clipped).asnumpy(), whole * 2 / np.linalg.norm(whole), rtol=1e-6)
+    np.testing.assert_allclose(dense(clipped).asnumpy(), dense_gradient * 2 / np.linalg.norm(dense_gradient), rtol=1e-6)
 
 
 # ---------------------------------------------------------------------- the class

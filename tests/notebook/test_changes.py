@@ -7,8 +7,8 @@ import msnb as ms
 from msnb import Parameter, Tensor, nn
 
 
-def values(**given):
-    return [{"name": name, "data": Parameter(Tensor(value), name=name)} for name, value in given.items()]
+def values(**inputs):
+    return [{"name": name, "data": Parameter(Tensor(value), name=name)} for name, value in inputs.items()]
 
 
 @pytest.fixture
@@ -18,8 +18,8 @@ def files(tmp_path):
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
     ms.save_checkpoint(values(same=a, moved=a, typed=a, shaped=a, gone=a), one, append_dict={"said": "x", "epoch": 1})
     moved = a + np.array([0, 0.5, np.nan], np.float32)
-    given = values(same=a, moved=moved, typed=a.astype(np.float16), shaped=a[:1], come=a)
-    ms.save_checkpoint(given, other, append_dict={"said": "y", "epoch": 1})
+    inputs = values(same=a, moved=moved, typed=a.astype(np.float16), shaped=a[:1], come=a)
+    ms.save_checkpoint(inputs, other, append_dict={"said": "y", "epoch": 1})
     return one, other
 
 

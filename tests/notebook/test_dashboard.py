@@ -95,11 +95,11 @@ def test_common_bins_keep_every_count(runs):
 
 def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
     run = Run(record(tmp_path / "r", 0.01, range(1, 45), state="running"))
-    known, other = payload.counted([run])
-    assert payload.news([run], known, other) is None
+    counts, other = payload.counted([run])
+    assert payload.news([run], counts, other) is None
     record(tmp_path / "r", 0.01, range(45, 51), state="running")
     assert run.refresh()
-    head = header(payload.news([run], known, other))
+    head = header(payload.news([run], counts, other))
     assert [row[1:4] for row in head["more"]["rows"]] == [["train/loss", 44, 6], ["train/rate", 44, 6]]
     assert {row[1] for row in head["scalars"]["rows"]} == {HOSTILE, "system/memory"}
     assert [one["tag"] for one in (*head["images"], *head["histograms"], *head["tensors"])] == [
@@ -107,10 +107,10 @@ def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
         "weight",
         "kernel",
     ]
-    assert payload.news([run], known, other) is None
+    assert payload.news([run], counts, other) is None
     record(tmp_path / "r", 0.02, range(41, 51), state="running", file=FILE.replace("1700000000", "1700000900"))
     assert run.refresh()  # resumed: as many values as before, and others
-    head = header(payload.news([run], known, other))
+    head = header(payload.news([run], counts, other))
     assert (
         dict(row[1:3] for row in head["scalars"]["rows"])["train/loss"] == 50 and "more" not in head and head["images"]
     )
@@ -148,30 +148,30 @@ def test_a_row_of_the_csv_file_is_a_value_as_it_was_recorded(tmp_path):
 def test_a_run_that_begins_later_and_a_graph_that_is_recorded_later_are_told(tmp_path):
     record(tmp_path / "first", 0.01, range(1, 3), state="running")
     view = dashboard(tmp_path)
-    known = payload.counted(view.runs)
+    counts = payload.counted(view.runs)
     assert not view.refresh()
     (tmp_path / "second").mkdir()
     assert not view.refresh()  # nothing is written there yet
     record(tmp_path / "second", 0.02, range(1, 3), state="running")
     shutil.copy(GOLDEN / "collector_MS", tmp_path / "first" / FILE.replace("1700000000", "1700000009"))
     assert view.refresh() and [run.name for run in view.runs] == ["first", "second"]
-    head = header(payload.news(view.runs, *known))
+    head = header(payload.news(view.runs, *counts))
     assert [one["name"] for one in head["runs"]] == ["first", "second"]
     assert [1, "train/loss", 2, 2] in [row[:4] for row in head["scalars"]["rows"]] and [
         one["run"] for one in head["graphs"]
     ] == [0]
-    assert payload.news(view.runs, *known) is None
+    assert payload.news(view.runs, *counts) is None
 
 
 @pytest.mark.parametrize("inner", [".", "first"])  # the folder becomes a run, or gets one
 def test_an_empty_folder_says_what_it_waits_for_and_is_filled(tmp_path, inner):
     view = dashboard(tmp_path)
-    known = payload.counted(view.runs)
+    counts = payload.counted(view.runs)
     assert "No run in" in header(view.payload)["waiting"] and "by itself" in repr(view) and "No run in" in view.svg()
     assert not view.refresh()
     record(tmp_path / inner, 0.01, range(1, 3))
     assert view.refresh() and not view.refresh() and len(view.runs) == 1
-    assert {row[1] for row in header(payload.news(view.runs, *known))["scalars"]["rows"]} == {
+    assert {row[1] for row in header(payload.news(view.runs, *counts))["scalars"]["rows"]} == {
         "train/loss",
         "train/rate",
     }
@@ -378,10 +378,10 @@ LIVE = """async ({source, payload, news}) => {
 
 def test_a_live_curve_goes_on_and_nothing_is_left_when_it_is_closed(show, tmp_path):
     run = Run(record(tmp_path / "live", 0.01, range(1, 45), state="running"))
-    first, known = payload.full_state([run], "live"), payload.counted([run])
+    first, counts = payload.full_state([run], "live"), payload.counted([run])
     record(tmp_path / "live", 0.01, range(45, 51), state="running")
     run.refresh()
-    parts = {"payload": first, "news": payload.news([run], *known)}
+    parts = {"payload": first, "news": payload.news([run], *counts)}
     source = pathlib.Path(dashboard.__code__.co_filename).with_name("widget.js").read_text(encoding="utf-8")
     result = show().evaluate(
         LIVE, {"source": source, **{key: base64.b64encode(v).decode() for key, v in parts.items()}}

@@ -80,11 +80,11 @@ def outputs(book):
 
 
 def text(outputs):
-    parts = [
+    texts = [
         o.get("text", "") or o.get("data", {}).get("text/plain", "") or "\n".join(o.get("traceback", []))
         for o in outputs
     ]
-    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(parts))
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(texts))
 
 
 def test_the_cell_shows_its_value_its_seconds_and_its_graph(outputs):

@@ -243,9 +243,11 @@ def test_in_forced_colours_the_parts_of_a_step_are_told_apart(show, dark):
     page = show(dark=dark)
     page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
     try:
-        parts = page.locator("header .split i").evaluate_all("all => all.map(one => getComputedStyle(one).background)")
+        colours = page.locator("header .split i").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).background)"
+        )
         ground = page.locator(".msnb-profile").evaluate("one => getComputedStyle(one).background")
-        assert len(set(parts)) == len(parts) > 1 and ground not in parts
+        assert len(set(colours)) == len(colours) > 1 and ground not in colours
     finally:
         page.emulate_media(forced_colors="none")
 
@@ -339,10 +341,10 @@ LIVE = """async ({source, payload, graph, code}) => {
 
 def test_the_live_widget_draws_anew_keeps_its_tab_and_leaves_nothing_when_closed(show, profile_view):
     widget = pathlib.Path(view.__code__.co_filename).with_name("widget.js")
-    parts = {
+    buffers = {
         name: base64.b64encode(getattr(profile_view.widget, name)).decode() for name in ("payload", "graph", "code")
     }
-    result = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **parts})
+    result = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **buffers})
     assert result == {"again": "cells", "drawn": 1, "left": 0, "listening": 0}
 
 

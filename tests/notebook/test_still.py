@@ -197,8 +197,8 @@ def test_markdown_can_link_the_pictures_as_files(book, views):
 
     exporter = MarkdownExporter(preprocessors=["msnb.notebook.markdown.LinkedPictures"])
     other = new_code_cell("1", outputs=[new_output("execute_result", {"text/html": "<b>no view</b>"})])
-    told = {"unique_key": "net", "output_files_dir": "net files"}
-    text, resources = exporter.from_notebook_node(new_notebook(cells=[*book.cells, other]), told)
+    settings = {"unique_key": "net", "output_files_dir": "net files"}
+    text, resources = exporter.from_notebook_node(new_notebook(cells=[*book.cells, other]), settings)
     assert re.findall(r"!\[(.*)\]\((.*)\)", text) == [
         ("Graph of Net: 17 nodes", "net%20files/net_view_0_0.svg"),
         ("gradients of a training", "net%20files/net_view_1_0.svg"),

@@ -112,11 +112,11 @@ def test_values_are_searched_as_numpy_does(v, side):
 @few
 @given(arrays((3,), (2, 3), (0, 2), dtypes=("float32", "int32", "int64", "bool")), rows)
 def test_sets_are_numpys(x, y):
-    values, places = np.unique(x, return_inverse=True)
+    values, inverse = np.unique(x, return_inverse=True)
     same(mnp.unique(boxed(x)), values)
     result = mnp.unique(boxed(x), True)
     same(result[0], values)
-    same(result[1], places.ravel(), "int64" if x.dtype == "int64" else "int32")
+    same(result[1], inverse.ravel(), "int64" if x.dtype == "int64" else "int32")
     for invert in (False, True):
         same(mnp.isin(boxed(x), boxed(y), invert), np.isin(x, y, invert=invert))
         same(mnp.in1d(boxed(x), boxed(y), invert), np.isin(x, y, invert=invert).ravel())

@@ -58,9 +58,9 @@ def first_of(result):
 def letter(call, *arrays):
     """The element type of a result. It is there once the call has been traced; only what cannot be is run."""
 
-    def traced(*given):
+    def traced(*inputs):
         with trace_state.TraceFrame():
-            return first_of(call(*map(box, given)))._array
+            return first_of(call(*map(box, inputs)))._array
 
     try:
         return LETTER[jax.eval_shape(traced, *arrays).dtype.name]

@@ -21,8 +21,8 @@ def test_a_transform_is_scipys(name):
         keywords = {"s": (4, 6), "axes": (0, 1), "norm": "forward"}
     else:
         keywords = {"n": 6, "axis": 1, "norm": "ortho"}
-    for given in ({}, keywords):
-        result, expected = getattr(mnp.fft, name)(Tensor(x), **given), getattr(scipy.fft, name)(x, **given)
+    for settings in ({}, keywords):
+        result, expected = getattr(mnp.fft, name)(Tensor(x), **settings), getattr(scipy.fft, name)(x, **settings)
         assert result.shape == expected.shape and result.asnumpy().dtype == expected.dtype
         np.testing.assert_allclose(result.asnumpy(), expected, 1e-4, 1e-4)
 

@@ -25,11 +25,11 @@ def probe_positions(key):
 
 def table(keys, steps):
     """A table that holds `keys`, each at its step and at the row of the cache that its place in the list is."""
-    made = np.zeros((LENGTH, 4), np.int32)
+    entries = np.zeros((LENGTH, 4), np.int32)
     for row, (key, step) in enumerate(zip(keys, steps, strict=True)):
-        tag, entry = next((n, e) for n, e in enumerate(probe_positions(key), 1) if made[e, TAG] == 0)
-        made[entry] = key, row, step, tag
-    return made
+        tag, entry = next((n, e) for n, e in enumerate(probe_positions(key), 1) if entries[e, TAG] == 0)
+        entries[entry] = key, row, step, tag
+    return entries
 
 
 def rows_by_key(table):

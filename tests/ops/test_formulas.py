@@ -94,10 +94,10 @@ def test_a_gated_unit_is_its_recurrence(mode, order, after, biased):
     r = numbers(1)
     x, w_x, w_h, h = (r.standard_normal(s) for s in ((4, 2, 3), (3, 15), (5, 15), (2, 5)))
     b_x, b_h = r.standard_normal((2, 15)) if biased else np.zeros((2, 15))
-    given = [v.astype(np.float32) for v in (x, w_x, w_h)]
+    inputs = [v.astype(np.float32) for v in (x, w_x, w_h)]
     biases = [v.astype(np.float32) for v in (b_x, b_h)] if biased else [None, None]
     unit = P.DynamicGRUV2(gate_order=order, reset_after=after)
-    y, *parts = run(mode, unit, *given, *biases, None, h.astype(np.float32))
+    y, *parts = run(mode, unit, *inputs, *biases, None, h.astype(np.float32))
     expected = gru(x, w_x, w_h, b_x, b_h, h, order, after)
     np.testing.assert_allclose(y, expected[0], rtol=2e-4, atol=1e-5)
     for got, want in zip(parts, expected, strict=True):
@@ -126,19 +126,19 @@ def test_a_fused_lstm_is_its_recurrence_and_so_is_its_gradient(mode, forget_bias
     r = numbers(3)
     x, w, b, h, c = (r.standard_normal(s) for s in ((4, 2, 3), (8, 20), (20,), (1, 2, 5), (1, 2, 5)))
     unit = P.DynamicRNN(forget_bias=forget_bias, cell_clip=clip)
-    given = [v.astype(np.float32) for v in (x, w, b, h, c)]
+    inputs = [v.astype(np.float32) for v in (x, w, b, h, c)]
 
     def by_formula(b):
         return lstm(x, w, b, h[0], c[0], forget_bias, clip if clip > 0 else np.inf)
 
-    result = run(mode, lambda x, w, b, h, c: unit(x, w, b, None, h, c), *given)
+    result = run(mode, lambda x, w, b, h, c: unit(x, w, b, None, h, c), *inputs)
     for got, want in zip(result, by_formula(b), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)
 
     def total(x, w, b, h, c):
         return unit(x, w, b, None, h, c)[0].sum()
 
-    slopes = run(mode, lambda *given: ms.grad(total, 2)(*given), *given)
+    slopes = run(mode, lambda *inputs: ms.grad(total, 2)(*inputs), *inputs)
     for place in range(0, 20, 3):
         step = np.eye(20)[place] * 1e-6
         slope = (by_formula(b + step)[0].sum() - by_formula(b - step)[0].sum()) / 2e-6

@@ -78,10 +78,10 @@ class Trial:
         self.direction = [rng.normal(size=array.shape) for array in self.at]
 
         def total(variables):
-            given = list(arrays)
+            inputs = list(arrays)
             for i, variable in zip(floats, variables, strict=True):
-                given[i] = variable
-            out = kernel.fn(*map(jnp.asarray, given))
+                inputs[i] = variable
+            out = kernel.fn(*map(jnp.asarray, inputs))
             outs = selected(out if isinstance(out, tuple) else (out,), summed)
             outs = [o for _, o in outs if jnp.issubdtype(o.dtype, jnp.floating)]
             # The largest numbers of a type, which stand for nothing in some results, are left out of the sum.

@@ -98,8 +98,8 @@ def prepared(subject, dtype, first_only=False):
 def run(calls):
     """[(results, gradients)] of what `prepared` gave, all from one program: to compile many small ones takes longer."""
 
-    def all_of(given):
-        return [both(*arrays) for (both, *_), arrays in zip(calls, given, strict=True)]
+    def all_of(inputs):
+        return [both(*arrays) for (both, *_), arrays in zip(calls, inputs, strict=True)]
 
     # By default XLA may keep more digits between two operations than the type has, which hides what is looked for.
     strict = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 0}

@@ -39,7 +39,7 @@ TOGETHER = 12  # cases that are one program: to compile each alone takes longer
 @pytest.mark.parametrize("start", range(0, len(ANSWERED), TOGETHER))
 def test_gradients_at_kinks_are_mindspores(start):
     keys = ANSWERED[start : start + TOGETHER]
-    result = ms.ms_function(lambda *given: [make_kinks.slopes(ms, k)(*x) for k, x in zip(keys, given, strict=True)])(
+    result = ms.ms_function(lambda *inputs: [make_kinks.slopes(ms, k)(*x) for k, x in zip(keys, inputs, strict=True)])(
         *(tuple(map(Tensor, CASES[key][1])) for key in keys)
     )
     for key, gradients in zip(keys, result, strict=True):

@@ -171,8 +171,8 @@ def test_an_operator_is_made_once_for_its_attributes():
 
 
 def test_mutable_values_are_what_they_were():
-    given = (Tensor(1.0), {"a": 2})
-    assert ms.mutable(given) is given
+    inputs = (Tensor(1.0), {"a": 2})
+    assert ms.mutable(inputs) is inputs
     with pytest.raises(TypeError, match="mutable"):
         ms.mutable("text")
     with pytest.raises(ValueError, match="mutable"):
@@ -188,8 +188,8 @@ def test_a_parameter_keeps_what_it_was_told_about_optimizers():
 def test_a_pipeline_on_one_device_sums_the_losses_of_its_parts():
     loss = nn.WithLossCell(nn.Dense(3, 1, weight_init="ones"), nn.MSELoss())
     x, y = Tensor(np.concatenate([X, X + 1])), Tensor(np.ones((4, 1), np.float32))
-    parts = sum(float(loss(x[i : i + 2], y[i : i + 2])) for i in (0, 2))
-    np.testing.assert_allclose(float(nn.PipelineCell(loss, 2)(x, y)), parts, rtol=1e-6)
+    total = sum(float(loss(x[i : i + 2], y[i : i + 2])) for i in (0, 2))
+    np.testing.assert_allclose(float(nn.PipelineCell(loss, 2)(x, y)), total, rtol=1e-6)
 
 
 def test_a_layer_pools_as_the_function_of_its_name():

@@ -86,22 +86,22 @@ def run_rows(rows, sloped):
     program.
     """
     calls, boxes = [row.call() for row in rows], [[boxed(v) for v in row.inputs()] for row in rows]
-    places = [slopes_of(row) if sloped(row) else [] for row in rows]
-    ends = list(itertools.accumulate(map(len, places), initial=0))
+    slots = [slopes_of(row) if sloped(row) else [] for row in rows]
+    ends = list(itertools.accumulate(map(len, slots), initial=0))
 
     def run(*values):
         every, differentiated = [], []
         for i in range(len(rows)):
-            results = results_of(calls[i](*placed(boxes[i], places[i], values[ends[i] : ends[i + 1]])))
+            results = results_of(calls[i](*placed(boxes[i], slots[i], values[ends[i] : ends[i + 1]])))
             every.append(results)
-            if places[i]:
+            if slots[i]:
                 floats = [r for _, r in selected(results, rows[i].differentiated) if is_float(r)]
                 differentiated += [r._array for r in floats]
         return box(weighted(*differentiated)), every
 
     at = [
         b[place] if number is None else b[place][number]
-        for b, some in zip(boxes, places, strict=True)
+        for b, some in zip(boxes, slots, strict=True)
         for place, number in some
     ]
     if at:
@@ -115,12 +115,12 @@ def run_rows(rows, sloped):
         grads = grads if isinstance(grads, tuple) else (grads,)
     else:
         (_, every), grads = ms.jit(run)(), ()
-    found = []
+    arrays_of_rows = []
     for i, (row, results) in enumerate(zip(rows, every, strict=True)):
         arrays = {f"out{n}": r.asnumpy() for n, r in enumerate(results) if isinstance(r, Tensor)}
         arrays |= {f"written{place}": boxes[i][place].asnumpy() for place in row.parameters}
-        found.append(arrays | {f"grad{n}": g.asnumpy() for n, g in enumerate(grads[ends[i] : ends[i + 1]])})
-    return found
+        arrays_of_rows.append(arrays | {f"grad{n}": g.asnumpy() for n, g in enumerate(grads[ends[i] : ends[i + 1]])})
+    return arrays_of_rows
 
 
 def companies(rows):
@@ -128,8 +128,8 @@ def companies(rows):
     rows = [row for row in rows if "graph" not in row.case.left_out]
     alone = [row for row in rows if row.parameters]
     others = [row for row in rows if not row.parameters]
-    parts = [others[i : i + TOGETHER] for i in range(0, len(others), TOGETHER)] + [[row] for row in alone]
-    return {name_of(row): part for part in parts for row in part}
+    groups = [others[i : i + TOGETHER] for i in range(0, len(others), TOGETHER)] + [[row] for row in alone]
+    return {name_of(row): part for part in groups for row in part}
 
 
 def name_of(row):
@@ -255,10 +255,10 @@ def test_no_two_rows_of_a_file_are_the_same():
 
 
 def test_what_is_stored_is_the_answer_to_a_row_and_what_is_not_is_listed():
-    known = {(row.file, row.key) for row in ROWS}
+    keys = {(row.file, row.key) for row in ROWS}
     answered = {(path.stem, key) for path in GOLDEN.glob("*.npz") for key in stored(path.stem)}
     unanswered = {(file, key) for file, reasons in UNANSWERED.items() for key in reasons}
-    assert answered <= known and unanswered <= known
+    assert answered <= keys and unanswered <= keys
     asked = {(row.file, row.key) for row in ROWS if "mindspore" not in row.case.left_out}
     assert asked - answered == unanswered - answered
     for file, key in sorted(unanswered):

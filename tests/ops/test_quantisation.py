@@ -90,8 +90,8 @@ def test_one_range_rounds_to_its_nudged_grid_and_gradients_go_straight_through_w
 def test_channels_are_rounded_each_by_its_own_range(run, how, axis):
     x, low, high = 2 * _f(3, 3, 2), np.float32([-2.7, -0.2, 0]), np.float32([1.9, 1.3, 0.7])
     call = run(Q.FakeQuantPerChannel(channel_axis=axis, **_named(how)))
-    parts = [rounded(np.take(x, c, axis), low[c], high[c], **how) for c in range(3)]
-    want, inside = (np.stack(part, axis) for part in zip(*parts))
+    channels = [rounded(np.take(x, c, axis), low[c], high[c], **how) for c in range(3)]
+    want, inside = (np.stack(part, axis) for part in zip(*channels))
     np.testing.assert_allclose(call(_t(x), _t(low), _t(high)).asnumpy(), want, atol=3e-6)
     (dx, dlow, dhigh), weights = _gradients(call, _t(x), _t(low), _t(high))
     np.testing.assert_array_equal(dx, np.where(inside, weights, 0))

@@ -227,7 +227,7 @@ def takes_floats(kind):
 
 
 def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
-    known = {(name, key) for name, (_, numbers, _) in EXAMPLES.items() for key in numbers} | set(STATIC)
+    keys = {(name, key) for name, (_, numbers, _) in EXAMPLES.items() for key in numbers} | set(STATIC)
     results = {
         (name, key): kind.traced
         for name, op in declared()
@@ -239,7 +239,7 @@ def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
         ("FakeQuantPerLayer", "ema_decay"),
         ("Lstsq", "l2_regularizer"),
     }  # which is said
-    assert set(results) - without_effect == known
+    assert set(results) - without_effect == keys
     assert {key for key, traced in results.items() if not traced} == set(STATIC)
 
 

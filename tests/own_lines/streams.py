@@ -125,8 +125,8 @@ def _is_leaf(node) -> bool:
 
 def _is_passing_on(node: ast.Call) -> bool:
     """A call whose arguments are four or more plain names: an argument list handed on as it is."""
-    given = list(node.args) + [k.value for k in node.keywords]
-    return len(given) >= 4 and all(isinstance(a.value if isinstance(a, ast.Starred) else a, ast.Name) for a in given)
+    passed = list(node.args) + [k.value for k in node.keywords]
+    return len(passed) >= 4 and all(isinstance(a.value if isinstance(a, ast.Starred) else a, ast.Name) for a in passed)
 
 
 def _is_constant_entry(node) -> bool:

@@ -338,8 +338,8 @@ def test_transfer_steps_sum_to_transfer_cost():
     every = machines.layouts((8, 8, 8))
     for before in every:
         for after in every:
-            parts = sum(part for _, _, part in machines.transfer_steps(before, after, (8, 8, 8)))
-            assert parts == pytest.approx(machines.transfer_cost(before, after, 1.0, (8, 8, 8)))
+            total = sum(part for _, _, part in machines.transfer_steps(before, after, (8, 8, 8)))
+            assert total == pytest.approx(machines.transfer_cost(before, after, 1.0, (8, 8, 8)))
 
 
 ALONE = "each device computes all of it"

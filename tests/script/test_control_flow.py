@@ -351,8 +351,8 @@ def test_builtins_know_traced_tensors(capfd):
 
 def test_comprehensions_f_strings_and_slices():
     def f(x):
-        parts = [x[i : i + 1] * i for i in range(3) if i != 1]
-        table = {f"k{i}": p for i, p in enumerate(parts)}
+        pieces = [x[i : i + 1] * i for i in range(3) if i != 1]
+        table = {f"k{i}": p for i, p in enumerate(pieces)}
         return ops.Concat()((table["k0"], table["k1"], x[::-1]))
 
     check_equal(f, X)

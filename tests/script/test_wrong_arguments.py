@@ -36,8 +36,8 @@ class Of(nn.Cell):
         super().__init__()
         self.function = function
 
-    def construct(self, x, given):
-        return self.function(x, given)
+    def construct(self, x, inputs):
+        return self.function(x, inputs)
 
 
 class Sum(nn.Cell):
